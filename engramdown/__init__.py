@@ -1,0 +1,68 @@
+"""Engramdown: memory for assistants that a person can open, read, correct and commit.
+
+Promises: these are the public names; importing them costs nothing until one is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.gate import Decision
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.turns import Session
+    from engramdown.engram import Engram
+    from engramdown.errors import EngramdownError
+    from engramdown.hippocampus.entry import Entry
+    from engramdown.hippocampus.protocol import HippocampusProtocol
+    from engramdown.hippocampus.store import Hippocampus
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Cortex",
+    "Decision",
+    "Engram",
+    "EngramdownError",
+    "Entry",
+    "Hippocampus",
+    "HippocampusProtocol",
+    "MemoryContext",
+    "Proposal",
+    "Receipt",
+    "Session",
+    "__version__",
+]
+
+_HOMES = {
+    "Cortex": "engramdown.cortex.cortex",
+    "Decision": "engramdown.cortex.gate",
+    "Engram": "engramdown.engram",
+    "EngramdownError": "engramdown.errors",
+    "Entry": "engramdown.hippocampus.entry",
+    "Hippocampus": "engramdown.hippocampus.store",
+    "HippocampusProtocol": "engramdown.hippocampus.protocol",
+    "MemoryContext": "engramdown.cortex.context",
+    "Proposal": "engramdown.cortex.proposals",
+    "Receipt": "engramdown.cortex.receipts",
+    "Session": "engramdown.cortex.turns",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted(__all__)

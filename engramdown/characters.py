@@ -1,0 +1,130 @@
+"""Characters that a person does not see, and how to show them.
+
+Promises: a character is judged where it stands: an emoji keeps its joiners, Persian and Hindi
+keep theirs, the flag of England its tags. What :func:`visible` returns has nothing left that
+:func:`hidden_characters` names, and showing it twice changes nothing. No I/O.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+__all__ = ["hidden_characters", "visible"]
+
+
+def hidden_characters(text: str) -> list[tuple[int, str]]:
+    """Return the offset and the name of each character of ``text`` that cannot be seen.
+
+    These are control characters (but for tab, newline, carriage return, form feed and next
+    line), characters without a shape, and those that turn the direction of the text around.
+
+    >>> hidden_characters("pay" + chr(0x200B) + "ment"), hidden_characters("I \u2764\ufe0f it")
+    ([(3, 'zero width space U+200B')], [])
+    """
+    return [(offset, _name(text[offset])) for offset in _hidden(text)]
+
+
+def visible(text: str, *, keep: str = "\n\t") -> str:
+    r"""Return ``text`` with its control and hidden characters in a form that can be seen.
+
+    Args:
+        text: Any text, also one with half surrogate pairs.
+        keep: The characters that stay as they are, by default newline and tab.
+
+    >>> visible("\x1b[31mred"), ascii(visible(chr(0x202E)))
+    ('␛[31mred', "'\\u2039U+202E\\u203a'")
+    """
+    hidden = set(_hidden(text))
+    parts: list[str] = []
+    done = 0
+    for match in _compiled(f"{_UNSAFE}|{_SUSPECT}").finditer(text):
+        offset, char = match.start(), match[0]
+        if char not in keep and (offset in hidden or _compiled(_UNSAFE).match(char)):
+            parts += [text[done:offset], _picture(char)]
+            done = offset + 1
+    return "".join(parts) + text[done:]
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+# What is hidden unless it stands where the patterns below say that it belongs.
+_SUSPECT: Final = (
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# What breaks a line or a terminal: C0, C1, the separators, and half surrogate pairs, which
+# cannot be written at all.
+_UNSAFE: Final = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+# Left-to-right mark, right-to-left mark and Arabic letter mark: usual where a text has letters
+# that run from right to left.
+_MARKS: Final = "\u200e\u200f\u061c"
+_RIGHT_TO_LEFT: Final = "[\u05d0-\u05f2\u0620-\u064a\u0671-\u06d3\u0710-\u07ff\u0840-\u08ff]"
+
+_EMOJI: Final = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf"
+    "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_EMOJI_END: Final = "[\ufe0e\ufe0f]?[\U0001f3fb-\U0001f3ff]?"
+# Scripts in which a joiner chooses the shape of a letter, from Arabic to Sinhala and beyond.
+_JOINING: Final = (
+    "[\u0600-\u061b\u061d-\u074f\u0750-\u077f\u07c0-\u07ff\u0840-\u0dff\u0f00-\u109f"
+    "\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\u1a00-\u1cff\ua800-\ua9ff\uaa60-\uaaff\uabc0-\uabff"
+    "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
+)
+_CHINESE: Final = "[\u3000-\u303f\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_FINE: Final = "|".join(
+    [
+        "\\A\ufeff",  # a byte order mark
+        # The flags of England, Scotland and Wales are spelt in tags.
+        "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f",
+        f"{_EMOJI}{_EMOJI_END}(?:\u200d{_EMOJI}{_EMOJI_END})*+",
+        "[0-9#*]\ufe0f\u20e3",  # keycaps
+        f"{_JOINING}[\u200c\u200d]",
+        "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17b3\u17b6-\u17ff]\u200b",  # where words may part
+        "[\u1820-\u18aa][\u180b-\u180f]",  # variants of Mongolian letters
+        "[\u2200-\u22ff\u2a00-\u2aff]\ufe00",  # of signs of mathematics
+        f"{_CHINESE}[\ufe00-\ufe02\U000e0100-\U000e01ef]",  # and of Chinese characters
+        "[\u1100-\u115e]\u1160|\u115f(?:[\u1161-\u11a7]|\u1160[\u11a8-\u11ff])",  # Old Korean
+        "[\u2801-\u28ff]\u2800",  # a space in Braille
+    ]
+)
+
+
+def _hidden(text: str) -> Iterator[int]:
+    """Yield the offsets of the hidden characters of ``text``."""
+    if text.isascii() and text.isprintable():
+        return
+    marks = _MARKS if _compiled(_RIGHT_TO_LEFT).search(text) else ""
+    for match in _compiled(f"{_FINE}|({_SUSPECT})").finditer(text):
+        if match[1] and match[1] not in marks:
+            yield match.start()
+
+
+_DELETE: Final = "\x7f"
+# The pictures of the control characters stand in their order, from the picture of NUL.
+_PICTURES: Final = 0x2400
+
+
+def _picture(char: str) -> str:
+    if char < " ":
+        return chr(_PICTURES + ord(char))
+    return "\u2421" if char == _DELETE else f"\u2039U+{ord(char):04X}\u203a"
+
+
+def _name(char: str) -> str:
+    if char == "\x1b":
+        name = "escape"
+    elif unicodedata.category(char) == "Cc":
+        name = "control character"
+    else:
+        name = unicodedata.name(char, "invisible character").lower()
+    return f"{name} U+{ord(char):04X}"

@@ -1,0 +1,20 @@
+"""The one place that reads the clock.
+
+Promises: dates are the person's, moments are UTC; pure modules are given either as an argument.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+__all__ = ["moment", "today"]
+
+
+def today() -> date:
+    """Return the date where the user is."""
+    return datetime.now().astimezone().date()
+
+
+def moment() -> str:
+    """Return this moment in UTC, ISO 8601 with microseconds and a ``Z``."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

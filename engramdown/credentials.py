@@ -1,0 +1,384 @@
+"""Tells a secret value from a placeholder, a reference, a name and a word.
+
+Promises: judges by the value and the name in front of it, with no list of services; the cost
+grows linearly with the text. No I/O.
+
+Names differ in how much is believed of them. After ``password`` every value counts that is no
+plain word; after ``token`` and ``api key`` one that is no word with a number either, which
+``secret`` asks for only where it is not quoted; after ``key``, ``cookie`` and the like, and
+without a name, only one that looks random.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from operator import ne
+from typing import Final, NamedTuple
+
+__all__ = ["NAMES", "Span", "find_named", "find_random", "is_placeholder"]
+
+Span = tuple[int, int, str]
+"""The start, the end and the kind of what was found."""
+
+
+NAMES: Final = (
+    "auth",
+    "bearer",
+    "cookie",
+    "credential",
+    "dsn",
+    "identified by",
+    "key",
+    "pass",
+    "pw",
+    "salt",
+    "secret",
+    "session",
+    "signature",
+    "token",
+)
+"""Without one of these, in small letters, :func:`find_named` finds nothing."""
+
+
+def find_named(piece: str) -> Iterator[Span]:
+    """Find the values that ``piece`` gives to a password, a secret, a token or a key.
+
+    >>> list(find_named("the wifi password is " + "plum-77"))
+    [(21, 28, 'password')]
+    """
+    lowered = piece.lower()
+    for sign, pattern in _PATTERNS:
+        if _compiled(sign).search(lowered):
+            yield from _find_values(piece, _compiled(pattern))
+
+
+def find_random(piece: str) -> Iterator[Span]:
+    """Find the long tokens that stand alone, look random and are no picture, digest or URL.
+
+    >>> list(find_random("try " + "k9Qz2XwV7bLm4RtY8sNc" + "J3hGf6DpA1uE5oZi"))
+    [(4, 40, 'random token')]
+    """
+    for match in _compiled(_ALONE).finditer(piece):
+        if _is_random_token(match[1]) and not _is_known_blob(piece, *match.span(1)):
+            yield *match.span(1), "random token"
+
+
+def is_placeholder(value: str) -> bool:
+    """Say whether ``value`` stands where a secret would: ``<key>``, ``${KEY}``, ``your-key``.
+
+    >>> is_placeholder("sk-your-key-here"), is_placeholder("xxxxxxxx"), is_placeholder("a8Kq0Zw")
+    (True, True, False)
+    """
+    return bool(_compiled(_PLACEHOLDER).search(value.lower()))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
+# ---- where a value has a name ----
+
+_NAME: Final = (
+    r"(?:(?P<password>(?i:passw(?:or)?d|passwort|passphrase|passcode|pwd|identified by)"
+    # "pass" and "pw" are words of their own: only where something is assigned to them.
+    r"|(?<![A-Za-z])(?:(?i:pass|pw)(?=[\"']?[ \t]{0,4}=|[\"']:)|(?:pass|pw)(?=:))"
+    r"|(?i:[_-]pass)(?=[\"'\]]{0,2}[ \t]{0,4}[:=]))"
+    r"|(?P<secret>(?i:secret))"
+    r"|(?P<token>(?i:token|credentials?|(?:access|account|api|app|auth|encrypt(?:ion)?|hmac|jwt"
+    r"|licen[cs]e|master|private|service|shared|signing|storage|webhook)[ _-]?key))"
+    r"|(?P<key>(?<![A-Za-z])(?i:key|auth|cookie|dsn|salt|signature|session|bearer)"
+    r"|(?i:[_-])(?i:key|cookie|salt|auth)|(?<=[a-z])(?:Key|Cookie|Salt)))"
+)
+_SUFFIX: Final = (
+    r"(?i:[_-]?(?:base|b64|base64|dev|hex|key|live|prod|production|staging|test|value"
+    r"|[0-9]{1,2})){0,2}"
+)
+_CLOSED: Final = r"(?:\\?[\"'`\]]){0,2}"
+_TYPED: Final = r"(?:[ \t]{0,3}:[ \t]{0,3}[A-Za-z_.\[\]|? ]{2,30}?(?=[ \t]{0,3}=[^=]))?"
+_SIGN: Final = (
+    r"(?:[ \t]{0,20}(?::=|=>|->|={1,3}|:)[ \t]{0,20}|\((?=[\"'])|,[ \t]{0,3}(?=[\"'])"
+    r"|[ \t]{1,3}(?=[\"'`]))"
+)
+# A comma, a semicolon or an ampersand belongs to a value unless another name comes after it.
+_BARE: Final = r"(?:[^\s\"'`<>,;&]|[,;&](?!\s|\Z|[\w. -]{1,40}[=:]))"
+_VALUE: Final = (
+    r"(?:[bfru]{1,2}(?=[\"']))?\\?(?:\"(?P<double>[^\"\n]{1,300}+)\"|'(?P<single>[^'\n]{1,300}+)'"
+    rf"|`(?P<tick>[^`\n]{{1,300}}+)`|[\"'`]?(?P<bare>{_BARE}{{1,80}}+))"
+)
+_ASSIGNED: Final = _NAME + _SUFFIX + _CLOSED + _TYPED + _SIGN + _VALUE
+_SPOKEN: Final = (
+    r"\b(?:(?P<password>(?i:password|passwd|passphrase|passcode))"
+    r"|(?P<token>(?i:secret|token|(?:access|api|licen[cs]e|secret)[ -]key))|(?P<key>(?i:key)))"
+    r"(?:[ \t](?:at|for|in|of|on|to)(?:[ \t][^\s:=]{1,30}){1,5}?)?"
+    r"(?:[ \t](?:(?:(?:got|has been|is|was)[ \t](?:now[ \t])?)?(?:changed|reset|set)[ \t]to|is|was)"
+    r"(?:[ \t](?:currently|just|now|simply|still))?:?|[ \t]?[:=])[ \t]{1,3}" + _VALUE
+)
+_OPTION: Final = (
+    r"(?<!\S)--(?:[a-z]{1,15}-){0,3}(?:(?P<password>pass(?:word|wd|phrase)?)|(?P<token>secret|token"
+    r"|(?:access|api)-?key))[ \t]{1,3}" + _VALUE
+)
+_ELEMENT: Final = (
+    r"<[\w.:-]{0,30}?(?:(?P<password>(?i:passw(?:or)?d|pwd))"
+    r"|(?P<token>(?i:secret|token|api-?key)))>(?P<double>[^<>\s]{1,300}+)</"
+)
+# What must be in the text, in small letters, for a pattern to match: found ten times as fast.
+_PATTERNS: Final = (
+    (f"(?:{'|'.join(NAMES)})" + r"[^\n]{0,60}?[:=(\"'`]", _ASSIGNED),
+    (
+        r"(?:passw|passphrase|passcode|secret|token|key)[^\n]{0,180}?(?:[:=]|\s(?:is|was|to)\s)",
+        _SPOKEN,
+    ),
+    (r"--[a-z-]{0,60}(?:pass|secret|token|key)", _OPTION),
+    (r"(?:passw(?:or)?d|pwd|secret|token|key)>", _ELEMENT),
+)
+_FAMILIES: Final = ("password", "secret", "token", "key")
+_QUOTED: Final = ("double", "single", "tick")
+
+
+class _Given(NamedTuple):
+    """A value as a text gives it to a name.
+
+    Attributes:
+        family: What the name is one of: ``password``, ``secret``, ``token`` or ``key``.
+        quoted: Whether the value stands in quotes.
+        value: The value, without final punctuation.
+        start: The offset of the value.
+        match: The name, the sign and the value in their text.
+    """
+
+    family: str
+    quoted: bool
+    value: str
+    start: int
+    match: re.Match[str]
+
+    @property
+    def name(self) -> str:
+        """The name as it is written."""
+        return self.match[self.family]
+
+    @property
+    def sign(self) -> str:
+        """What stands between the name and the value."""
+        return self.match.string[self.match.end(self.family) : self.start]
+
+
+def _find_values(piece: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    """Find the values behind the names of one pattern.
+
+    Behind a value that does not count the search goes on at its first character, because it may
+    hold another name. Until it counts a value has at most 300 characters, so this is linear.
+    """
+    at = 0
+    while match := pattern.search(piece, at):
+        given = _given(match)
+        at = given.start
+        if not _counts(given):
+            continue
+        end = at + len(given.value)
+        if not given.quoted:
+            # The rest of a long one.
+            rest = next(_compiled(_BARE + "*+").finditer(piece, end))
+            end = at + len(piece[at : rest.end()].rstrip(_AFTER[False]))
+        names_key = given.family != "password" and "key" in (given.name + given.sign).lower()
+        yield at, end, "key" if names_key else given.family
+        at = end
+
+
+# What does not belong to a value at its end, by whether it is quoted.
+_AFTER: Final = {True: "\\", False: ".,;:)]}"}
+
+
+def _given(match: re.Match[str]) -> _Given:
+    groups = {name: value for name, value in match.groupdict().items() if value}
+    family = next(name for name in _FAMILIES if name in groups)
+    group = next((name for name in _QUOTED if name in groups), "bare")
+    quoted = group != "bare"
+    return _Given(family, quoted, groups[group].rstrip(_AFTER[quoted]), match.start(group), match)
+
+
+# ---- what a value looks like ----
+
+_PLACEHOLDER: Final = (
+    r"\.\.\.|\u2026|<[^<>]{1,60}>|\$\{|\$\(|\{\{|^\{\w{0,40}\}|^\$[a-z_]|^%[a-z_(]"
+    r"|x{4}|[*#\u2022_]{4}|0{8}|change[_-]?(?:me|it|this)|dummy|example|place-?holder|redacted"
+    r"|replace|sample|your(?:api|key|pass|secret|token)"
+    r"|(?<![a-z0-9])(?:fake|here|insert|my|paste|todo|your?)(?![a-z0-9])"
+)
+# Code, a URL, a tag of YAML, the address of a secret.
+_REFERENCE: Final = (
+    r"[a-z][a-z0-9+.-]{1,20}://|(?:arn|env|file|op|vault|sha\d{1,3}):|[A-Za-z]:\\|[{(\[]|![A-Za-z]\w*\Z"
+    r"|[A-Za-z_]\w*+(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*+)*+[(\[]"
+    r"|[A-Za-z_]\w*+(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*+)++\Z"
+)
+# A path, a name like SHA256-hashed, a version, a date, a number with a unit.
+_TECHNICAL: Final = (
+    r"(?:~|\.{1,2}|/[A-Za-z][a-z]{1,11})(?:/|\Z)"
+    r"|(?i:(?:aes|argon|base|bcrypt|blake|curve|ec|ed|es|hmac|hs|http|ipv|iso|k|md|oauth|pbkdf|ps"
+    r"|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9])"
+    r"|v?[0-9]+(?:[.:/_-][0-9]+)+[a-z]{0,3}\Z|[0-9.,]{1,12}[a-z%]{0,3}\Z)"
+)
+# Eight letters and digits, no word with a number: a8kq0zw2, not plum2024.
+_OPAQUE: Final = (
+    r"(?<![A-Za-z0-9])(?=(?:[A-Za-z]*+[0-9]){2})(?=[0-9]*+[A-Za-z])"
+    r"(?!(?:[A-Za-z]++[0-9]{1,4}|[0-9]{1,4}+[A-Za-z]++)(?![A-Za-z0-9]))[A-Za-z0-9]{8}"
+)
+_WORDS: Final = _words(
+    """
+    access account api app auth bar basic bearer bool boolean bytes char client confirm current db
+    de default empty env false field foo form hash hashed hidden input key keys label login mot
+    name new nil none null number old optional option param pass passe passphrase passwd password
+    passwords passwort plain pw pwd raw required reset secret secrets senha str string test text
+    the token tokens true type undefined user username value var
+    """
+)
+# What a person says of a password in one word, without saying the password.
+_SAYINGS: Final = _words(
+    """
+    classified complex complicated confidential correct different difficult embarrassing empty
+    identical incorrect insecure invalid memorable missing optional personal private public random
+    secret secure sensitive simple static strong temporary terrible unavailable unique unknown
+    unsafe useless visible
+    """
+)
+_LEAST: Final = {"password": 4, "secret": 6, "token": 8, "key": 20}
+_LEAST_BARE: Final = 6
+_LEAST_ALONE: Final = 32
+_FEW_DIGITS: Final = 2
+_FEW_LETTERS: Final = 2
+
+
+def _counts(given: _Given) -> bool:
+    """Say whether a value is a secret, as far as its name is to be believed."""
+    value = given.value
+    if len(value) < _LEAST[given.family] or is_placeholder(value) or _is_name(value):
+        return False
+    if not given.quoted and _compiled(_REFERENCE).match(value):
+        return False
+    if not value.isdigit() and _compiled(_TECHNICAL).match(value):
+        return False
+    if given.family == "key":
+        return _looks_random(value, _LEAST["key"])
+    return _is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
+
+
+def _is_name(value: str) -> bool:
+    """Say whether ``value`` is made of the words of programs, like ``newPassword2``."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", value)
+    others = len(value) - sum(map(len, words)) - sum(map(value.count, "_-. "))
+    return bool(words) and others <= _FEW_DIGITS and all(word.lower() in _WORDS for word in words)
+
+
+def _is_opaque(value: str) -> bool:
+    if any(map(str.isspace, value)):
+        return False
+    return bool(_compiled(_OPAQUE).search(value)) or _looks_random(value, 16, digits=0)
+
+
+def _is_password(given: _Given) -> bool:
+    """Say whether what may be short or a word is a password, from how it is written and said."""
+    value = given.value
+    if any(map(str.isspace, value)):
+        return "phrase" in given.name.lower() and value.count(" ") > 1
+    if re.search(r"[0-9!@#$%^&*+=~?|]", value) or _is_odd(value):
+        return given.quoted or len(value) >= _LEAST_BARE
+    if given.family == "secret" or not value.isascii():
+        return False
+    if value.lower() in _SAYINGS or value.endswith(("ed", "ing")):
+        return False
+    if given.quoted:
+        return bool(re.search(r"[:=(]|is\s", given.sign))
+    # A word in a file of variables, or one that somebody calls his own.
+    variable = given.name.isupper() and given.sign.endswith("=")
+    return len(value) >= _LEAST_BARE and (variable or _is_told(given))
+
+
+_OWN: Final = r"(?i:\b(?:her|his|my|our|their|your)(?:\s\S{1,20}){0,3}\s)\Z"
+
+
+def _is_told(given: _Given) -> bool:
+    """Say whether somebody tells his own password, with the last word of the sentence."""
+    text, end = given.match.string, given.start + len(given.value)
+    before = text[max(0, given.match.start() - 80) : given.match.start()]
+    return bool(
+        re.search(r"(?:\b(?:is|was)|[:=])\W*\Z", given.sign)
+        and _compiled(_OWN).search(before)
+        and re.match(r"[\"']?(?:\Z|[.,;!\n])", text[end : end + 2])
+    )
+
+
+def _is_odd(value: str) -> bool:
+    """Say whether capitals stand where words and names seldom have them: ``vmMCEvKt``."""
+    return value.isalpha() and len(re.findall(r"[A-Z][a-z](?![a-z])", value)) > 1
+
+
+# ---- what looks random ----
+
+_CLASSES: Final = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "a" * 26 + "A" * 26 + "0" * 10
+)
+_MIXED: Final = 0.4
+_SEPARATED: Final = 0.12
+
+
+def _looks_random(value: str, least: int, digits: int = 2) -> bool:
+    """Say whether ``value`` mixes capitals, small letters and digits as chance does.
+
+    In a random text of letters and digits six neighbours of ten are of different classes, of
+    letters alone five, in camelCase three, in a path fewer; and it has no word of eight letters.
+
+    Args:
+        value: Any text.
+        least: How long it must be, in characters.
+        digits: How many digits it must have, at least.
+    """
+    classes = value.translate(_CLASSES)
+    small, capital, digit = (classes.count(one) for one in "aA0")
+    if len(value) < least or min(small, capital) < _FEW_LETTERS or digit < digits:
+        return False
+    changes = sum(map(ne, classes, classes[1:]))
+    separators = len(value) - small - capital - digit
+    mixed = changes >= _MIXED * len(value) and separators <= _SEPARATED * len(value)
+    return mixed and "a" * 8 not in classes
+
+
+def _is_random_token(value: str) -> bool:
+    if not _looks_random(value, _LEAST_ALONE):
+        return False
+    return any(_looks_random(piece, 10) for piece in re.split("[_-]", value))
+
+
+_ALONE: Final = (
+    r"(?<![^\s\"'`(\[{<,;=|>:])([A-Za-z0-9_-]{32,256}+)(?=[\s\"'`)\]}>,;|&]|[.:!?](?:\s|\Z)|\Z)"
+)
+# How base64 of a picture, a document, an archive, an SSH key or a certificate begins, and what
+# has an address or a C++ function for its name.
+_KNOWN: Final = (
+    r"_Z|iVBOR|R0lGOD|_9j_|UklGR|PHN2Z|JVBER|UEsDB|H4sI|AAAA|MII"
+    r"|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z"
+)
+_LINE: Final = r"[ \t\"']{0,20}[A-Za-z0-9+/]{30,90}+={0,2}[ \t\"']{0,4}"
+
+
+def _is_known_blob(piece: str, start: int, end: int) -> bool:
+    """Say whether a random-looking token is a picture, a digest, or part of a URL or a key."""
+    if re.match(_KNOWN, piece[start:end]):
+        return True
+    before = piece[max(0, start - 300) : start]
+    if _compiled(r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-)\S{0,300}\Z").search(before):
+        return True
+    # One line of many in base64.
+    if _compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or _compiled(r"\n" + _LINE).match(
+        piece, end
+    ):
+        return True
+    # A public key or a certificate: behind a first line, before its last line.
+    lines = piece[max(0, start - 8000) : start]
+    return lines.rfind("-----BEGIN ") > lines.rfind("-----END ")

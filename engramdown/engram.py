@@ -1,0 +1,213 @@
+"""One memory, its vocabulary, and what makes two memories the same.
+
+Promises: an :class:`Engram` that exists is valid; two texts are the same exactly when
+:func:`fold` gives the same string; a :func:`slug` is a file name on every system and cannot
+leave its folder. No I/O, no clock.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import KW_ONLY, dataclass
+from datetime import date
+from typing import Final, Literal, get_args
+
+from engramdown.errors import InvalidEngramError
+
+__all__ = [
+    "BASES",
+    "CONFIDENCES",
+    "KINDS",
+    "RULE_KINDS",
+    "SCOPES",
+    "SOURCES",
+    "Basis",
+    "Confidence",
+    "Engram",
+    "Kind",
+    "Scope",
+    "Source",
+    "fact_key",
+    "fold",
+    "slug",
+]
+
+Kind = Literal["always", "never", "when", "lesson", "profile"]
+Scope = Literal["global", "project"]
+Confidence = Literal["high", "medium", "low"]
+Source = Literal["user", "consolidation", "llm"]
+Basis = Literal["told", "observed", "inferred", "verified"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+RULE_KINDS: Final[tuple[Kind, ...]] = ("always", "never", "when")
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
+"""From the strongest to the weakest."""
+SOURCES: Final[tuple[Source, ...]] = get_args(Source)
+"""From the strongest to the weakest."""
+BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+
+# Devices that Windows opens instead of a file, with any extension (Microsoft, "Naming Files").
+_RESERVED: Final = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
+)
+# What ends a sentence or a clause; not "#" or "%", or C# would be C and 50% would be 50.
+_SENTENCE_ENDS: Final = frozenset(
+    " .,;:!?\u2026\u3002\uff0e\uff01\uff1f\uff1b\uff1a\u3001\uff0c\u061f\u061b\u06d4\u0964"
+)
+_SLUG_BYTES: Final = 120
+_KEY_LENGTH: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Engram:
+    """One memory on its way into a store.
+
+    Attributes:
+        text: What is remembered, any text with a character that is not white space.
+        kind: ``always``, ``never`` and ``when`` are rules, ``lesson`` is what was learned,
+            ``profile`` a fact about the user.
+        scope: ``project`` or ``global``. A profile fact is always kept globally.
+        confidence: How sure the source is.
+        topic: Groups lessons; any words, filed under :func:`slug` of them.
+        source: Who says so: the ``user``, a ``consolidation`` job, or the model (``llm``).
+        basis: How it is known; ``told`` when the source is the user, else ``inferred``.
+        origin: Where it was learned, ``<session>#<episode>``.
+        via: The channel it came through when that was not the conversation: ``tool`` or ``web``.
+        expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
+
+    Raises:
+        InvalidEngramError: A ``ValueError`` that names the field and what is allowed.
+
+    >>> Engram("Use uv, never pip", kind="always", scope="project").basis
+    'inferred'
+    """
+
+    text: str
+    kind: Kind
+    scope: Scope
+    confidence: Confidence = "medium"
+    topic: str = ""
+    source: Source = "llm"
+    _: KW_ONLY
+    basis: Basis | Literal[""] = ""
+    origin: str = ""
+    via: Literal["", "tool", "web"] = ""
+    expires: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be kept and read back."""
+        _check_text(self.text)
+        _check_choice("kind", self.kind, KINDS)
+        _check_choice("scope", self.scope, SCOPES)
+        _check_choice("confidence", self.confidence, CONFIDENCES)
+        _check_choice("source", self.source, SOURCES)
+        if self.basis == "":
+            object.__setattr__(self, "basis", "told" if self.source == "user" else "inferred")
+        _check_choice("basis", self.basis, BASES)
+        _check_choice("via", self.via, ("", "tool", "web"))
+        _check_encodable("origin", self.origin)
+        if self.topic != "":
+            slug(self.topic)
+        _check_date("expires", self.expires)
+
+
+def fold(text: str) -> str:
+    """Return the form in which two texts are compared: the same memory has the same fold.
+
+    Unicode NFC, case, white space and final punctuation make no difference. A text of nothing
+    but punctuation is compared by all of it.
+
+    >>> fold("Use  UV!") == fold("use uv")
+    True
+    """
+    if not text.isascii():
+        # Twice, because case folding can leave the normal form (U+0345, U+1E9E and friends).
+        text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    words = " ".join(text.casefold().split())
+    end = len(words)
+    while end and words[end - 1] in _SENTENCE_ENDS:
+        end -= 1
+    return words[:end] or words
+
+
+def slug(topic: str) -> str:
+    """Return the name under which ``topic`` is filed: letters and digits of any script and ``-``.
+
+    Raises:
+        InvalidEngramError: If the topic is a path, holds control characters, is a name that some
+            system reserves, has no letter or digit, or is longer than 120 bytes.
+
+    >>> slug("API: CoinGecko"), slug("Straße nach Köln"), slug("日本語")
+    ('api-coingecko', 'strasse-nach-köln', '日本語')
+    """
+    _check_encodable("topic", topic)
+    if not topic.isprintable() or topic != topic.rstrip(". "):
+        reason = f"{topic!r} holds control characters, or ends with a dot or a space"
+        raise InvalidEngramError("topic", reason)
+    if "/" in topic or "\\" in topic or ".." in topic or re.match(r"[A-Za-z]:\S", topic):
+        raise InvalidEngramError("topic", f"{topic!r} looks like a path; use plain words")
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", topic).casefold())
+    kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
+    name = "-".join(part for part in kept.split("-") if part)
+    if not name:
+        raise InvalidEngramError("topic", f"{topic!r} has no letter or digit")
+    if name in _RESERVED or folded.partition(".")[0].strip() in _RESERVED:
+        raise InvalidEngramError("topic", f"{topic!r} is a device name on Windows")
+    if len(name.encode()) > _SLUG_BYTES:
+        reason = f"{topic[:40]!r}… is longer than {_SLUG_BYTES} bytes"
+        raise InvalidEngramError("topic", reason)
+    return name
+
+
+def fact_key(text: str) -> str:
+    """Return the folded key of a keyed fact like ``Name: Ada``, or ``""`` where there is none.
+
+    A key is what stands before the first ``": "`` (or before a colon that ends the line), on the
+    first line, at most 40 characters.
+
+    >>> fact_key("Name: Ada"), fact_key("See https://example.org"), fact_key("plain")
+    ('name', '', '')
+    """
+    first = text.split("\n", 1)[0]
+    key, colon, _ = first.partition(":") if first.endswith(":") else first.partition(": ")
+    return fold(key) if colon and key.strip() and len(key) <= _KEY_LENGTH else ""
+
+
+def _check_choice(field: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidEngramError.not_one_of(field, value, (item for item in allowed if item))
+
+
+def _check_date(field: str, value: str) -> None:
+    _check_encodable(field, value)
+    if value == "":
+        return
+    try:
+        # The day must exist, and be written as it is compared, as text.
+        good = date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        good = False
+    if not good:
+        raise InvalidEngramError(field, f"{value!r} is not a date like 2026-02-27")
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise InvalidEngramError("text", f"{text!r} is not a string; give some words")
+    if not text or text.isspace():
+        raise InvalidEngramError("text", "is empty; give at least one character")
+    _check_encodable("text", text)
+
+
+def _check_encodable(field: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise InvalidEngramError(field, f"{value!r} is not a string")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        at = error.start
+        reason = f"character {at} is half of a surrogate pair or no UTF-8; pass whole characters"
+        raise InvalidEngramError(field, reason) from None

@@ -1,0 +1,141 @@
+"""Every error that Engramdown raises on purpose.
+
+::
+
+    EngramdownError
+    ├── InvalidEngramError    (also a ValueError)   a memory that cannot be one
+    ├── SettingsError         (also a ValueError)   a config file or variable with a wrong value
+    ├── MidTurnError                                a person was about to be interrupted
+    └── StoreError                                  a store could not be read or written
+        ├── LockTimeoutError                        another process kept the lock too long
+        ├── EntryNotFoundError   (also a LookupError)   no memory with this id
+        ├── AmbiguousIdError     (also a LookupError)   several memories with this prefix
+        └── UndoRefusedError                        undoing would overwrite a person
+
+A message names the file, the line or the value, what is allowed, and the next step. It never
+holds the value of a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = [
+    "AmbiguousIdError",
+    "EngramdownError",
+    "EntryNotFoundError",
+    "InvalidEngramError",
+    "LockTimeoutError",
+    "MidTurnError",
+    "SettingsError",
+    "StoreError",
+    "UndoRefusedError",
+]
+
+_SHOWN: Final = 8
+
+
+class EngramdownError(Exception):
+    """The root: ``except EngramdownError`` catches everything in this module."""
+
+
+class InvalidEngramError(EngramdownError, ValueError):
+    """A memory that cannot be one: a wrong kind, an empty text, a topic that is no name.
+
+    Attributes:
+        field: The name of the field that is wrong.
+        reason: What is wrong with it and what is allowed.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        """Say which ``field`` is wrong and why; a secret that somebody put there is hidden."""
+        # Imported here: what knows secrets is not needed until something is wrong.
+        from engramdown.redaction import redact
+
+        self.field = field
+        self.reason = redact(reason)
+        super().__init__(f"{field}: {self.reason}")
+
+    @classmethod
+    def not_one_of(cls, field: str, value: object, allowed: Iterable[str]) -> InvalidEngramError:
+        """Build the error for a value that is not in a closed list."""
+        return cls(field, f"{value!r} is not one of {', '.join(allowed)}")
+
+
+class SettingsError(EngramdownError, ValueError):
+    """A configuration value that is unknown or wrong.
+
+    Attributes:
+        source: The file or environment variable that holds it.
+        key: The name of the setting.
+    """
+
+    def __init__(self, source: str, key: str, reason: str) -> None:
+        """Say where the value stands (``source``, ``key``) and what is allowed."""
+        super().__init__(f"{source}: {key}: {reason}")
+        self.source = source
+        self.key = key
+
+
+class MidTurnError(EngramdownError):
+    """Something was to be decided by a person while a turn was running."""
+
+
+class StoreError(EngramdownError):
+    """A memory store could not be read or written; memory is as it was before."""
+
+
+class LockTimeoutError(StoreError):
+    """Another process held a scope's lock for longer than the time-out.
+
+    Attributes:
+        path: The lock file.
+        seconds: How long we waited.
+        holder: What is known about who holds it; may be empty.
+    """
+
+    def __init__(self, path: str, seconds: float, holder: str = "") -> None:
+        """Name the lock, the time-out in ``seconds`` and the ``holder``."""
+        who = f" held by {holder}" if holder else " held by another process"
+        super().__init__(
+            f"{path}:{who} for more than {seconds:g} s; nothing was written. "
+            "Try again when it has finished, or raise lock_timeout in config.toml."
+        )
+        self.path = path
+        self.seconds = seconds
+        self.holder = holder
+
+
+class EntryNotFoundError(StoreError, LookupError):
+    """No memory has this id.
+
+    Attributes:
+        id: The id or prefix that was asked for.
+    """
+
+    def __init__(self, entry_id: str, where: str = "") -> None:
+        """Name the id that was asked for and, if known, ``where`` it was looked for."""
+        place = f" in {where}" if where else ""
+        super().__init__(f"no memory with id {entry_id!r}{place}; `engramdown list` shows the ids")
+        self.id = entry_id
+
+
+class AmbiguousIdError(StoreError, LookupError):
+    """A prefix that begins several ids.
+
+    Attributes:
+        prefix: What was asked for.
+        matches: The ids that begin with it, in file order.
+    """
+
+    def __init__(self, prefix: str, matches: Iterable[str]) -> None:
+        """Name the ``prefix`` and the ids it could mean."""
+        self.prefix = prefix
+        self.matches = tuple(matches)
+        shown = ", ".join(self.matches[:_SHOWN]) + (", …" if len(self.matches) > _SHOWN else "")
+        super().__init__(f"{prefix!r} is not unique: {shown}; give more characters")
+
+
+class UndoRefusedError(StoreError):
+    """An undo that would overwrite what a person wrote."""

@@ -1,0 +1,301 @@
+"""Where scopes live, and what a configuration may say.
+
+Promises: reading settings creates nothing; a wrong value is an error that names the file (or the
+environment variable), the key and what is allowed; nothing is read at import.
+
+What is set nearer wins: an argument, then ``ENGRAMDOWN_MODE``, then ``config.toml`` of the
+project, then that of the global scope, then the default.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, cast, get_args
+
+from engramdown.errors import SettingsError
+
+__all__ = [
+    "BUDGET_NAMES",
+    "FOLDER",
+    "MODES",
+    "Mode",
+    "Places",
+    "Settings",
+    "find_places",
+    "find_project",
+    "global_home",
+    "load",
+    "scope_folder",
+]
+
+Mode = Literal["autopilot", "copilot", "off"]
+Durability = Literal["full", "fast"]
+
+FOLDER: Final = ".engramdown"
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+BUDGET_NAMES: Final = (
+    "identity",
+    "global_rules",
+    "project_rules",
+    "global_lessons",
+    "project_lessons",
+    "scratchpad",
+)
+_MEGABYTE: Final = 1024 * 1024
+# More seconds, or more megabytes, nobody means.
+_LARGEST: Final = 1_000_000
+_LARGEST_CONFIG: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What can be set.
+
+    Attributes:
+        mode: What is written without asking: everything (``autopilot``), what is certain
+            (``copilot``), nothing (``off``).
+        durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
+        lock_timeout: How long to wait for another writer, in seconds.
+        max_file_mb: The largest memory file that is read, in megabytes.
+        budgets: Tokens for the sections of the memory context that get another number than the
+            default.
+    """
+
+    mode: Mode = "autopilot"
+    durability: Durability = "full"
+    lock_timeout: float = 10.0
+    max_file_mb: float = 16.0
+    budgets: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def max_file_bytes(self) -> int:
+        """The largest memory file that is read, in bytes."""
+        return int(self.max_file_mb * _MEGABYTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the scopes are.
+
+    Attributes:
+        home: The folder of the global scope.
+        project: The ``.engramdown`` folder of the project; it need not exist.
+        closed: Why nothing can be written to the project, or ``""``.
+    """
+
+    home: Path
+    project: Path
+    closed: str = ""
+
+
+def find_places(project: Path | str | None = None, home: Path | str | None = None) -> Places:
+    """Return where the scopes are, for whoever stands in the working directory.
+
+    Args:
+        project: A project's folder, or its ``.engramdown``; by default the nearest one above the
+            working directory, or one that begins right there.
+        home: The folder of the global scope; by default :func:`global_home`.
+
+    Raises:
+        SettingsError: If a folder is a link that leaves the project, or is that of both scopes.
+    """
+    place = global_home() if home is None else _absolute(home)
+    start = Path.cwd()
+    if project is not None:
+        folder = scope_folder(project)
+        if _real(folder) == _real(place):
+            reason = f"{folder} is the folder of the global scope; pass the folder of a project"
+            raise SettingsError("argument", "project", reason)
+        return Places(place, folder)
+    found = find_project(start, place)
+    if found is not None:
+        return Places(place, found)
+    folder = scope_folder(start)
+    if _real(folder) not in _taken(place):
+        return Places(place, folder)
+    reason = f"{start}: is no project; change to the folder of one, or use the global scope"
+    return Places(place, folder / FOLDER, reason)
+
+
+def global_home() -> Path:
+    """Return the folder of the global scope: ``ENGRAMDOWN_HOME``, or ``~/.engramdown``.
+
+    Raises:
+        SettingsError: If neither the variable nor a home directory is set.
+    """
+    moved = os.environ.get("ENGRAMDOWN_HOME", "")
+    if moved:
+        return _absolute(moved, "environment variable ENGRAMDOWN_HOME")
+    try:
+        return Path.home() / FOLDER
+    except RuntimeError:
+        reason = "no home directory is known; set it to the folder of the global scope"
+        raise SettingsError("environment", "ENGRAMDOWN_HOME", reason) from None
+
+
+def scope_folder(place: Path | str) -> Path:
+    """Return the ``.engramdown`` folder of a project, given the project's folder or itself.
+
+    Raises:
+        SettingsError: If the folder is a link that leaves the project.
+    """
+    path = _absolute(place)
+    return _checked_link(path if path.name == FOLDER else path / FOLDER)
+
+
+def find_project(start: Path | str, home: Path | None = None) -> Path | None:
+    """Return the nearest ``.engramdown`` folder from ``start`` upwards, as git finds ``.git``.
+
+    The folder of the global scope is not a project, wherever it was moved to: neither ``home``,
+    nor what ``ENGRAMDOWN_HOME`` says, nor ``~/.engramdown``.
+
+    Raises:
+        SettingsError: If the folder is a link that leaves the project.
+    """
+    path = _absolute(start)
+    taken = _taken(home)
+    for folder in (path, *path.parents):
+        found = folder if folder.name == FOLDER else folder / FOLDER
+        # Not Path.is_dir, which raises where a folder may not be looked into.
+        if os.path.isdir(found) and _real(found) not in taken:  # noqa: PTH112 - as said above
+            return _checked_link(found)
+    return None
+
+
+def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
+    """Read the settings that hold for a project.
+
+    Args:
+        home: The folder of the global scope.
+        project: The ``.engramdown`` folder of the project, or ``None``.
+        mode: The mode that an argument asks for, or ``None``.
+
+    Raises:
+        SettingsError: If a value is unknown or wrong.
+    """
+    values: dict[str, Any] = {}
+    for folder in (home, project):
+        if folder is not None:
+            values |= _read(folder / "config.toml", values)
+    variable = os.environ.get("ENGRAMDOWN_MODE", "")
+    if variable:
+        values["mode"] = _mode("environment variable ENGRAMDOWN_MODE", "mode", variable)
+    if mode is not None:
+        values["mode"] = _mode("argument", "mode", mode)
+    return Settings(**values)
+
+
+def _absolute(place: Path | str, source: str = "argument") -> Path:
+    try:
+        return Path(place).expanduser().absolute()
+    except RuntimeError:
+        reason = "no home directory of that name is known; give the whole path"
+        raise SettingsError(source, str(place), reason) from None
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _taken(home: Path | None) -> set[Path]:
+    """Return the folders that are or were of the global scope."""
+    folders = [global_home()] if home is None else [home, global_home()]
+    with contextlib.suppress(RuntimeError):
+        folders.append(Path.home() / FOLDER)
+    return {_real(folder) for folder in folders}
+
+
+def _checked_link(folder: Path) -> Path:
+    if not _real(folder).is_relative_to(_real(folder.parent)):
+        reason = "is a link that leaves the project; put the folder itself there"
+        raise SettingsError(str(folder), FOLDER, reason)
+    return folder
+
+
+def _read(path: Path, before: Mapping[str, Any]) -> dict[str, Any]:
+    text = _text(path)
+    if not text:
+        return {}
+    # Imported here: most scopes have no such file.
+    import tomllib
+
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
+        raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
+    values: dict[str, Any] = {key: _checked(path, key, value) for key, value in table.items()}
+    if "budgets" in values:
+        values["budgets"] = before.get("budgets", {}) | values["budgets"]
+    return values
+
+
+def _text(path: Path) -> str:
+    """Return the text of a configuration file, or ``""`` if there is none."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise SettingsError(str(path), "file", "is not a regular file; move it away")
+        if found.st_size > _LARGEST_CONFIG:
+            raise SettingsError(str(path), "file", f"is larger than {_LARGEST_CONFIG} bytes")
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
+    except OSError as error:
+        raise SettingsError(str(path), "file", f"cannot be read: {error.strerror}") from error
+
+
+def _checked(path: Path, key: str, value: object) -> object:
+    check = _CHECKS.get(key)
+    if check is None:
+        raise SettingsError(str(path), key, f"is no setting; allowed are {', '.join(_CHECKS)}")
+    return check(str(path), key, value)
+
+
+def _mode(source: str, key: str, value: object) -> Mode:
+    return cast(Mode, _one_of(MODES)(source, key, value))
+
+
+def _one_of(allowed: tuple[str, ...]) -> Callable[[str, str, object], str]:
+    def check(source: str, key: str, value: object) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise SettingsError(source, key, f"{value!r} is not one of {', '.join(allowed)}")
+        return value
+
+    return check
+
+
+def _positive(source: str, key: str, value: object) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < cast(float, value) <= _LARGEST:
+        raise SettingsError(source, key, f"{value!r} is not a number above 0, up to {_LARGEST:,}")
+    return float(cast(float, value))
+
+
+def _budgets(source: str, key: str, value: object) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise SettingsError(source, key, f"{value!r} is not a table like [budgets]")
+    for name, tokens in value.items():
+        where = f"{key}.{name}"
+        if name not in BUDGET_NAMES:
+            allowed = ", ".join(BUDGET_NAMES)
+            raise SettingsError(source, where, f"is no section; allowed are {allowed}")
+        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
+            reason = f"{tokens!r} is not a number of tokens, 0 or more"
+            raise SettingsError(source, where, reason)
+    return value
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, str, object], object]]] = {
+    "mode": _mode,
+    "durability": _one_of(get_args(Durability)),
+    "lock_timeout": _positive,
+    "max_file_mb": _positive,
+    "budgets": _budgets,
+}

@@ -1,0 +1,104 @@
+"""What every test gets: its own home, a clean environment, and programs that run this checkout.
+
+Promises: no test reads or writes the real home folder, or an ``.engramdown`` above the checkout.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+
+# What a person may have set and a test must not see.
+_PERSONAL: Final = (
+    "COLUMNS",
+    "EDITOR",
+    "FORCE_COLOR",
+    "LINES",
+    "NO_COLOR",
+    "PYTHONWARNINGS",
+    "VISUAL",
+    "XDG_CONFIG_HOME",
+)
+
+# No deadline and no health check of speed: the machines that run this are shared.
+_PATIENT: Final = settings(
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("default", _PATIENT, max_examples=60)
+# What is red there is red for whoever looks into it; new examples are sought at every desk.
+settings.register_profile("ci", _PATIENT, max_examples=200, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(autouse=True)
+def isolated_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Give the test an empty home, without a global scope, and start it in an empty folder there.
+
+    ``ENGRAMDOWN_HOME`` is ``<home>/.engramdown``, which does not exist yet.
+    """
+    folder = tmp_path_factory.mktemp("home").resolve()
+    start = folder / "start"
+    start.mkdir()
+    for name in os.environ:
+        if name.startswith("ENGRAMDOWN_") or name in _PERSONAL:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    monkeypatch.setenv("ENGRAMDOWN_HOME", str(folder / ".engramdown"))
+    monkeypatch.chdir(start)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that holds ``engramdown`` and ``egd``, as an installer would write them."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("engramdown", "egd"):
+        program = folder / name
+        program.write_text(
+            f"#!{sys.executable}\n"
+            "import sys\n"
+            "from engramdown.cli.main import main\n"
+            "sys.exit(main())\n",
+            encoding="utf-8",
+        )
+        program.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def child_env(isolated_home: Path, programs: Path) -> dict[str, str]:
+    """Return the environment for a program: this checkout, this test's home, 80 plain columns."""
+    search = [str(programs), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    return {
+        **os.environ,
+        "COLUMNS": "80",
+        "GIT_AUTHOR_EMAIL": "you@example.org",
+        "GIT_AUTHOR_NAME": "You",
+        "GIT_COMMITTER_EMAIL": "you@example.org",
+        "GIT_COMMITTER_NAME": "You",
+        "GIT_CONFIG_GLOBAL": str(isolated_home / ".gitconfig"),
+        "NO_COLOR": "1",
+        "PATH": os.pathsep.join(search),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONWARNDEFAULTENCODING": "1",
+        "TERM": "dumb",
+    }
+
+
+@pytest.fixture(scope="session")
+def soak_seconds() -> float:
+    """Return how long a test marked ``soak`` runs, in seconds: SOAK_SECONDS, by default 10."""
+    return float(os.environ.get("SOAK_SECONDS", "10"))

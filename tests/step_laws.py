@@ -1,0 +1,198 @@
+"""The laws of steps over memory files: filing, hand edits, undo; see :mod:`tests.laws`.
+
+Promises: every law works on a :class:`tests.hippocampus.shelf.Shelf`, without a disk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal, NamedTuple
+
+from engramdown.engram import Engram, fold
+from engramdown.errors import UndoRefusedError
+from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    RULES,
+    as_entry,
+    entry_id,
+    is_name,
+    raw_entries,
+    retire,
+    split_task,
+    tombstones,
+    topic_file,
+    unretire,
+)
+from engramdown.hippocampus.merge import best_base, compare
+from tests.hippocampus.shelf import TODAY, Shelf
+
+__all__ = [
+    "FILES",
+    "Action",
+    "act",
+    "filing_is_found_and_done_once",
+    "hand_edits_keep_the_words_of_both",
+    "undo_of_one_step_leaves_the_others",
+    "undo_takes_every_step_back",
+]
+
+FILES: Final = (RULES, LESSONS, PROFILE, "topics/ci.md", ARCHIVE, PENDING)
+
+_MEMORY: Final = FILES[:4]
+
+
+class Action(NamedTuple):
+    """One step: forget, update, restore a memory, or encode one.
+
+    Attributes:
+        name: What is done.
+        number: To which memory, counted round and round.
+        engram: What is encoded; its text is the new one of an update.
+    """
+
+    name: Literal["encode", "forget", "update", "restore"]
+    number: int
+    engram: Engram
+
+
+def act(shelf: Shelf, action: Action) -> None:
+    """Carry out an action, if there is anything to do it to."""
+    if action.name == "encode":
+        shelf.encode(action.engram)
+        return
+    files = (ARCHIVE,) if action.name == "restore" else _MEMORY
+    found = [(name, p) for name in files for p in raw_entries(name, shelf.document(name))]
+    if not found:
+        return
+    name, placed = found[action.number % len(found)]
+    edits: dict[str, Callable[[Draft, Placed], object]] = {
+        "forget": lambda draft, now: _forget(draft, name, now, shelf.new_id()),
+        "update": lambda draft, now: draft.put(
+            name, draft.get(name).replace(now.block, action.engram.text, now.block.meta)
+        ),
+        "restore": unretire,
+    }
+
+    def edit(draft: Draft) -> None:
+        # The step has read the file itself, so its blocks are others.
+        now = next(each for each in draft.get(name).placed() if each.index == placed.index)
+        edits[action.name](draft, now)
+
+    shelf.change(Act(action.name, "user"), edit)
+
+
+def filing_is_found_and_done_once(shelf: Shelf, engram: Engram) -> None:
+    filed = shelf.encode(engram)
+    twins = [
+        placed
+        for placed in raw_entries(filed.file, shelf.document(filed.file))
+        if entry_id(placed) == filed.id and fold(placed.block.text) == fold(engram.text)
+    ]
+    assert twins
+    found = twins[0]
+    entry = as_entry(filed.file, engram.scope, found)
+    assert entry.kind == engram.kind
+    assert found.block.text == engram.text or not filed.added
+    assert all(map(is_name, shelf.texts))
+    if filed.added and engram.topic:
+        assert fold(engram.text) in map(fold, shelf.said(topic_file(engram.topic)))
+    assert fold(engram.text) not in map(fold, _buried(shelf))
+    before = dict(shelf.texts)
+    again = shelf.encode(engram)
+    assert (again.id, again.file, again.added) == (filed.id, filed.file, False)
+    assert shelf.texts == before
+
+
+def undo_takes_every_step_back(shelf: Shelf, actions: Sequence[Action]) -> None:
+    states = [dict(shelf.texts)]
+    for action in actions:
+        steps = len(shelf.steps)
+        act(shelf, action)
+        if len(shelf.steps) > steps:
+            states.append(dict(shelf.texts))
+    while len(states) > 1:
+        states.pop()
+        shelf.undo()
+        assert _filled(shelf.texts) == _filled(states[-1])
+
+
+def undo_of_one_step_leaves_the_others(
+    shelf: Shelf, action: Action, later: Sequence[Engram]
+) -> None:
+    before = _said(shelf)
+    act(shelf, action)
+    if not shelf.steps:
+        return
+    middle = _said(shelf)
+    step = shelf.steps[-1]
+    for engram in later:
+        shelf.encode(engram)
+    after = dict(shelf.texts)
+    said = _said(shelf)
+    try:
+        shelf.undo(step.id)
+    except UndoRefusedError:
+        assert shelf.texts == after
+        return
+    now = _said(shelf)
+    for name in FILES:
+        assert not (said[name] - middle[name]).keys() - now[name].keys()
+        still = before[name] - (middle[name] - said[name])
+        assert not still.keys() - now[name].keys()
+
+
+def hand_edits_keep_the_words_of_both(
+    shelf: Shelf, file: str, states: tuple[str, ...], saved: str
+) -> None:
+    base = states[best_base(states, saved)]
+    shelf.texts[file] = states[-1]
+    head = shelf.document(file)
+    ours, theirs = _given_up(parse(base), head), _given_up(parse(base), parse(saved))
+    response = shelf.save(file, saved, states)
+    texts = set(_texts(shelf.document(file).placed()))
+    assert not {*_texts(parse(saved).placed())} - texts - ours
+    archived = {fold(text) for text in _texts(shelf.document(ARCHIVE).placed())}
+    for text in _texts(head.placed()):
+        # A task is archived without its box.
+        told = {fold(text), fold(split_task(text)[1])} & archived
+        assert text in texts or text in theirs or told or file == ARCHIVE
+    assert not {fold(text) for text in response.removed} - {*map(fold, _buried(shelf))}
+    before = dict(shelf.texts)
+    shelf.save(file, shelf.texts[file])
+    assert shelf.texts == before
+
+
+def _forget(draft: Draft, name: str, placed: Placed, new_id: str) -> None:
+    kind = as_entry(name, "project", placed).kind
+    record = {"kind": kind, "was": name, "reason": "forgotten", "by": "user"}
+    retire(draft, placed, record, new_id, TODAY)
+    draft.put(name, draft.get(name).remove(placed.block))
+
+
+def _given_up(before: Document, after: Document) -> set[str]:
+    """Return what one side took out or said in other words."""
+    changes = compare(before, after)
+    return {*_texts(changes.removed), *_texts(old for old, _ in changes.reworded)}
+
+
+def _said(shelf: Shelf) -> dict[str, Counter[str]]:
+    return {name: Counter(shelf.said(name)) for name in FILES}
+
+
+def _buried(shelf: Shelf) -> list[str]:
+    return [placed.block.text for placed in tombstones(shelf.document(ARCHIVE))]
+
+
+def _filled(texts: dict[str, str]) -> dict[str, str]:
+    """Return the files that hold something; an undone first step leaves an empty one."""
+    return {name: text for name, text in texts.items() if text}
+
+
+def _texts(entries: Iterable[Placed]) -> Iterable[str]:
+    return (placed.block.text for placed in entries)

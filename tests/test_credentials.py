@@ -1,0 +1,130 @@
+"""A value counts as far as the name in front of it is to be believed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from engramdown import credentials
+from engramdown.credentials import find_named, find_random, is_placeholder
+from tests.corpora.pieces import ALNUM, BASE64, chars, key_lines
+
+TOKEN: Final = chars("credentials/token", ALNUM, 40)
+
+
+def values(text: str) -> list[str]:
+    """Return what :func:`find_named` finds, as text."""
+    return sorted({text[start:end] for start, end, _ in find_named(text)})
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        pytest.param("password: {}", "plum7x", id="six-with-a-digit"),
+        pytest.param("password: '{}'", "plum", id="a-word-in-quotes"),
+        pytest.param("PASSWORD={}", "aardvark", id="a-word-in-a-file-of-variables"),
+        pytest.param("my password is {}.", "aardvark", id="a-word-that-is-told"),
+        pytest.param("password: {}", "vmMCEvKt", id="capitals-where-no-word-has-them"),
+        pytest.param("passphrase: '{}'", "four words make one", id="a-phrase"),
+        pytest.param("password: {}", "a,b;c&7d", id="with-signs-that-end-others"),
+        pytest.param("(password={})", "plum7x", id="in-brackets"),
+        pytest.param("token={};x=1", chars("credentials/a", ALNUM, 20), id="before-another-name"),
+        pytest.param("token: password: {}", "plum7x", id="behind-another-name"),
+        pytest.param('key: "\\"password\\": \\"{}\\""', "plum7x", id="quoted-twice"),
+    ],
+)
+def test_a_value_counts(text: str, value: str) -> None:
+    assert values(text.replace("{}", value)) == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("password: plum", id="a-word"),
+        pytest.param("password: plu7", id="too-short"),
+        pytest.param("passwort: 'geheimnis\u00df'", id="letters-of-another-language"),
+        pytest.param("password: 'at least 8 letters'", id="a-sentence"),
+        pytest.param("passphrase: 'two words'", id="two-words"),
+        pytest.param("password: newPassword2", id="a-name"),
+        pytest.param("password: UserIdField", id="a-type"),
+        pytest.param("the password is aardvark.", id="a-word-that-nobody-owns"),
+        pytest.param("my password is aardvark milk", id="not-the-last-word"),
+        pytest.param("his password -> aardvark.", id="not-said"),
+        pytest.param("my password is complicated.", id="what-one-says-of-it"),
+        pytest.param('login "password" "aardvark"', id="no-sign"),
+        pytest.param("secret: 'aardvark-milk'", id="a-name-with-a-hyphen"),
+        pytest.param("token: plum2024", id="a-word-with-a-year"),
+        pytest.param("token: 'a b c d e f 1 2 3'", id="spaces"),
+        pytest.param("token: 1234567890", id="a-number"),
+        pytest.param("key: plum-7x-2024-a8-kq", id="a-slug"),
+        pytest.param("key = self.token2[17]", id="code"),
+        pytest.param("password: /Users/ann1/x", id="a-path"),
+    ],
+)
+def test_a_value_does_not_count(text: str) -> None:
+    assert values(text) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["<your key>", "${KEY}", "$KEY", "{{ key }}", "%KEY%", "sk-...", "xxxx", "****", "changeme"],
+)
+def test_a_placeholder_is_known(value: str) -> None:
+    assert is_placeholder(value)
+
+
+@pytest.mark.parametrize("value", ["a8Kq0Zw", "myth0logy", "youth7", "pa$word", "x-x-x"])
+def test_a_value_is_no_placeholder(value: str) -> None:
+    assert not is_placeholder(value)
+
+
+@pytest.mark.parametrize("text", ["{}", "try {}.", "'{}'", "id={}", "[{}]", "{}, then"])
+def test_a_random_token_stands_alone(text: str) -> None:
+    text = text.replace("{}", TOKEN)
+    assert [text[start:end] for start, end, _ in find_random(text)] == [TOKEN]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("https://example.org/{}", id="in-a-url"),
+        pytest.param("data:image/png;base64,{}", id="data"),
+        pytest.param("sha256={}", id="digest"),
+        pytest.param("ssh-rsa:{}", id="ssh"),
+        pytest.param("iVBOR{}", id="picture"),
+        pytest.param("a/{}", id="in-a-path"),
+        pytest.param("{}.png", id="file"),
+        pytest.param("-----BEGIN CERTIFICATE-----\n{}\n", id="certificate"),
+        pytest.param("{}\n" + chars("credentials/line", BASE64, 64) + "\n", id="first-of-many"),
+        pytest.param(chars("credentials/line", BASE64, 64) + "\n  {}\n", id="last-of-many"),
+        pytest.param("_a_b_c_d_e_f_g_h_i_j{}", id="separators"),
+    ],
+)
+def test_a_token_in_a_place_of_its_own_is_left_alone(text: str) -> None:
+    assert list(find_random(text.replace("{}", TOKEN))) == []
+
+
+def test_a_token_without_a_mixed_piece_is_left_alone() -> None:
+    assert list(find_random("aB3cD4eF5-" * 3 + "gH6iJ7kL8-mN")) == []
+
+
+def test_a_token_behind_a_certificate_is_found() -> None:
+    text = f"-----BEGIN CERTIFICATE-----\n{key_lines('x', 2)}\n-----END CERTIFICATE-----\n\n{TOKEN}"
+    assert [text[start:end] for start, end, _ in find_random(text)] == [TOKEN]
+
+
+def test_names_are_looked_for_in_small_letters() -> None:
+    assert all(name == name.lower() for name in credentials.NAMES)
+    assert values("unrelated words only") == []
+
+
+def test_the_cost_of_values_that_do_not_count_is_linear(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[int] = []
+    monkeypatch.setattr(credentials, "_counts", lambda given: judged.append(len(given.value)))
+    work = []
+    for length in (10_000, 40_000):
+        judged.clear()
+        values("token=" * (length // 6))
+        work.append(sum(judged))
+    assert work[1] < 4.2 * work[0]

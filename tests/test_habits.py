@@ -1,0 +1,198 @@
+"""The habits of this project, as rules that bite.
+
+What ruff, mypy and import-linter can check stands in pyproject.toml. The rest is here, and each
+rule is shown to catch what it is for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import pytest
+
+import engramdown
+from tests import rules
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+MODULES: Final = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "engramdown").rglob("*.py"))
+}
+PROJECT: Final[dict[str, Any]] = tomllib.loads(
+    (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+)
+PURE: Final[list[str]] = next(
+    contract["source_modules"]
+    for contract in PROJECT["tool"]["importlinter"]["contracts"]
+    if contract["id"] == "pure"
+)
+PURE_FILES: Final = [f"{name.replace('.', '/')}.py" for name in PURE]
+
+PUBLIC_NAMES: Final = [
+    "Cortex",
+    "Decision",
+    "Engram",
+    "EngramdownError",
+    "Entry",
+    "Hippocampus",
+    "HippocampusProtocol",
+    "MemoryContext",
+    "Proposal",
+    "Receipt",
+    "Session",
+    "__version__",
+]
+RUNTIME_DEPENDENCIES: Final = {
+    "click",
+    "instructor",
+    "jinja2",
+    "portalocker",
+    "pydantic",
+    "rich",
+    "watchdog",
+}
+
+LONG_BODY: Final = "\n".join("    a = 1" for _ in range(41))
+
+
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
+def test_every_module_keeps_every_rule(name: str, rule: rules.Rule) -> None:
+    assert rule(MODULES[name]) == []
+
+
+@pytest.mark.parametrize("name", PURE_FILES)
+@pytest.mark.parametrize("rule", rules.PURE_RULES, ids=lambda rule: rule.__name__)
+def test_every_pure_module_keeps_the_rules_of_pure_modules(name: str, rule: rules.Rule) -> None:
+    assert rule(MODULES[name]) == []
+
+
+@pytest.mark.parametrize(
+    "rule, bad",
+    [
+        pytest.param(rules.has_all_and_docstring, '"""Doc."""\n', id="no-all"),
+        pytest.param(rules.has_all_and_docstring, "__all__ = []\n", id="no-docstring"),
+        pytest.param(rules.is_not_long, "a = 1\n" * 401, id="long-file"),
+        pytest.param(rules.keeps_functions_short, f"def f():\n{LONG_BODY}\n", id="long-function"),
+        pytest.param(
+            rules.keeps_functions_short, f"async def f():\n{LONG_BODY}\n", id="long-coroutine"
+        ),
+        pytest.param(
+            rules.keeps_functions_short, "def f(a, b, *, c, d, e, g): ...\n", id="wide-function"
+        ),
+        pytest.param(
+            rules.keeps_functions_short, "# wide:\ndef f(a, b, c, d, e, g): ...\n", id="no-reason"
+        ),
+        pytest.param(rules.calls_no_splitlines, "text.splitlines()\n", id="splitlines"),
+        pytest.param(rules.calls_no_splitlines, "f = str.splitlines\n", id="splitlines-as-value"),
+        pytest.param(rules.suppresses_with_reason, "f()  # noqa: S102\n", id="noqa"),
+        pytest.param(rules.suppresses_with_reason, "f()  # type: ignore[call]\n", id="ignore"),
+        pytest.param(rules.reads_no_clock, "datetime.now(UTC)\n", id="now"),
+        pytest.param(rules.reads_no_clock, "date.today()\n", id="today"),
+        pytest.param(rules.does_no_io, "open('x')\n", id="open"),
+        pytest.param(rules.does_no_io, "print('x')\n", id="print"),
+    ],
+)
+def test_a_rule_bites(rule: rules.Rule, bad: str) -> None:
+    assert len(rule(bad)) == 1
+
+
+@pytest.mark.parametrize(
+    "rule, good",
+    [
+        pytest.param(
+            rules.has_all_and_docstring, '"""Doc."""\n__all__: list[str] = []\n', id="all"
+        ),
+        pytest.param(rules.is_not_long, "a = 1\n" * 400, id="400-lines"),
+        pytest.param(
+            rules.is_not_long, "# long file: one table\n" + "a = 1\n" * 401, id="file-with-reason"
+        ),
+        pytest.param(
+            rules.keeps_functions_short,
+            f"# long: one table\n@g\ndef f():\n{LONG_BODY}\n",
+            id="long-with-reason",
+        ),
+        pytest.param(
+            rules.keeps_functions_short,
+            "def f(  # wide: one a column\n    a, b, c, d, e, g\n): ...\n",
+            id="wide-with-reason",
+        ),
+        pytest.param(
+            rules.keeps_functions_short, "def f(self, a, b, c, d, e): ...\n", id="self-is-free"
+        ),
+        pytest.param(
+            rules.keeps_functions_short,
+            'def f():\n    """A.\n' + "\n" * 40 + '    """\n',
+            id="docstring-is-free",
+        ),
+        pytest.param(rules.suppresses_with_reason, "f()  # noqa: S102 - it runs docs\n", id="noqa"),
+    ],
+)
+def test_a_rule_lets_good_code_pass(rule: rules.Rule, good: str) -> None:
+    assert rule(good) == []
+
+
+def test_the_public_names_are_a_decision() -> None:
+    assert sorted(engramdown.__all__) == PUBLIC_NAMES
+
+
+@pytest.mark.parametrize("name", PUBLIC_NAMES)
+def test_every_public_name_is_there(name: str) -> None:
+    assert hasattr(engramdown, name)
+
+
+def test_the_version_is_the_one_of_the_package() -> None:
+    assert engramdown.__version__ == PROJECT["project"]["version"]
+
+
+def test_the_dependencies_are_a_decision() -> None:
+    declared = PROJECT["project"]["dependencies"]
+    assert {re.split(r"[<>=~!\[; ]", item)[0] for item in declared} == RUNTIME_DEPENDENCIES
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_import_is_declared(name: str) -> None:
+    imported = rules.third_party_imports(MODULES[name]) - {"engramdown"}
+    assert imported <= RUNTIME_DEPENDENCIES
+
+
+def test_an_undeclared_import_is_seen() -> None:
+    source = "import os.path\nimport httpx.client\ndef f():\n    from yaml import load\n"
+    assert rules.third_party_imports(source) == {"httpx", "yaml"}
+
+
+def test_what_is_pure_is_what_must_be_covered() -> None:
+    assert sorted(PROJECT["tool"]["coverage"]["report"]["include"]) == sorted(PURE_FILES)
+
+
+def test_every_public_name_has_its_place_in_the_docs() -> None:
+    docs = read_docs()
+    names = [name for name in engramdown.__all__ if name != "__version__"]
+    assert [name for name in names if not re.search(rf"\b{name}\b", docs)] == []
+
+
+def test_every_command_has_its_place_in_the_docs() -> None:
+    docs = read_docs()
+    names = command_names()
+    assert names
+    assert [name for name in names if not re.search(rf"\bengramdown {name}\b", docs)] == []
+
+
+def read_docs() -> str:
+    return "\n".join(
+        page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))
+    )
+
+
+def command_names() -> list[str]:
+    """Return the names of the commands that a person sees."""
+    module = importlib.import_module("engramdown.cli.main")
+    (group,) = {item for item in vars(module).values() if isinstance(item, click.Group)}
+    context = click.Context(group)
+    found = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return [name for name, command in found.items() if command and not command.hidden]

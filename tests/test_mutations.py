@@ -1,0 +1,422 @@
+"""Deliberate bugs in the core, each of which a named law catches with one example.
+
+Promises: the table below is the list; each bug is one replacement in the source of one module,
+loaded beside the real ones, so nothing outside a test is changed; the same example passes with
+the real source.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType, ModuleType, SimpleNamespace
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+# long file: one table of bugs
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+# In the order of their imports. What is not named here is the real one, as the errors are.
+CORE: Final = (
+    "engramdown.engram",
+    "engramdown.tokens",
+    "engramdown.hippocampus.escaping",
+    "engramdown.hippocampus.metadata",
+    "engramdown.hippocampus.comments",
+    "engramdown.hippocampus.blocks",
+    "engramdown.hippocampus.fitting",
+    "engramdown.hippocampus.document",
+    "engramdown.hippocampus.merge",
+    "engramdown.hippocampus.entry",
+    "engramdown.hippocampus.filing",
+    "engramdown.hippocampus.draft",
+    "engramdown.hippocampus.handedits",
+    "engramdown.hippocampus.undoing",
+    "tests.hippocampus.shelf",
+    "tests.laws",
+    "tests.step_laws",
+)
+A: Final = "- a <!-- id:aaaaaaaa -->\n"
+LATER: Final = "- later <!-- id:llllllll -->\n"
+
+# What a law is given: the functions of both modules of laws, Shelf, Engram, slug and Action.
+Core = Any
+
+
+class Bug(NamedTuple):
+    """One deliberate bug.
+
+    Attributes:
+        what: What goes wrong.
+        module: Where, below ``engramdown``.
+        old: A piece of its source that stands there once.
+        new: What stands there instead.
+        law: An example of the law that sees it.
+    """
+
+    what: str
+    module: str
+    old: str
+    new: str
+    law: Callable[[Core], None]
+
+
+BUGS: Final = (
+    Bug(
+        "a text of nothing but punctuation is the same as any other",
+        "engram",
+        "return words[:end] or words",
+        "return words[:end]",
+        lambda core: core.folding_is_blind_to_form("?!"),
+    ),
+    Bug(
+        "a decomposed letter is another one",
+        "engram",
+        "if not text.isascii():",
+        "if False:",
+        lambda core: core.folding_is_blind_to_form("caf\u00e9"),
+    ),
+    Bug(
+        "punctuation stays in a file name",
+        "engram",
+        'in "LMN"',
+        'in "LMNP"',
+        lambda core: core.slug_is_a_safe_name(core.slug("v1.2")),
+    ),
+    Bug(
+        "a file name is as long as it likes",
+        "engram",
+        "if len(name.encode()) > _SLUG_BYTES:",
+        "if len(name.encode()) > 2 * _SLUG_BYTES:",
+        lambda core: core.slug_is_refused("x" * 121),
+    ),
+    Bug(
+        "tokens are rounded down",
+        "tokens",
+        "return -(-len(text) // _ASCII_PER_TOKEN)",
+        "return len(text) // _ASCII_PER_TOKEN",
+        lambda core: core.joining_costs_no_more("abc", "d"),
+    ),
+    Bug(
+        "backslashes in front of an escape are not doubled",
+        "hippocampus.escaping",
+        'return f"{run * 2}\\\\{literal}"',
+        'return f"{run}\\\\{literal}"',
+        lambda core: core.escaped_text_comes_back("\\<!--"),
+    ),
+    Bug(
+        "a line separator stays in the line",
+        "hippocampus.escaping",
+        "\\x7f-\\x9f\\u2028\\u2029",
+        "\\x7f-\\x9f",
+        lambda core: core.escaped_text_is_tame("a\u2028b"),
+    ),
+    Bug(
+        "white space at the end of a line is lost",
+        "hippocampus.escaping",
+        r"[^\S\n](?=\n|\Z)",
+        r"[^\S\n](?=\Z)",
+        lambda core: core.adding_touches_nothing_else("", "a \nb", ""),
+    ),
+    Bug(
+        "two hyphens stand in a comment",
+        "hippocampus.metadata",
+        "|(?<=-)-|",
+        "|",
+        lambda core: core.metadata_comes_back({"x": "a--b"}),
+    ),
+    Bug(
+        "a changed key is written twice",
+        "hippocampus.metadata",
+        "            present.add(key)\n",
+        "",
+        lambda core: core.metadata_keeps_what_it_does_not_know("id:a x:1 id:b", {"id": "c"}),
+    ),
+    Bug(
+        "form feeds end lines",
+        "hippocampus.blocks",
+        'self.lines = text.split("\\n")',
+        "self.lines = text.splitlines()",
+        lambda core: core.page_says("- a\x0cb\n", "a\x0cb"),
+    ),
+    Bug(
+        "what a fence holds is read",
+        "hippocampus.blocks",
+        "if self._fences[fence[0]][at + 1] < len(fence):",
+        "if self._fences[fence[0]][at + 1] <= len(fence):",
+        lambda core: core.page_says("```\n- a\n```\n- b\n", "b"),
+    ),
+    Bug(
+        "a fence that is left open hides the rest",
+        "hippocampus.blocks",
+        "if self._fences[fence[0]][at + 1] < len(fence):\n            return at + 1",
+        "if self._fences[fence[0]][at + 1] < len(fence):\n            return len(self.lines)",
+        lambda core: core.page_says("```\n- a\n", "a"),
+    ),
+    Bug(
+        "a note that holds entries ends with the first of them",
+        "hippocampus.blocks",
+        "ends[start] = waiting[-1] - 1",
+        "ends[start] = start + 1",
+        lambda core: core.page_says("<!--\n- a <!-- id:x -->\n- b <!-- id:y -->\n-->\n- c\n", "c"),
+    ),
+    Bug(
+        "the byte order mark belongs to the first line",
+        "hippocampus.blocks",
+        "if self.text.startswith(_BOM):",
+        "if False:",
+        lambda core: core.page_says("\ufeff- a\n", "a"),
+    ),
+    Bug(
+        "a carriage return belongs to the text",
+        "hippocampus.blocks",
+        'line.rstrip(_SPACE + "\\r")',
+        "line.rstrip(_SPACE)",
+        lambda core: core.adding_touches_nothing_else("- a\r\n", "b\nc", ""),
+    ),
+    Bug(
+        "what a private comment says is sent to a model",
+        "hippocampus.blocks",
+        "body = without(body).strip(_BLANK)",
+        "pass",
+        lambda core: core.page_says("- a <!-- mine --> b\n", "a  b"),
+    ),
+    Bug(
+        "paragraphs run together when the line between them goes",
+        "hippocampus.fitting",
+        "for below in _SEPARATORS:",
+        'for below in ("",):',
+        lambda core: core.removing_touches_nothing_else("one\n- x\ntwo\n", 1),
+    ),
+    Bug(
+        "what comes first may become front matter",
+        "hippocampus.fitting",
+        "if place.start > 1 and",
+        "if",
+        lambda core: core.removing_touches_nothing_else(
+            "- x\n---\nkey: v\n- a\n- b\n- c\n---\n- d\n", 0
+        ),
+    ),
+    Bug(
+        "a conflict marker far above is not seen",
+        "hippocampus.fitting",
+        "far = len(blocks)",
+        "far = _NEAR",
+        lambda core: core.removing_touches_nothing_else(
+            "<<<<<<< o\n\n- a\n\n- b\n\npara\n- x\npara\n=======\n", 3
+        ),
+    ),
+    Bug(
+        "a text of three hyphens is a line across the page",
+        "hippocampus.fitting",
+        'if is_rule(f"{bullet} {first}"):',
+        "if False:",
+        lambda core: core.adding_touches_nothing_else("", "---\nb", ""),
+    ),
+    Bug(
+        "the last line of a file runs into the next one",
+        "hippocampus.document",
+        'if last.raw.endswith("\\n") or',
+        "if True or",
+        lambda core: core.adding_touches_nothing_else("- a", "b", ""),
+    ),
+    Bug(
+        "a rule goes into the section that comes next",
+        "hippocampus.document",
+        "return start, index",
+        "return start, len(self.blocks)",
+        lambda core: core.adding_touches_nothing_else(
+            "## Always\n- a\n## Never\n- b\n", "new", "always"
+        ),
+    ),
+    Bug(
+        "the index of texts is not carried on",
+        "hippocampus.document",
+        "document._folds = _refolded(self._folds, gone, new)",
+        "document._folds = self._folds",
+        lambda core: core.edits_in_a_row_read_back("- a\n", [core.Edit("add", 0, "b", "")]),
+    ),
+    Bug(
+        "a word with a comment in the middle is not found",
+        "hippocampus.document",
+        'if "&#" in whole or _GLUED.search(whole):',
+        "if False:",
+        lambda core: core.same_finds_every_twin("- joined<!-- x -->words\n", "joinedwords"),
+    ),
+    Bug(
+        "an assistant overwrites what a person changed",
+        "hippocampus.merge",
+        "if saved is not None and _agree(saved, old):\n            result = result.swap",
+        "if saved is not None:\n            result = result.swap",
+        lambda core: core.merging_keeps_both_sides(A, A.replace("a <", "x <"), "- y" + A[3:]),
+    ),
+    Bug(
+        "an assistant removes what a person changed",
+        "hippocampus.merge",
+        "if saved is not None and _agree(saved, old):\n            result = result.remove",
+        "if saved is not None:\n            result = result.remove",
+        lambda core: core.merging_keeps_both_sides(A, "", "- y" + A[3:]),
+    ),
+    Bug(
+        "what gave way is told nobody",
+        "hippocampus.merge",
+        "            lost.append(new)\n",
+        "            pass\n",
+        lambda core: core.merging_keeps_both_sides(A, A.replace("a <", "x <"), "- y" + A[3:]),
+    ),
+    Bug(
+        "a copied line stands for the one it was copied from",
+        "hippocampus.merge",
+        'marks.add(("id", mark, block.text))',
+        'marks.add(("id", mark, ""))',
+        lambda core: core.merging_keeps_both_sides(A, A + "- copy" + A[3:], "# T\n" + A),
+    ),
+    Bug(
+        "a person's line ends count as a change",
+        "hippocampus.merge",
+        "return one.block.text == other.block.text and",
+        "return one.block.raw == other.block.raw and",
+        lambda core: core.merging_keeps_both_sides(
+            A, A.replace("a <", "x <"), "mine\n\n" + A.replace("\n", "\r\n")
+        ),
+    ),
+    Bug(
+        "what is known is written again",
+        "hippocampus.filing",
+        "if known else _add(",
+        "if False else _add(",
+        lambda core: core.filing_is_found_and_done_once(
+            core.Shelf(), core.Engram("a", "lesson", "project")
+        ),
+    ),
+    Bug(
+        "a lesson is not filed under its topic",
+        "hippocampus.filing",
+        "    if engram.topic and file == LESSONS:\n        _file_topic(",
+        "    if False:\n        _file_topic(",
+        lambda core: core.filing_is_found_and_done_once(
+            core.Shelf(), core.Engram("a", "lesson", "project", topic="ci")
+        ),
+    ),
+    Bug(
+        "what is remembered again stays forbidden",
+        "hippocampus.filing",
+        "    lift_tombstones(folder, engram.text, engram.kind)\n",
+        "",
+        lambda core: core.filing_is_found_and_done_once(
+            core.Shelf({"archive.md": "- a <!-- id:aaaaaaaa reason:deleted -->\n"}),
+            core.Engram("a", "lesson", "project"),
+        ),
+    ),
+    Bug(
+        "the journal does not tell what was reworded",
+        "hippocampus.draft",
+        "if a.block.raw != b.block.raw:",
+        "if False:",
+        lambda core: core.undo_of_one_step_leaves_the_others(
+            core.Shelf({"lessons.md": A}),
+            core.Action("update", 0, core.Engram("b", "lesson", "project")),
+            [core.Engram("later", "lesson", "project")],
+        ),
+    ),
+    Bug(
+        "a step is always reversed memory by memory",
+        "hippocampus.undoing",
+        "return digest(folder.get(part.file).render()) == part.target",
+        "return False",
+        lambda core: core.undo_takes_every_step_back(
+            core.Shelf({"lessons.md": A + LATER}),
+            [core.Action("forget", 0, core.Engram("b", "lesson", "project"))],
+        ),
+    ),
+    Bug(
+        "an editor that was open takes our line away",
+        "hippocampus.handedits",
+        "    folder.put(edit.file, merged.document)\n",
+        "",
+        lambda core: core.hand_edits_keep_the_words_of_both(
+            core.Shelf(), "lessons.md", (A, A + LATER), A + "- mine\n"
+        ),
+    ),
+    Bug(
+        "our change that gave way is in no archive",
+        "hippocampus.handedits",
+        "for lost in merged.lost:",
+        "for lost in ():",
+        lambda core: core.hand_edits_keep_the_words_of_both(
+            core.Shelf(), "lessons.md", (A, "- x" + A[3:] + LATER), "- y" + A[3:]
+        ),
+    ),
+    Bug(
+        "a deleted line leaves no tombstone",
+        "hippocampus.handedits",
+        "    if not tombstones_of(folder.get(ARCHIVE), plain):\n",
+        "    if False:\n",
+        lambda core: core.hand_edits_keep_the_words_of_both(core.Shelf(), "rules.md", (A,), ""),
+    ),
+)
+
+
+@pytest.fixture
+def load() -> Iterator[Callable[[Bug | None], Core]]:
+    """Give a function that loads the core with a bug; what it loads is gone after the test."""
+    yield _load
+    for name in CORE:
+        sys.modules.pop(f"mutant.{name}", None)
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.what.replace(" ", "-"))
+def test_a_law_catches_this_bug(bug: Bug, load: Callable[[Bug | None], Core]) -> None:
+    core = load(bug)
+    with pytest.raises(AssertionError):
+        bug.law(core)
+
+
+def test_every_law_holds_without_a_bug(load: Callable[[Bug | None], Core]) -> None:
+    core = load(None)
+    for bug in BUGS:
+        bug.law(core)
+
+
+def test_every_module_of_the_core_has_a_bug() -> None:
+    tested = {f"engramdown.{bug.module}" for bug in BUGS}
+    plain = {"engramdown.hippocampus.comments", "engramdown.hippocampus.entry"}
+    assert tested == {name for name in CORE if name.startswith("engramdown.")} - plain
+
+
+def _load(bug: Bug | None) -> Core:
+    names: dict[str, object] = {}
+    for name in CORE:
+        module = ModuleType(f"mutant.{name}")
+        sys.modules[module.__name__] = module
+        changed = bug is not None and name == f"engramdown.{bug.module}"
+        code = _changed(name, bug) if bug is not None and changed else _code(name, _source(name))
+        exec(code, vars(module))
+        names |= vars(module)
+    return SimpleNamespace(**names)
+
+
+def _changed(name: str, bug: Bug) -> CodeType:
+    source = _source(name)
+    assert source.count(bug.old) == 1, f"stands {source.count(bug.old)} times in {name}: {bug.old}"
+    return compile(_renamed(source.replace(bug.old, bug.new)), f"mutant {name}", "exec")
+
+
+@cache
+def _code(name: str, source: str) -> CodeType:
+    return compile(_renamed(source), f"mutant {name}", "exec")
+
+
+@cache
+def _source(name: str) -> str:
+    return (ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
+
+
+def _renamed(source: str) -> str:
+    """Let a module import its fellows from beside the real ones."""
+    for name in CORE:
+        source = source.replace(f"from {name} import", f"from mutant.{name} import")
+    return source

@@ -1,0 +1,255 @@
+"""Secrets are found and hidden; what looks like one is left alone.
+
+Every secret in here is put together when a test asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Final
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engramdown import redaction
+from engramdown.credentials import Span
+from engramdown.redaction import Secret, find_secrets, redact
+from tests.corpora import secrets_held_out, secrets_seen, secrets_tuning
+from tests.corpora.pieces import ALNUM, BASE64, HEX, Planted, chars, key_lines
+
+TUNING: Final = secrets_tuning.planted()
+SEEN: Final = secrets_seen.planted()
+HELD_OUT: Final = secrets_held_out.planted()
+HARMLESS: Final = secrets_tuning.harmless() + secrets_seen.harmless()
+
+GITHUB: Final = "ghp_" + chars("redaction/github", ALNUM, 36)
+BEGIN: Final = "-----BEGIN " + "PRIVATE KEY-----"
+END: Final = "-----END " + "PRIVATE KEY-----"
+
+PARTS: Final = [
+    *(planted.text for planted in TUNING),
+    *(planted.value for planted in TUNING),
+    *("[redacted: ", "[redacted: token]", "]", "password", "token", "my password is ", " is ", "="),
+    *(": ", '"', "'", "`", "\\", "://", "@", "sk-", "eyJ", ".", "\n", " ", "-----", BEGIN, END),
+    *("AKIA", "Bearer ", "--token ", "<password>", "</password>", "_auth=", "é", "\ud800", "\0"),
+]
+TEXTS: Final = st.lists(st.sampled_from(PARTS) | st.text(max_size=8), max_size=12).map("".join)
+
+
+def is_hidden(planted: Planted) -> bool:
+    return not planted.is_left_in(redact(planted.text))
+
+
+@pytest.mark.parametrize("planted", TUNING, ids=lambda planted: planted.kind)
+def test_a_known_secret_is_found_and_named(planted: Planted) -> None:
+    assert is_hidden(planted)
+    assert planted.kind in {secret.kind for secret in find_secrets(planted.text)}
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_look_alike_is_left_alone(text: str) -> None:
+    assert find_secrets(text) == []
+    assert redact(text) == text
+
+
+# A change of these figures is a change of what README.md may say: benchmarks/secrets.py.
+@pytest.mark.parametrize(
+    "corpus, found",
+    [pytest.param(SEEN, 102, id="seen-103"), pytest.param(HELD_OUT, 99, id="held-out-102")],
+)
+def test_secrets_from_other_templates_are_found(corpus: list[Planted], found: int) -> None:
+    assert sum(map(is_hidden, corpus)) >= found
+
+
+def test_look_alikes_from_other_templates_are_left_alone() -> None:
+    alarms = [text for text in secrets_held_out.harmless() if find_secrets(text)]
+    assert len(alarms) <= 1
+
+
+def test_the_held_out_corpus_is_large_enough_to_mean_something() -> None:
+    assert len(HELD_OUT) >= 60
+    assert len({planted.kind for planted in HELD_OUT}) >= 25
+    assert len(secrets_held_out.harmless()) >= 60
+
+
+def test_a_secret_holds_no_value() -> None:
+    (secret,) = find_secrets(f"use {GITHUB} here")
+    assert secret == Secret("GitHub token", 4, 44)
+    assert GITHUB not in repr(secret)
+
+
+def test_what_is_around_a_secret_stays() -> None:
+    text = f"one {GITHUB}, two\n{GITHUB}."
+    assert redact(text) == "one [redacted: GitHub token], two\n[redacted: GitHub token]."
+
+
+def test_secrets_that_overlap_are_one_and_have_the_sharper_name() -> None:
+    text = f"https://ann:{GITHUB}@example.org"
+    assert find_secrets(text) == [Secret("GitHub token", 12, 52)]
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        pytest.param(
+            f"{BEGIN}\n{key_lines('redaction/a')}\n{END}\nnext",
+            "[redacted: private key]\nnext",
+            id="whole",
+        ),
+        pytest.param(f"{BEGIN}\n{key_lines('redaction/b')}", "[redacted: private key]", id="open"),
+        pytest.param(
+            f"{BEGIN}\n{key_lines('redaction/c')}\nThat was all.",
+            "[redacted: private key] was all.",
+            id="open-then-a-word-that-could-be-the-last-line",
+        ),
+        pytest.param(
+            f"{BEGIN}\n{key_lines('redaction/d')}\n\nThat was all. It -- is",
+            "[redacted: private key] was all. It -- is",
+            id="open-then-prose",
+        ),
+        pytest.param(
+            f"{BEGIN} is how it begins, {END} how it ends",
+            f"{BEGIN} is how it begins, {END} how it ends",
+            id="talked-about",
+        ),
+    ],
+)
+def test_a_private_key_is_hidden_to_its_last_line(text: str, shown: str) -> None:
+    assert redact(text) == shown
+
+
+def test_a_long_value_is_hidden_to_its_end() -> None:
+    value = chars("redaction/long", ALNUM, 3000)
+    assert redact(f"token={value}, next") == "token=[redacted: token], next"
+    assert redact(f'token="{value}" next') == 'token="[redacted: token]" next'
+
+
+def test_a_password_may_hold_an_at_sign_and_a_colon() -> None:
+    assert (
+        redact("db://ann:" + "p@ss:w@rd" + "@host/x")
+        == "db://ann:[redacted: password in a URL]@host/x"
+    )
+
+
+@given(TEXTS)
+@example(f"{GITHUB}{GITHUB}")
+@example(f"password=x,{GITHUB}")
+@example("password = [redacted: token]")
+@example(f"{BEGIN}[redacted: token]{END}")
+def test_hiding_twice_is_hiding_once(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+    assert find_secrets(once) == []
+
+
+@given(TEXTS)
+def test_secrets_stand_in_order_and_inside_the_text(text: str) -> None:
+    secrets = find_secrets(text)
+    edges = [edge for secret in secrets for edge in (secret.start, secret.end)]
+    assert all(secret.start < secret.end for secret in secrets)
+    assert all(left <= right for left, right in pairwise([0, *edges, len(text)]))
+
+
+@given(TEXTS)
+def test_what_is_not_hidden_is_not_changed(text: str) -> None:
+    shown = text
+    for secret in reversed(find_secrets(text)):
+        shown = f"{shown[: secret.start]}[redacted: {secret.kind}]{shown[secret.end :]}"
+    assert redact(text) == shown
+
+
+@pytest.mark.parametrize("filler", ["a", "[", "-", " ", "\n", "0", "é", "([{<", "aB3", "/"])
+def test_a_megabyte_of_anything_is_read_to_its_end(filler: str) -> None:
+    text = filler * (1_000_000 // len(filler))
+    assert find_secrets(text) == []
+
+
+NASTY: Final = [
+    *("password=", "password: ", "my password is ", "token=token:", 'key="', "--token ", "secret,"),
+    *(
+        "eyJ.",
+        "://a:",
+        "://a:b@",
+        "sk-",
+        "xoxb-",
+        "AKIA",
+        "ghp_",
+        "SG.",
+        "123456789:",
+        "sig=",
+        "_auth=",
+    ),
+    *(
+        BEGIN,
+        BEGIN + "\n",
+        BEGIN + "\nA: b\n",
+        "[redacted: ",
+        "[redacted: a]",
+        "Bearer ",
+        "curl -u a:",
+    ),
+    *(
+        "<password>",
+        "password for a ",
+        "identified by ",
+        "token=a.",
+        "token=a,",
+        "mysql -",
+        "a:b@tcp(",
+    ),
+]
+
+
+@pytest.mark.parametrize("part", NASTY)
+def test_nested_beginnings_are_read_to_the_end(part: str) -> None:
+    text = part * (30_000 // len(part))
+    assert find_secrets(redact(text)) == []
+
+
+def test_an_ordinary_sentence_asks_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(piece: str) -> list[Span]:
+        raise AssertionError(piece)
+
+    rules = tuple(rule._replace(find=fail) for rule in redaction._RULES)
+    monkeypatch.setattr(redaction, "_RULES", rules)
+    assert find_secrets("The integration tests always need a database, so start it first.") == []
+
+
+def test_the_rest_is_looked_at_again_and_there_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned: list[int] = []
+    monkeypatch.setattr(redaction, "_scan", peeling(scanned))
+    text = "x" * 100_000
+    assert find_secrets(text) == [Secret("x", start, end) for start, end in edges_of(text)]
+    assert sum(scanned) < 20 * len(text)
+
+
+def peeling(scanned: list[int]) -> Callable[[str, int], list[Secret]]:
+    """Return a scan that finds the first character of every piece and never nothing."""
+
+    def scan(piece: str, offset: int) -> list[Secret]:
+        scanned.append(len(piece))
+        return [Secret("x", offset, offset + 1)]
+
+    return scan
+
+
+def edges_of(text: str) -> list[tuple[int, int]]:
+    """Return the spans that a peeling scan leaves: one character four times, then ever more."""
+    edges = [0, 1, 2, 3, 4]
+    margin = 64
+    while edges[-1] < len(text):
+        edges.append(min(len(text), edges[-1] + 1 + margin))
+        margin *= 2
+    return list(pairwise(edges))
+
+
+def test_an_id_and_its_secret_are_both_hidden() -> None:
+    key = chars("redaction/aws", BASE64, 40)
+    shown = redact("AKIA" + chars("redaction/id", "ABCDEFGH234567", 16) + "," + key)
+    assert shown == "[redacted: AWS access key],[redacted: AWS secret key]"
+
+
+def test_a_digest_is_never_a_secret() -> None:
+    assert find_secrets(f"sha256:{chars('redaction/sha', HEX, 64)}") == []

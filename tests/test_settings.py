@@ -1,0 +1,375 @@
+"""Where scopes live, and what a configuration may say."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.cortex.context import BUDGETS
+from engramdown.errors import SettingsError
+from engramdown.settings import (
+    BUDGET_NAMES,
+    Places,
+    Settings,
+    find_places,
+    find_project,
+    global_home,
+    load,
+    scope_folder,
+)
+
+
+@pytest.fixture
+def scopes(tmp_path: Path) -> Places:
+    """Make the folders of both scopes, with nothing in them."""
+    home, project = tmp_path / "home" / ".engramdown", tmp_path / "work" / ".engramdown"
+    home.mkdir(parents=True)
+    project.mkdir(parents=True)
+    return Places(home, project)
+
+
+def configure(folder: Path, text: str) -> Path:
+    """Write a config.toml."""
+    file = folder / "config.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+class TestWhatIsSet:
+    """What nobody set has a default; what is set nearer wins."""
+
+    def test_without_a_file_the_defaults_hold(self, scopes: Places) -> None:
+        assert load(scopes.home, scopes.project) == Settings()
+        assert Settings().mode == "autopilot"
+        assert Settings().durability == "full"
+
+    def test_without_a_project_the_global_file_holds(self, scopes: Places) -> None:
+        configure(scopes.home, 'mode = "copilot"\n')
+        assert load(scopes.home, None).mode == "copilot"
+
+    def test_reading_creates_nothing(self, tmp_path: Path) -> None:
+        load(tmp_path / "nowhere", tmp_path / "nothing")
+        find_places(tmp_path / "project", tmp_path / "home")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_every_key_can_be_set(self, scopes: Places) -> None:
+        configure(
+            scopes.project,
+            'mode = "off"\ndurability = "fast"\nlock_timeout = 2\nmax_file_mb = 0.5\n'
+            "[budgets]\nidentity = 0\nscratchpad = 7\n",
+        )
+        assert load(scopes.home, scopes.project) == Settings(
+            mode="off",
+            durability="fast",
+            lock_timeout=2.0,
+            max_file_mb=0.5,
+            budgets={"identity": 0, "scratchpad": 7},
+        )
+
+    def test_megabytes_are_bytes_for_the_disk(self) -> None:
+        assert Settings(max_file_mb=0.5).max_file_bytes == 524_288
+
+    def test_the_project_wins_over_the_global_file_key_by_key(self, scopes: Places) -> None:
+        configure(scopes.home, 'mode = "copilot"\nlock_timeout = 3\n[budgets]\nidentity = 1\n')
+        configure(scopes.project, 'mode = "off"\n[budgets]\nglobal_rules = 2\n')
+        settings = load(scopes.home, scopes.project)
+        assert (settings.mode, settings.lock_timeout) == ("off", 3.0)
+        assert settings.budgets == {"identity": 1, "global_rules": 2}
+
+    def test_the_environment_wins_over_the_files(
+        self, scopes: Places, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        configure(scopes.project, 'mode = "off"\n')
+        monkeypatch.setenv("ENGRAMDOWN_MODE", "copilot")
+        assert load(scopes.home, scopes.project).mode == "copilot"
+
+    def test_an_argument_wins_over_the_environment(
+        self, scopes: Places, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_MODE", "copilot")
+        assert load(scopes.home, scopes.project, "autopilot").mode == "autopilot"
+
+    def test_an_empty_variable_is_none(
+        self, scopes: Places, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_MODE", "")
+        assert load(scopes.home, scopes.project).mode == "autopilot"
+
+    def test_every_section_has_a_budget_that_can_be_set(self) -> None:
+        assert set(BUDGET_NAMES) == set(BUDGETS)
+
+
+class TestWhatIsWrong:
+    """A wrong value is one line that tells where it stands and what is allowed."""
+
+    @pytest.mark.parametrize(
+        "text, key, allowed",
+        [
+            pytest.param('mode = "Autopilot"', "mode", "autopilot, copilot, off", id="mode"),
+            pytest.param("mode = true", "mode", "autopilot, copilot, off", id="mode-type"),
+            pytest.param('durability = "slow"', "durability", "full, fast", id="durability"),
+            pytest.param("lock_timeout = 0", "lock_timeout", "a number above 0", id="zero"),
+            pytest.param("lock_timeout = -1", "lock_timeout", "above 0", id="negative"),
+            pytest.param("lock_timeout = inf", "lock_timeout", "up to 1,000,000", id="endless"),
+            pytest.param("lock_timeout = nan", "lock_timeout", "above 0", id="nan"),
+            pytest.param('lock_timeout = "5"', "lock_timeout", "a number", id="number-as-text"),
+            pytest.param("lock_timeout = true", "lock_timeout", "a number", id="truth"),
+            pytest.param(f"max_file_mb = 1{'0' * 400}", "max_file_mb", "up to", id="huge"),
+            pytest.param("budgets = 5", "budgets", "a table like [budgets]", id="no-table"),
+            pytest.param("[budgets]\nskills = 5", "budgets.skills", "project_rules", id="section"),
+            pytest.param("[budgets]\nidentity = -1", "budgets.identity", "0 or more", id="below"),
+            pytest.param("[budgets]\nidentity = 1.5", "budgets.identity", "tokens", id="half"),
+            pytest.param("[budgets]\nidentity = true", "budgets.identity", "tokens", id="yes"),
+            pytest.param('colour = "red"', "colour", "mode, durability, lock_timeout", id="key"),
+            pytest.param("[colours]\nred = 1", "colours", "is no setting", id="table"),
+        ],
+    )
+    def test_a_wrong_value_names_the_file_the_key_and_what_is_allowed(
+        self, scopes: Places, text: str, key: str, allowed: str
+    ) -> None:
+        file = configure(scopes.project, f"{text}\n")
+        with pytest.raises(SettingsError) as caught:
+            load(scopes.home, scopes.project)
+        assert (caught.value.source, caught.value.key) == (str(file), key)
+        message = str(caught.value)
+        assert str(file) in message
+        assert key in message
+        assert allowed in message
+        assert "\n" not in message
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            pytest.param("mode = ", id="cut-short"),
+            pytest.param('mode = "off"\nmode = "off"\n', id="twice"),
+            pytest.param(f"lock_timeout = {'9' * 5000}", id="too-many-digits"),
+            pytest.param(f"mode = {'[' * 5000}", id="too-deep"),
+            pytest.param("\0", id="nul"),
+        ],
+    )
+    def test_what_is_not_toml_is_one_error(self, scopes: Places, text: str) -> None:
+        configure(scopes.home, text)
+        with pytest.raises(SettingsError, match=r"config\.toml: file: is not TOML: "):
+            load(scopes.home, scopes.project)
+
+    def test_bytes_that_are_not_utf_8_are_one_error(self, scopes: Places) -> None:
+        (scopes.home / "config.toml").write_bytes(b'mode = "\xff"\n')
+        with pytest.raises(SettingsError, match="file: is not TOML"):
+            load(scopes.home, scopes.project)
+
+    def test_a_folder_is_no_configuration(self, scopes: Places) -> None:
+        (scopes.home / "config.toml").mkdir()
+        with pytest.raises(SettingsError, match="is not a regular file"):
+            load(scopes.home, scopes.project)
+
+    def test_a_pipe_is_not_waited_for(self, scopes: Places) -> None:
+        os.mkfifo(scopes.home / "config.toml")
+        with pytest.raises(SettingsError, match="is not a regular file"):
+            load(scopes.home, scopes.project)
+
+    def test_an_endless_file_is_not_read(self, scopes: Places) -> None:
+        with configure(scopes.home, "").open("wb") as file:
+            file.truncate(50 * 1024 * 1024)
+        with pytest.raises(SettingsError, match="is larger than 1048576 bytes"):
+            load(scopes.home, scopes.project)
+
+    def test_a_link_in_a_circle_is_one_error(self, scopes: Places) -> None:
+        (scopes.home / "config.toml").symlink_to(scopes.home / "config.toml")
+        with pytest.raises(SettingsError, match="cannot be read"):
+            load(scopes.home, scopes.project)
+
+    def test_a_wrong_variable_is_named(
+        self, scopes: Places, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_MODE", "auto")
+        message = (
+            "environment variable ENGRAMDOWN_MODE: mode: 'auto' is not one of autopilot, "
+            "copilot, off"
+        )
+        with pytest.raises(SettingsError) as caught:
+            load(scopes.home, scopes.project)
+        assert str(caught.value) == message
+
+    def test_a_wrong_argument_is_named(self, scopes: Places) -> None:
+        with pytest.raises(SettingsError, match="argument: mode: 'on' is not one of"):
+            load(scopes.home, scopes.project, "on")
+
+    @given(text=st.text())
+    def test_any_file_gives_settings_or_a_settings_error(
+        self, tmp_path_factory: pytest.TempPathFactory, text: str
+    ) -> None:
+        folder = tmp_path_factory.mktemp("scope")
+        (folder / "config.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
+        with contextlib.suppress(SettingsError):
+            assert isinstance(load(folder, None), Settings)
+
+
+class TestTheGlobalScope:
+    """Where the global scope is."""
+
+    def test_it_is_below_the_home_folder(
+        self, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("ENGRAMDOWN_HOME")
+        assert global_home() == isolated_home / ".engramdown"
+
+    def test_a_variable_moves_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_HOME", str(tmp_path / "memory"))
+        assert global_home() == tmp_path / "memory"
+
+    def test_the_variable_may_begin_at_home(
+        self, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_HOME", "~/notes")
+        assert global_home() == isolated_home / "notes"
+
+    def test_a_relative_variable_is_made_absolute(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_HOME", "notes")
+        assert global_home() == Path.cwd() / "notes"
+
+    def test_the_home_of_nobody_is_one_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_HOME", "~nobody-of-this-name/notes")
+        with pytest.raises(SettingsError, match="ENGRAMDOWN_HOME"):
+            global_home()
+
+
+class TestTheProject:
+    """How a project is found."""
+
+    def test_it_is_found_from_any_folder_below(self, tmp_path: Path) -> None:
+        deep = tmp_path / "src" / "deep" / "er"
+        deep.mkdir(parents=True)
+        (tmp_path / ".engramdown").mkdir()
+        assert find_project(deep) == tmp_path / ".engramdown"
+
+    def test_the_nearest_one_wins(self, tmp_path: Path) -> None:
+        inner = tmp_path / "vendor" / "library"
+        (inner / ".engramdown").mkdir(parents=True)
+        (tmp_path / ".engramdown").mkdir()
+        assert find_project(inner) == inner / ".engramdown"
+        assert find_project(inner.parent) == tmp_path / ".engramdown"
+
+    def test_from_within_its_own_folder_it_is_found(self, tmp_path: Path) -> None:
+        memory = tmp_path / ".engramdown" / "memory"
+        memory.mkdir(parents=True)
+        assert find_project(memory) == tmp_path / ".engramdown"
+
+    def test_where_there_is_none_there_is_none(self) -> None:
+        assert find_project(Path.cwd()) is None
+
+    def test_a_file_of_that_name_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / ".engramdown").write_text("", encoding="utf-8")
+        assert find_project(tmp_path) is None
+
+    def test_a_folder_that_does_not_exist_is_looked_up_from(self, tmp_path: Path) -> None:
+        (tmp_path / ".engramdown").mkdir()
+        assert find_project(tmp_path / "not" / "there") == tmp_path / ".engramdown"
+
+    def test_a_folder_that_may_not_be_looked_into_is_passed_over(self, tmp_path: Path) -> None:
+        # Longer than any system takes, which is an error as a missing permission is one.
+        (tmp_path / ".engramdown").mkdir()
+        assert find_project(tmp_path / ("x" * 5000)) == tmp_path / ".engramdown"
+
+    def test_home_is_not_a_project(self, isolated_home: Path) -> None:
+        (isolated_home / ".engramdown").mkdir()
+        assert find_project(isolated_home / "start") is None
+
+    def test_home_is_not_a_project_when_the_global_scope_was_moved(
+        self, isolated_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (isolated_home / ".engramdown").mkdir()
+        monkeypatch.setenv("ENGRAMDOWN_HOME", str(tmp_path / "elsewhere"))
+        assert find_project(isolated_home / "start") is None
+
+    def test_where_the_global_scope_was_moved_to_is_not_a_project(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / ".engramdown").mkdir()
+        monkeypatch.setenv("ENGRAMDOWN_HOME", str(tmp_path / ".engramdown"))
+        assert find_project(tmp_path) is None
+
+    def test_what_an_argument_says_is_global_is_not_a_project(self, tmp_path: Path) -> None:
+        (tmp_path / ".engramdown").mkdir()
+        assert find_project(tmp_path, tmp_path / ".engramdown") is None
+
+    def test_a_project_below_home_is_one(self, isolated_home: Path) -> None:
+        (isolated_home / ".engramdown").mkdir()
+        project = isolated_home / "work" / ".engramdown"
+        project.mkdir(parents=True)
+        assert find_project(project.parent) == project
+
+    def test_home_through_a_link_is_still_home(self, isolated_home: Path, tmp_path: Path) -> None:
+        (isolated_home / ".engramdown").mkdir()
+        (tmp_path / "link").symlink_to(isolated_home)
+        assert find_project(tmp_path / "link" / "start") is None
+
+    def test_a_link_that_leaves_the_project_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        project = tmp_path / "project"
+        project.mkdir()
+        (project / ".engramdown").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(SettingsError, match="a link that leaves the project") as caught:
+            find_project(project)
+        assert caught.value.source == str(project / ".engramdown")
+
+    def test_a_link_within_the_project_is_followed(self, tmp_path: Path) -> None:
+        (tmp_path / "docs" / "memory").mkdir(parents=True)
+        (tmp_path / ".engramdown").symlink_to(tmp_path / "docs" / "memory")
+        assert find_project(tmp_path) == tmp_path / ".engramdown"
+
+    def test_a_folder_of_a_scope_is_given_as_itself_or_by_the_project(self, tmp_path: Path) -> None:
+        assert scope_folder(tmp_path) == tmp_path / ".engramdown"
+        assert scope_folder(tmp_path / ".engramdown") == tmp_path / ".engramdown"
+        assert scope_folder("work") == Path.cwd() / "work" / ".engramdown"
+
+    def test_naming_a_link_that_leaves_the_project_is_refused_too(self, tmp_path: Path) -> None:
+        (tmp_path / ".engramdown").symlink_to(Path.cwd())
+        with pytest.raises(SettingsError, match="leaves the project"):
+            scope_folder(tmp_path)
+
+
+class TestThePlaces:
+    """What whoever stands in a folder works with."""
+
+    def test_a_project_that_is_found(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / ".engramdown").mkdir()
+        monkeypatch.chdir(tmp_path)
+        assert find_places() == Places(global_home(), tmp_path / ".engramdown")
+
+    def test_without_one_it_begins_where_we_stand(self) -> None:
+        assert find_places().project == Path.cwd() / ".engramdown"
+        assert find_places().closed == ""
+
+    def test_in_the_home_folder_no_project_begins(
+        self, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(isolated_home)
+        places = find_places()
+        assert places.project != places.home
+        assert places.closed == (
+            f"{isolated_home}: is no project; change to the folder of one, or use the global scope"
+        )
+
+    def test_nor_within_the_global_scope(
+        self, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (isolated_home / ".engramdown").mkdir()
+        monkeypatch.chdir(isolated_home / ".engramdown")
+        assert find_places().closed
+
+    def test_naming_the_global_scope_as_a_project_is_refused(self, isolated_home: Path) -> None:
+        with pytest.raises(SettingsError, match="is the folder of the global scope"):
+            find_places(isolated_home)
+
+    def test_naming_both(self, tmp_path: Path) -> None:
+        places = find_places(tmp_path / "a", tmp_path / "b")
+        assert places == Places(tmp_path / "b", tmp_path / "a" / ".engramdown")
+
+    def test_a_home_of_nobody_is_one_error(self) -> None:
+        with pytest.raises(SettingsError, match="~nobody-of-this-name"):
+            find_places(home="~nobody-of-this-name/memory")

@@ -1,0 +1,74 @@
+"""What the start of a process may load: a list of modules, not a time.
+
+A hook calls the command line on every prompt; benchmarks/startup.py says what that costs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+HEAVY: Final = frozenset(
+    {"asyncio", "http", "instructor", "jinja2", "openai", "pydantic", "rich", "watchdog"}
+)
+
+# Written at exit, because a command ends with SystemExit.
+REPORT: Final = """
+import atexit, sys
+atexit.register(lambda: open({path!r}, "w", encoding="utf-8").write(" ".join(sys.modules)))
+"""
+RECALL: Final = """
+import sys
+sys.argv = ["engramdown", "recall", "linter"]
+from engramdown.cli.main import main
+sys.exit(main())
+"""
+
+
+def packages_loaded_by(code: str, env: dict[str, str], folder: Path) -> set[str]:
+    """Return the top-level packages that ``code`` loads and an empty program does not."""
+    return _loaded(code, env, folder) - _loaded("", env, folder)
+
+
+def _loaded(code: str, env: dict[str, str], folder: Path) -> set[str]:
+    report = folder / "modules.txt"
+    subprocess.run(
+        [sys.executable, "-c", REPORT.format(path=str(report)) + code],
+        check=True,
+        cwd=folder,
+        env=env,
+        stdout=subprocess.DEVNULL,
+    )
+    return {name.partition(".")[0] for name in report.read_text(encoding="utf-8").split()}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Make a project with one rule in it."""
+    memory = tmp_path / ".engramdown" / "memory"
+    memory.mkdir(parents=True)
+    rule = "## Always\n\n- Run the linter before pushing\n"
+    (memory / "rules.md").write_text(rule, encoding="utf-8")
+    return tmp_path
+
+
+def test_importing_the_package_loads_nothing_heavy(
+    child_env: dict[str, str], tmp_path: Path
+) -> None:
+    loaded = packages_loaded_by("import engramdown", child_env, tmp_path)
+    assert "engramdown" in loaded
+    assert loaded & (HEAVY | {"click", "sqlite3"}) == set()
+
+
+def test_recall_loads_nothing_heavy(child_env: dict[str, str], project: Path) -> None:
+    loaded = packages_loaded_by(RECALL, child_env, project)
+    assert "click" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_a_heavy_import_is_seen(child_env: dict[str, str], tmp_path: Path) -> None:
+    assert packages_loaded_by("import asyncio", child_env, tmp_path) & HEAVY == {"asyncio"}
