@@ -1,0 +1,378 @@
+r"""The blocks of a markdown memory file: where an entry begins and where it ends.
+
+Promises: the blocks of a text, joined, are the text, for every text; cost grows with the length
+of the text; nothing that is left open (a fence, a comment, front matter) hides what follows it.
+
+Only column 0 has structure, and only ``\n`` ends a line. ``docs/file-format.md`` has the grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final, Literal
+
+from engramdown.hippocampus.comments import find_metadata, without
+from engramdown.hippocampus.escaping import unescape
+from engramdown.hippocampus.metadata import Metadata
+
+__all__ = [
+    "Block",
+    "Shape",
+    "entry_block",
+    "front_matter_end",
+    "indented",
+    "is_rule",
+    "leaves_open",
+    "scan",
+]
+
+Shape = Literal["item", "paragraph", "heading", "prose"]
+
+_BULLETS: Final = "-*+"
+_SPACE: Final = " \t"
+_BLANK: Final = " \t\r\n"
+_CONFLICT: Final = ("<<<<<<<", "|||||||", ">>>>>>>")
+_CONFLICT_MIDDLE: Final = "======="
+_HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t\r\n]|\Z)")
+_FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
+_HTML: Final = re.compile(r"<[A-Za-z/!?]")
+_LINK_TARGET: Final = re.compile(r"\[[^\]\n]++\]:\s")
+_TABLE_RULE: Final = " |:-"
+_FRONT_KEY: Final = re.compile(r"[^\s:#*+-][^\s:]*+:(?:\s|\Z)")
+_RULE_LENGTH: Final = 3
+_BOM: Final = "\ufeff"
+
+
+class Block:
+    """A run of lines of one file, and, if it is an entry, what it says.
+
+    Attributes:
+        raw: Its bytes as text, line ends included.
+        shape: ``item`` for a list item and ``paragraph`` for a paragraph that a person wrote:
+            these may be entries; ``heading``; ``prose`` for everything else.
+    """
+
+    __slots__ = ("_meta", "_span", "_text", "raw", "shape")
+
+    def __init__(self, raw: str, shape: Shape) -> None:
+        """Hold ``raw``; what it says is read when it is asked for."""
+        self.raw = raw
+        self.shape = shape
+        self._text: str | None = None
+        self._span: tuple[int, int] | None = None
+        self._meta: Metadata | None = None
+
+    def __repr__(self) -> str:
+        """Show the shape and the beginning."""
+        return f"Block({self.raw[:40]!r}, {self.shape!r})"
+
+    @property
+    def text(self) -> str:
+        """What the entry says, or the title of a heading; comments are not part of it."""
+        if self._text is None:
+            self._text = _title(self.raw) if self.shape == "heading" else self._said()
+        return self._text
+
+    @property
+    def meta(self) -> Metadata | None:
+        """The metadata of the entry; ``None`` if it has none."""
+        _ = self.text  # Reading it finds the metadata.
+        return self._meta
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Where the metadata stands in ``raw``; ``None`` if there is none."""
+        _ = self.text
+        return self._span
+
+    @property
+    def level(self) -> int:
+        """The level of a heading, 1 to 6."""
+        match = _HEADING.match(self.raw)
+        return len(match[1]) if match else 1 if self.raw.rstrip(_BLANK).endswith("=") else 2
+
+    def _said(self) -> str:
+        body = self.raw.rstrip(_BLANK)
+        found = find_metadata(body) if "<!--" in body else None
+        if found is not None:
+            self._span, self._meta = found
+            if self._span[1] == len(body):
+                body = body[: self._span[0]].rstrip(_BLANK)
+        return _plain(body[1:].lstrip(_SPACE) if self.shape == "item" else body)
+
+
+def scan(text: str) -> list[Block]:
+    """Return the blocks of ``text``, in order."""
+    return _Scanner(text).blocks
+
+
+def front_matter_end(lines: Sequence[str]) -> int:
+    """Return the index of the line after the front matter, or 0 if there is none.
+
+    Without a single key it is a line across the page, and another one further down.
+    """
+    if lines[0].rstrip(_BLANK) != "---":
+        return 0
+    keyed = False
+    for at, line in enumerate(lines[1:], 1):
+        if line.rstrip(_BLANK) in ("---", "..."):
+            return at + 1 if keyed else 0
+        keyed = keyed or _FRONT_KEY.match(line) is not None
+    return 0
+
+
+def entry_block(raw: str) -> Block:
+    """Return the block of one entry, given its lines: a list item, or a paragraph."""
+    return Block(raw, "item" if raw[:1] in _BULLETS and raw[1:2] in _SPACE else "paragraph")
+
+
+def leaves_open(raw: str) -> bool:
+    """Whether a line of ``raw`` opens a comment that it does not close, or closes one."""
+    return ("<!--" in raw or "-->" in raw) and any(map(_balance, raw.split("\n")))
+
+
+def indented(text: str, eol: str) -> str:
+    """Return escaped ``text`` as it stands in a list item, without the bullet."""
+    if "\n" not in text:
+        return text
+    first, *others = text.split("\n")
+    return eol.join([first, *(f"  {line}" if line else "" for line in others)])
+
+
+def _title(raw: str) -> str:
+    raw = without(raw.strip(_BLANK)) if "<!--" in raw else raw.strip(_BLANK)
+    match = _HEADING.match(raw)
+    if match is None:
+        return raw.rpartition("\n")[0].strip(_BLANK)
+    title = raw[match.end() :].strip(_BLANK)
+    bare = title.rstrip("#")
+    return bare.rstrip(_SPACE) if bare == "" or bare[-1] in _SPACE else title
+
+
+def _plain(body: str) -> str:
+    """Return what a person means by ``body``: no indentation, no comments, no escapes."""
+    if "\n" in body:
+        body = "\n".join(_dedent(line.rstrip(_SPACE + "\r")) for line in body.split("\n"))
+    if "<!--" in body:
+        body = without(body).strip(_BLANK)
+    return unescape(body)
+
+
+def _dedent(line: str) -> str:
+    if line.startswith("\t"):
+        return line[1:]
+    return line[2:] if line.startswith("  ") else line.removeprefix(" ")
+
+
+class _Scanner:
+    """One pass over the lines of a text; each line is looked at a bounded number of times."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")
+        ends = accumulate(map(len, self.lines), lambda at, size: at + size + 1, initial=0)
+        self.starts = [*ends]
+        self.starts[-1] = len(text)
+        self.blocks: list[Block] = []
+        self.prose = 0
+        self.conflict = False
+        self._fences: dict[str, list[int]] | None = None
+        self._comments: list[int] | None = None
+        self._scan()
+
+    def _scan(self) -> None:
+        lines, blocks, text, starts = self.lines, self.blocks, self.text, self.starts
+        at, count = self._front_matter(), len(lines)
+        while at < count:
+            line = lines[at]
+            first = line[:1]
+            if first in _BULLETS and first and _is_item(line):
+                end = at + 1
+                if end < count and lines[end][:1] in " \t\r":
+                    end = self._item_end(end)
+                if self.prose < at:
+                    blocks.append(Block(text[starts[self.prose] : starts[at]], "prose"))
+                blocks.append(Block(text[starts[at] : starts[end]], "item"))
+                self.prose = at = end
+            elif first in " \t\r":
+                at += 1
+            else:
+                at = self._other(at, first)
+        self._add(count, count, "prose")
+
+    def _front_matter(self) -> int:
+        if self.text.startswith(_BOM):
+            # The mark is no part of the first block, which may be a heading or an entry.
+            self.blocks.append(Block(_BOM, "prose"))
+            self.lines[0] = self.lines[0][1:]
+            self.starts[0] = 1
+        return front_matter_end(self.lines)
+
+    def _item_end(self, at: int) -> int:
+        """Return the line after an item: indented lines, and blank ones between them."""
+        lines, count = self.lines, len(self.lines)
+        end = at
+        while at < count and lines[at][:1] in " \t\r":
+            blank = not lines[at].strip(_BLANK)
+            if not blank and lines[at][:1] == "\r":
+                break
+            at += 1
+            if not blank:
+                end = at
+        return end
+
+    def _other(self, at: int, first: str) -> int:
+        """Take what is no list item at line ``at``, and return the line after it."""
+        line = self.lines[at]
+        if first == "#" and _HEADING.match(line):
+            self._add(at, at + 1, "heading")
+            return at + 1
+        if first in "`~" and (fence := _FENCE.match(line)):
+            return self._fence_end(at, fence[0])
+        if line.startswith("<!--"):
+            return self._comment_end(at)
+        if line.startswith(_CONFLICT):
+            self.conflict = True
+            return at + 1
+        if is_rule(line) or line.rstrip(_BLANK) in (*_BULLETS,):
+            return at + 1
+        return self._run(at, first)
+
+    def _run(self, at: int, first: str) -> int:
+        """Take lines up to a blank one: a paragraph, or a quotation, a table, raw HTML."""
+        end, count = at + 1, len(self.lines)
+        while end < count and not self._interrupts(self.lines[end], first):
+            end += 1
+        if first in ">|" or _HTML.match(self.lines[at]) or _LINK_TARGET.match(self.lines[at]):
+            return end
+        following = self.lines[end].rstrip(_BLANK) if end < count else ""
+        if (
+            following
+            and not following.strip("=")
+            and not (self.conflict and following == _CONFLICT_MIDDLE)
+        ):
+            self._add(at, end + 1, "heading")
+            return end + 1
+        if following and not following.strip("-"):
+            self._add(at, end + 1, "heading")
+            return end + 1
+        if (
+            end > at + 1
+            and "|" in self.lines[at]
+            and _is_table_rule(self.lines[at + 1].rstrip(_BLANK))
+        ):
+            return end
+        self._add(at, end, "paragraph")
+        return end
+
+    def _interrupts(self, line: str, first: str) -> bool:
+        """Whether ``line`` ends a run of lines that began with ``first``."""
+        head = line[:1]
+        if head in _BULLETS:
+            return line[1:2] in _BLANK or is_rule(line)
+        if head in " \t\r":
+            return not line.strip(_BLANK)
+        if head in "#=_" or head in "`~<":
+            return bool(
+                _HEADING.match(line)
+                or _FENCE.match(line)
+                or line.startswith(("<!--", *_CONFLICT))
+                or is_rule(line)
+            )
+        return head in ">|" and head != first
+
+    def _fence_end(self, at: int, fence: str) -> int:
+        """Return the line after the fence that opens at ``at``; an open one is one line."""
+        if self._fences is None:
+            self._fences = {mark: _longest_after(self.lines, mark) for mark in "`~"}
+        if self._fences[fence[0]][at + 1] < len(fence):
+            return at + 1
+        end = at + 1
+        while _bare_fence(self.lines[end], fence[0]) < len(fence):
+            end += 1
+        return end + 1
+
+    def _comment_end(self, at: int) -> int:
+        """Return the line after the comment that opens at ``at``; an open one is one line."""
+        if self._comments is None:
+            if _balance(self.lines[at]) <= 0:
+                return at + 1
+            self._comments = _comment_ends(self.lines)
+        return self._comments[at] + 1
+
+    def _add(self, start: int, end: int, shape: Shape) -> None:
+        """Add the lines from ``start`` to ``end`` (exclusive), and the prose before them."""
+        if self.starts[self.prose] < self.starts[start]:
+            raw = self.text[self.starts[self.prose] : self.starts[start]]
+            self.blocks.append(Block(raw, "prose"))
+        if start < end:
+            self.blocks.append(Block(self.text[self.starts[start] : self.starts[end]], shape))
+        self.prose = end
+
+
+def _is_item(line: str) -> bool:
+    """Whether a bullet begins an entry: it has a space after it, says something, is no rule."""
+    if line[1:2] not in _SPACE:
+        return False
+    # Nearly every entry begins with a letter or a digit; the rest is looked at closely.
+    return line[2:3].isalnum() or (line[1:].strip(_BLANK) != "" and not is_rule(line))
+
+
+def is_rule(line: str) -> bool:
+    """Whether ``line`` is a thematic break or the underline of a heading."""
+    bare = line.replace(" ", "").replace("\t", "").rstrip("\r")
+    if bare[:1] == "=":
+        return not line.rstrip(_BLANK).strip("=")
+    if bare[:1] == "-" and not line.rstrip(_BLANK).strip("-"):
+        return True
+    return len(bare) >= _RULE_LENGTH and bare[0] in "-*_" and not bare.strip(bare[0])
+
+
+def _is_table_rule(line: str) -> bool:
+    return "-" in line and not line.strip(_TABLE_RULE)
+
+
+def _bare_fence(line: str, mark: str) -> int:
+    """Return the length of a line of nothing but ``mark``, or 0."""
+    bare = line.rstrip(_BLANK)
+    return len(bare) if bare and not bare.strip(mark) else 0
+
+
+def _longest_after(lines: list[str], mark: str) -> list[int]:
+    """Return for each line the longest closing fence at or after it: each is sought once."""
+    lengths = (_bare_fence(line, mark) if line[:1] == mark else 0 for line in reversed(lines))
+    return [*accumulate(lengths, max, initial=0)][::-1]
+
+
+def _balance(line: str) -> int:
+    """Return how many comments ``line`` opens and leaves open; negative if it closes more."""
+    opened = line.count("<!--")
+    if opened and "\\<!--" in line:
+        opened -= line.count("\\<!--")
+    return opened - line.count("-->")
+
+
+def _comment_ends(lines: list[str]) -> list[int]:
+    """Return for each line where a comment that opens on it ends; itself if it stays open.
+
+    Comments are counted as if they nested: a person who comments out a block of entries means
+    the entries with their own comments. If the counts never meet, a comment that is closed on its
+    first line ends there, and another one at the first line that closes more than it opens.
+    """
+    balances = [_balance(line) for line in lines]
+    depths = list(accumulate(balances, initial=0))
+    ends = list(range(len(lines)))
+    waiting: list[int] = []
+    closing = -1
+    for start in range(len(lines) - 1, -1, -1):
+        waiting.append(start + 1)
+        while len(waiting) > 1 and depths[waiting[-1]] > depths[start]:
+            waiting.pop()
+        if depths[waiting[-1]] <= depths[start]:
+            ends[start] = waiting[-1] - 1
+        elif closing >= 0 and "-->" not in lines[start]:
+            ends[start] = closing
+        closing = start if balances[start] < 0 else closing
+    return ends

@@ -1,0 +1,374 @@
+"""Every system call on a memory folder, in one object, so that a test can put faults into it.
+
+Promises: a file is never opened through a link that leaves the scope, never through a pipe or a
+device, never beyond its size limit; a file appears whole or not at all; a name is exchanged, not
+overwritten, so that what stood there is still in our hands. Errors are the system's own
+(``OSError``) or a :class:`engramdown.errors.StoreError`; both name the path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from engramdown.errors import StoreError
+
+__all__ = ["FILE_MODE", "FOLDER_MODE", "UNFINISHED", "Disk"]
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+UNFINISHED: Final = ".part"
+"""What the name of a file ends with until it is whole."""
+
+_NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
+_READ: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | getattr(os, "O_BINARY", 0)
+_APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | _NOFOLLOW | getattr(os, "O_BINARY", 0)
+_AT_FDCWD: Final = -100
+_EXCHANGE: Final = 2
+# What the system says when a file system has no exchange, or no hard links.
+_UNSUPPORTED: Final = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EMLINK}
+
+
+class Disk:
+    """The system calls that a store makes.
+
+    Attributes:
+        durable: Whether ``fsync`` is called, so that a power cut loses nothing acknowledged.
+        limit: The largest file that is read or written, in bytes.
+    """
+
+    def __init__(self, *, durable: bool = True, limit: int = 16 * 1024 * 1024) -> None:
+        """Set what is promised about power cuts (``durable``) and size (``limit``, bytes)."""
+        self.durable = durable
+        self.limit = limit
+
+    def read(self, path: Path) -> bytes | None:
+        """Return the bytes of a file, or ``None`` where there is none.
+
+        Raises:
+            StoreError: If it is no regular file, or larger than the limit.
+        """
+        try:
+            descriptor = os.open(path, _READ)
+        except FileNotFoundError:
+            return None
+        with _closing(descriptor, path):
+            found = os.fstat(descriptor)
+            self._check(path, found)
+            return _read_all(descriptor, found.st_size)
+
+    def read_range(self, path: Path, start: int, end: int) -> bytes:
+        """Return the bytes of a file from ``start`` to ``end`` (exclusive), as far as it goes."""
+        descriptor = os.open(path, _READ)
+        with _closing(descriptor, path):
+            os.lseek(descriptor, start, os.SEEK_SET)
+            chunks, left = [], end - start
+            while left > 0 and (chunk := os.read(descriptor, left)):
+                chunks.append(chunk)
+                left -= len(chunk)
+            return b"".join(chunks)
+
+    def identity(self, path: Path) -> tuple[int, int]:
+        """Return the size in bytes and the inode of a file; zeros where there is none."""
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            return 0, 0
+        return found.st_size, found.st_ino
+
+    def exists(self, path: Path) -> bool:
+        """Whether anything has this name, be it a link that leads nowhere."""
+        return os.path.lexists(path)
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder but those of folders, sorted; none where there is none."""
+        try:
+            with os.scandir(folder) as found:
+                return sorted(item.name for item in found if not item.is_dir())
+        except FileNotFoundError:
+            return []
+
+    def inside(self, path: Path, root: Path) -> Path:
+        """Return where ``path`` leads; it and the folders below ``root`` may be links.
+
+        Raises:
+            StoreError: If a link leaves ``root``.
+        """
+        for part in (path, *path.parents):
+            if part == root:
+                break
+            if part.is_symlink():
+                target = Path(os.path.realpath(path))
+                if not target.is_relative_to(os.path.realpath(root)):
+                    raise StoreError(
+                        f"{part}: is a link that leaves the memory folder; "
+                        f"put the file itself there, or choose another scope."
+                    )
+                return target
+        return path
+
+    def check_writable(self, path: Path) -> None:
+        """Refuse to replace a file or to write into a folder that somebody made read-only.
+
+        A replace would not ask the file, and root is not asked at all, so we look at the bits.
+
+        Raises:
+            StoreError: If no write bit is set, or the system says no.
+        """
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            return
+        denied = not os.access(path, os.W_OK) and os.path.lexists(path)
+        if not mode & 0o222 or denied:
+            raise StoreError(
+                f"{path}: is read-only; nothing was written. "
+                f"Make it writable (chmod u+w) or choose another scope."
+            )
+
+    def is_being_written(self, path: Path) -> bool:
+        """Whether a program has a file open to write into it; ``False`` where no system tells."""
+        if sys.platform != "linux":
+            return False
+        import fcntl
+        import signal
+
+        try:
+            descriptor = os.open(path, _READ)
+        except FileNotFoundError:
+            return False
+        with _closing(descriptor, path):
+            try:
+                # A read lease is given only where nobody writes. Whoever opens the file while we
+                # have it makes the system send us a signal: one that does nothing, please.
+                fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+                fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+                fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+            except OSError as error:
+                return error.errno == errno.EAGAIN
+        return False
+
+    def create(
+        self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
+    ) -> None:
+        """Write a file whole and on the disk; until it is whole its name ends with ``.part``.
+
+        Args:
+            path: Its name.
+            data: What it holds.
+            like: A file whose permissions and owner it gets, if there is one.
+            mode: Its permissions otherwise.
+        """
+        unfinished = path.with_name(path.name + UNFINISHED)
+        descriptor = os.open(unfinished, _NEW, FILE_MODE)
+        try:
+            with _closing(descriptor, unfinished):
+                _take_after(descriptor, like, mode)
+                _write_all(descriptor, data)
+                self._sync(descriptor)
+        except OSError:
+            # On a full disk it would keep the disk full.
+            unfinished.unlink(missing_ok=True)
+            raise
+        unfinished.replace(path)
+
+    def append(self, path: Path, data: bytes) -> int:
+        """Append ``data`` after the last whole line, and return the size before.
+
+        A torn last line is what a crash left of an append that nobody was told about; it is cut
+        off. An append that fails is taken back.
+        """
+        descriptor = os.open(path, _APPEND, FILE_MODE)
+        with _closing(descriptor, path):
+            size = _last_line_end(descriptor)
+            try:
+                _write_all(descriptor, data)
+                self._sync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+            return size
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cut a file to ``size`` bytes."""
+        os.truncate(path, size)
+
+    def exchange(self, new: Path, path: Path) -> None:
+        """Let ``new`` and ``path`` change names; afterwards ``new`` is what stood at ``path``.
+
+        Where the system cannot exchange, a link to the old file is kept while it is replaced;
+        where it has no links either, the last resort is a plain replace.
+
+        Raises:
+            FileNotFoundError: If one of them is not there: an editor may have moved it away.
+        """
+        if _exchange(new, path):
+            return
+        kept = new.with_suffix(f".old{new.suffix}")
+        try:
+            os.link(path, kept)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            self.create(kept, self.read(path) or b"", like=path)
+        new.replace(path)
+        kept.replace(new)
+
+    def publish(self, new: Path, path: Path) -> None:
+        """Give ``new`` the name ``path``, which must be free.
+
+        Raises:
+            FileExistsError: If somebody created ``path`` meanwhile.
+        """
+        try:
+            os.link(new, path)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            if os.path.lexists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+            new.replace(path)
+            return
+        # From here on it is published; a second name that stays is swept up later.
+        with contextlib.suppress(OSError):
+            new.unlink()
+
+    def withdraw(self, path: Path, new: Path) -> None:
+        """Take back a name that :meth:`publish` gave: from now on the file is ``new`` again."""
+        path.replace(new)
+        if path.exists() and path.samefile(new):
+            # Of two names of one file, a rename leaves both.
+            path.unlink()
+
+    def unlink(self, path: Path) -> None:
+        """Remove a file of ours; it may be gone."""
+        path.unlink(missing_ok=True)
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it, readable by the user alone, and make them last."""
+        if path.is_dir():
+            return
+        self.make_folder(path.parent)
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(FOLDER_MODE)
+        if not path.is_dir():
+            raise StoreError(f"{path}: is not a folder; move it away or choose another scope.")
+        self.sync_folder(path.parent)
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the names in a folder last through a power cut."""
+        if not self.durable or sys.platform == "win32":
+            return
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        with _closing(descriptor, path):
+            os.fsync(descriptor)
+
+    def _sync(self, descriptor: int) -> None:
+        if self.durable:
+            os.fsync(descriptor)
+
+    def _check(self, path: Path, found: os.stat_result) -> None:
+        if stat.S_ISDIR(found.st_mode):
+            raise StoreError(f"{path}: is a folder where a file should be; move it away.")
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreError(f"{path}: is not a regular file; move it away.")
+        self.check_size(path, found.st_size)
+
+    def check_size(self, path: Path, size: int) -> None:
+        """Refuse a file of more than the limit.
+
+        Raises:
+            StoreError: If ``size``, in bytes, is more.
+        """
+        if size > self.limit:
+            raise StoreError(
+                f"{path}: has {size / 1e6:.0f} MB, more than the limit of {self.limit / 1e6:.0f} "
+                f"MB; split it, or raise max_file_mb in config.toml."
+            )
+
+
+@contextlib.contextmanager
+def _closing(descriptor: int, path: Path) -> Iterator[None]:
+    """Close a descriptor at the end, and let an error of the system name its file."""
+    try:
+        try:
+            yield
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def _take_after(descriptor: int, like: Path | None, mode: int) -> None:
+    """Give a file the permissions and, where we may, the owner of another one."""
+    if sys.platform == "win32":
+        return
+    found = None
+    if like is not None:
+        with contextlib.suppress(FileNotFoundError):
+            found = like.lstat()
+    if found is not None:
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, found.st_uid, found.st_gid)
+    os.fchmod(descriptor, mode if found is None else stat.S_IMODE(found.st_mode))
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    chunks = []
+    while chunk := os.read(descriptor, max(size, 4096)):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _last_line_end(descriptor: int) -> int:
+    """Cut a torn last line off and return the size that is left."""
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    end, step = size, 4096
+    while end > 0:
+        start = max(0, end - step)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        at = os.read(descriptor, end - start).rfind(b"\n")
+        if at >= 0:
+            end = start + at + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)
+    return end
+
+
+def _exchange(new: Path, path: Path) -> bool:
+    """Exchange two names in one step; ``False`` where the system or file system cannot."""
+    if sys.platform == "win32":
+        return False
+    # Imported here: reading memory never needs it.
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    a, b = os.fsencode(new), os.fsencode(path)
+    if hasattr(library, "renameat2"):
+        failed = library.renameat2(_AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
+    elif hasattr(library, "renamex_np"):
+        failed = library.renamex_np(a, b, _EXCHANGE)
+    else:
+        return False
+    if not failed:
+        return True
+    code = ctypes.get_errno()
+    if code in _UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(path))

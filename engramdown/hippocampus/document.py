@@ -1,0 +1,325 @@
+"""A markdown memory file as a value: read it, edit it, give it back.
+
+Three laws hold for every text:
+
+1. Round trip: ``parse(text).render() == text``.
+2. Hands off: an edit changes the bytes of its entry and no others; every other entry and heading
+   reads as before.
+3. What is written is read: after ``add(text, ...)`` the document holds an entry that says ``text``.
+
+Nothing here opens a file, reads the clock or takes a lock: text in, text out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engramdown.engram import RULE_KINDS, fold
+from engramdown.hippocampus.blocks import Block, entry_block, scan
+from engramdown.hippocampus.fitting import fit, joined, prose, written
+from engramdown.hippocampus.metadata import Metadata
+
+__all__ = ["Document", "Placed", "parse"]
+
+_BLANK: Final = " \t\r\n"
+_BOM: Final = "\ufeff"
+_SECTION: Final = 2
+_WORD: Final = re.compile(r"[a-z0-9]++")
+_GLUED: Final = re.compile(r"-->\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An entry and where it stands.
+
+    Attributes:
+        block: The entry.
+        index: Its index among the blocks of the document.
+        line: The line on which it starts, from 1.
+        heading: The title of the section it stands in, or ``""``.
+        kind: The rule kind of that section, or ``""`` when it is a section of a person's own.
+    """
+
+    block: Block
+    index: int
+    line: int
+    heading: str
+    kind: str
+
+
+class Document:
+    """A memory file as a sequence of blocks; every edit returns a new document.
+
+    Attributes:
+        blocks: The blocks of the file; never changed in place.
+    """
+
+    __slots__ = ("_asked", "_folds", "_placed", "blocks")
+
+    def __init__(self, blocks: Sequence[Block] = ()) -> None:
+        """Hold ``blocks``, as :func:`parse` finds them."""
+        self.blocks: Sequence[Block] = blocks
+        self._placed: list[Placed] | None = None
+        self._folds: dict[str, tuple[Block, ...]] | None = None
+        self._asked = False
+
+    def render(self) -> str:
+        """Return the text of the document, byte for byte."""
+        return "".join([block.raw for block in self.blocks])
+
+    @property
+    def eol(self) -> str:
+        r"""The line end of the file: ``\r\n`` if its first line ends so, else ``\n``."""
+        for block in self.blocks:
+            at = block.raw.find("\n")
+            if at >= 0:
+                return "\r\n" if block.raw[at - 1 : at] == "\r" else "\n"
+        return "\n"
+
+    def placed(self) -> list[Placed]:
+        """Return the entries with their places, in file order."""
+        if self._placed is None:
+            self._placed = list(self._place())
+        return self._placed
+
+    def same(self, text: str) -> list[Block]:
+        """Return the entries that say the same as ``text``, see :func:`engramdown.engram.fold`."""
+        key = fold(text)
+        if self._folds is None and not self._asked:
+            # A process that asks once is better off without an index of everything.
+            self._asked = True
+            return [block for block in self._mentioning(key) if fold(block.text) == key]
+        if self._folds is None:
+            self._folds = _refolded({}, (), self.blocks)
+        return [*self._folds.get(key, ())]
+
+    def _mentioning(self, key: str) -> list[Block]:
+        """Return the entries that hold every plain word of the folded text ``key``."""
+        words = sorted(set(_WORD.findall(key)), key=len, reverse=True)
+        whole = self.render()
+        if "&#" in whole or _GLUED.search(whole):
+            # A reference or a comment may stand in the middle of a word.
+            words = []
+        return [block for block in self.blocks if _may_be_entry(block) and _holds(block, words)]
+
+    def at(self, block: Block) -> Placed:
+        """Return where ``block`` stands.
+
+        Raises:
+            ValueError: If it is not a block of this document.
+        """
+        try:
+            index = self.blocks.index(block)  # A block is equal only to itself.
+        except ValueError:
+            msg = f"not in this document: {block!r}"
+            raise ValueError(msg) from None
+        above = self.blocks[:index]
+        line = 1 + "".join([other.raw for other in above]).count("\n")
+        heading = kind = ""
+        for title in [other for other in above if other.shape == "heading"]:
+            heading, kind = _enter(title, heading, kind)
+        return Placed(block, index, line, heading, kind)
+
+    def add(self, text: str, meta: Metadata, kind: str = "", title: str = "") -> Document:
+        r"""Return the document with one more entry, below the last one of its section.
+
+        Args:
+            text: What the entry says: any text with a character that is not white space.
+            meta: Its metadata.
+            kind: The section it belongs to (``always``, ``never``, ``when``), or ``""`` for a
+                file without sections.
+            title: The title that an empty document gets.
+
+        >>> parse("# Lessons\n\n").add("CI is slow", Metadata((("id", "k3v9q2ht"),))).render()
+        '# Lessons\n\n- CI is slow <!-- id:k3v9q2ht -->\n'
+        """
+        return self.add_item(written(text, meta, self.eol), kind, title)
+
+    def add_item(self, raw: str, kind: str = "", title: str = "") -> Document:
+        """Return the document with one more entry, given byte for byte; see :meth:`add`."""
+        document = self._begun(title)
+        start, end = document._section(kind)
+        if start < 0:
+            document = document._append_heading(kind.capitalize())
+            start, end = document._section(kind)
+        items = (i for i in range(end - 1, start - 1, -1) if document.blocks[i].shape == "item")
+        at = next(items, -1)
+        return document._insert(at + 1 if at >= 0 else end, entry_block(raw))
+
+    def replace(self, block: Block, text: str, meta: Metadata | None) -> Document:
+        """Return the document with an entry that says ``text`` in the place of ``block``.
+
+        With no metadata the entry is one that a person wrote.
+        """
+        eol = self.eol if block.raw.endswith("\n") else ""
+        bullet = block.raw[0] if block.shape == "item" else "-"
+        raw = written(text, meta, self.eol, bullet).removesuffix(self.eol) + eol
+        return self._swap(block, [Block(raw, "item")])
+
+    def note(self, block: Block, meta: Metadata) -> Document:
+        """Return the document with other metadata on ``block``; its text keeps its bytes."""
+        raw, span = block.raw, block.span
+        if span is not None:
+            new = f"{raw[: span[0]]}{meta}{raw[span[1] :]}"
+        else:
+            body = raw.rstrip(_BLANK)
+            new = f"{body} {meta}{raw[len(body) :]}"
+        return self._swap(block, [Block(new, block.shape)])
+
+    def swap(self, block: Block, raw: str) -> Document:
+        """Return the document with an entry, given byte for byte, in the place of ``block``."""
+        cut = block.raw.endswith("\n") and not raw.endswith("\n")
+        return self._swap(block, [entry_block(raw + self.eol if cut else raw)])
+
+    def remove(self, block: Block) -> Document:
+        """Return the document without ``block``; its neighbours read as before."""
+        return self._swap(block, [])
+
+    def sharing(self, other: Document) -> Document:
+        """Return the same document, with the entries of ``other`` that have the same bytes.
+
+        What was read from their bytes once need not be read again.
+        """
+        known = {block.raw: block for block in other.blocks if _may_be_entry(block)}
+        return Document(
+            [
+                known.pop(block.raw, block) if _may_be_entry(block) else block
+                for block in self.blocks
+            ]
+        )
+
+    def _place(self) -> Iterator[Placed]:
+        line, heading, kind = 1, "", ""
+        for index, block in enumerate(self.blocks):
+            if _may_be_entry(block) and block.text.strip():
+                yield Placed(block, index, line, heading, kind)
+            elif block.shape == "heading":
+                heading, kind = _enter(block, heading, kind)
+            line += block.raw.count("\n")
+
+    def _begun(self, title: str) -> Document:
+        if not title or self.render().removeprefix(_BOM).strip(_BLANK):
+            return self
+        eol = self.eol
+        first = self._ended().blocks
+        return Document([*first, Block(f"# {title}{eol}", "heading"), Block(eol, "prose")])
+
+    def _section(self, kind: str) -> tuple[int, int]:
+        """Return the first and last (exclusive) block of the first section of ``kind``."""
+        if not kind:
+            return 0, len(self.blocks)
+        start, heading, now = -1, "", ""
+        for index, block in enumerate(self.blocks):
+            if block.shape == "heading":
+                heading, now = _enter(block, heading, now)
+                if start >= 0 and now != kind:
+                    return start, index
+                if start < 0 and now == kind:
+                    start = index + 1
+        return start, len(self.blocks)
+
+    def _append_heading(self, title: str) -> Document:
+        eol = self.eol
+        ended = self._ended()
+        gap = "" if not ended.blocks or ended.render().endswith(("\n\n", "\n\r\n")) else eol
+        new = [*prose(gap), Block(f"## {title}{eol}", "heading"), Block(eol, "prose")]
+        return ended._splice(len(ended.blocks), new, len(ended.blocks))
+
+    def _ended(self) -> Document:
+        """Return the document with a line end at its end, which a person may have left out."""
+        last = self.blocks[-1] if self.blocks else Block(_BOM, "prose")
+        if last.raw.endswith("\n") or (last.raw == _BOM and len(self.blocks) <= 1):
+            return self
+        return self._splice(len(self.blocks) - 1, [Block(last.raw + self.eol, last.shape)])
+
+    def _insert(self, at: int, block: Block) -> Document:
+        """Insert ``block`` before the block at ``at``; behind prose it stands before the blanks."""
+        if at >= len(self.blocks):
+            document = self._ended()
+            return document._set(len(document.blocks), len(document.blocks), [block])
+        before = self.blocks[at - 1]
+        if at == 0 or before.shape != "prose":
+            return self._set(at, at, [block])
+        body = before.raw.rstrip(_BLANK)
+        end = before.raw.find("\n", len(body)) + 1
+        if not body and not before.raw[end:]:
+            # A single blank line between two headings stays above the next one.
+            return self._set(at - 1, at - 1, [block])
+        around = before.raw[:end], before.raw[end:]
+        return self._set(at - 1, at, [block], around)
+
+    def _swap(self, block: Block, new: list[Block]) -> Document:
+        at = self.at(block).index
+        return self._set(at, at + 1, new)
+
+    def _set(
+        self, start: int, end: int, new: list[Block], around: tuple[str, str] = ("", "")
+    ) -> Document:
+        """Put ``new`` in the place of blocks, kept apart from neighbours that it would join."""
+        return self._splice(start, fit(self.blocks, range(start, end), new, self.eol, around), end)
+
+    def _splice(self, start: int, new: Sequence[Block], end: int | None = None) -> Document:
+        """Return the document with ``new`` in the place of ``blocks[start:end]``."""
+        end = start + 1 if end is None else end
+        blocks = [*self.blocks]
+        gone = blocks[start:end]
+        first = max(start - 1, 0)
+        blocks[first : end + 1] = joined([*blocks[first:start], *new, *blocks[end : end + 1]])
+        document = Document(blocks)
+        document._asked = self._asked
+        if self._folds is not None:
+            document._folds = _refolded(self._folds, gone, new)
+        return document
+
+
+def parse(text: str) -> Document:
+    r"""Read ``text``; no text is an error.
+
+    >>> file = parse("Mine.\n\n- Log in UTC <!-- id:k3v9q2ht -->\n")
+    >>> [entry.block.text for entry in file.placed()]
+    ['Mine.', 'Log in UTC']
+    """
+    return Document(scan(text))
+
+
+def _holds(block: Block, words: Sequence[str]) -> bool:
+    said = block.raw.casefold()
+    return all(word in said for word in words)
+
+
+def _may_be_entry(block: Block) -> bool:
+    return block.shape in ("item", "paragraph")
+
+
+def _enter(block: Block, heading: str, kind: str) -> tuple[str, str]:
+    """Return the heading and the kind of what stands below ``block``."""
+    title = block.text
+    name = title.strip().rstrip(":").rstrip().casefold()
+    if name in RULE_KINDS:
+        return title, name
+    if block.level == 1:
+        return "", ""
+    return (title, "") if block.level == _SECTION else (heading, kind)
+
+
+def _refolded(
+    folds: dict[str, tuple[Block, ...]], gone: Sequence[Block], new: Sequence[Block]
+) -> dict[str, tuple[Block, ...]]:
+    """Carry the index of texts from one document to the next, at the cost of one copy."""
+    folds = dict(folds)
+    for key, old in _by_fold(gone).items():
+        dropped = {id(block) for block in old}
+        folds[key] = tuple(block for block in folds.get(key, ()) if id(block) not in dropped)
+    for key, added in _by_fold(new).items():
+        folds[key] = (*folds.get(key, ()), *added)
+    return folds
+
+
+def _by_fold(blocks: Sequence[Block]) -> dict[str, list[Block]]:
+    found: dict[str, list[Block]] = {}
+    for block in filter(_may_be_entry, blocks):
+        found.setdefault(fold(block.text), []).append(block)
+    return found

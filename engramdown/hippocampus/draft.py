@@ -1,0 +1,127 @@
+"""The memory files as one step sees and changes them, before anything is written.
+
+Promises: pure; what a step did to each memory follows from the documents alone, at a cost that
+grows with what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from engramdown.hippocampus.document import Document
+from engramdown.hippocampus.filing import entry_id
+from engramdown.hippocampus.merge import compare
+from engramdown.hippocampus.steps import Change, common
+
+__all__ = ["Act", "Draft", "Slot", "entry_changes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who does what, and why: the words for the journal.
+
+    Attributes:
+        op: ``encode``, ``forget``, ``update``, …
+        by: ``user``, ``llm``, ``consolidation``, ``person`` or ``engramdown``.
+        why: The reason in words; may be empty.
+        of: The step that is undone, or ``""``.
+    """
+
+    op: str
+    by: str
+    why: str = ""
+    of: str = ""
+
+
+@dataclass(slots=True)
+class Slot:
+    """One file in a draft.
+
+    Attributes:
+        before: The text that the step starts from, or ``None`` if there is no file.
+        disk: What stands on the disk; usually the bytes of ``before``.
+        document: ``before``, read.
+        after: What the step makes of it.
+    """
+
+    before: str | None
+    disk: bytes | None
+    document: Document
+    after: Document = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with no change."""
+        self.after = self.document
+
+    def copy(self) -> Slot:
+        """Return a slot that can change without this one."""
+        other = Slot(self.before, self.disk, self.document)
+        other.after = self.after
+        return other
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the disk is to hold something else."""
+        if self.after is not self.document:
+            return True
+        text = None if self.before is None else self.before.encode("utf-8", "surrogateescape")
+        return text != self.disk
+
+
+class Draft:
+    """The memory files as one step sees and changes them; nothing is written until it is done."""
+
+    def __init__(self, load: Callable[[str], Slot]) -> None:
+        """Read files through ``load`` when they are asked for."""
+        self._load = load
+        self._slots: dict[str, Slot] = {}
+        self._order: list[str] = []
+
+    def get(self, name: str) -> Document:
+        """Return the document called ``name`` as it is in this step."""
+        return self._slot(name).after
+
+    def put(self, name: str, document: Document) -> None:
+        """Set the document called ``name``; files are written in the order of first change."""
+        slot = self._slot(name)
+        if document is not slot.after and name not in self._order:
+            self._order.append(name)
+        slot.after = document
+
+    def preset(self, name: str, slot: Slot) -> None:
+        """Set what ``name`` reads as and what the disk holds instead."""
+        self._slots[name] = slot
+        self._order.append(name)
+
+    def changed(self) -> list[tuple[str, Slot]]:
+        """Return the files that the disk is to hold otherwise, in the order of writing."""
+        slots = ((name, self._slots[name]) for name in self._order)
+        return [(name, slot) for name, slot in slots if slot.is_dirty]
+
+    def _slot(self, name: str) -> Slot:
+        if name not in self._slots:
+            self._slots[name] = self._load(name)
+        return self._slots[name]
+
+
+def entry_changes(file: str, before: Document, after: Document) -> Iterator[Change]:
+    """Yield what happened to each entry; blocks that both documents share are skipped unread."""
+    old, new = before.blocks, after.blocks
+    # Blocks are equal only to themselves.
+    start = common(old, new)
+    end = common(old[start:][::-1], new[start:][::-1])
+    found = compare(
+        Document(old[start : len(old) - end]),
+        Document(new[start : len(new) - end]),
+    )
+    for a, b in found.kept:
+        if a.block.raw != b.block.raw:
+            yield Change(entry_id(b), file, a.block.raw, b.block.raw)
+    entries = before.placed() if found.removed else []
+    sections = {id(placed.block): placed.kind for placed in entries}
+    for placed in found.removed:
+        section = sections[id(placed.block)]
+        yield Change(entry_id(placed), file, placed.block.raw, None, section)
+    for placed in found.added:
+        yield Change(entry_id(placed), file, None, placed.block.raw)

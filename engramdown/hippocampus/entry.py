@@ -1,0 +1,130 @@
+"""One memory as it stands in a store.
+
+Promises: an :class:`Entry` is a snapshot; it holds everything that can be said about a line of
+memory without opening a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fold, slug
+
+__all__ = ["Archived", "Entry", "Written"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One memory as it stands in a store; ``str(entry)`` is its text.
+
+    Attributes:
+        id: Eight characters of Crockford base32, or ``~`` and seven for a line without metadata.
+        text: What is remembered, exactly as it was encoded.
+        kind: See :class:`engramdown.Engram`.
+        scope: The scope of the store that holds it.
+        confidence: ``high`` for a line without metadata.
+        topic: The slug of its topic, or ``""``.
+        source: ``user`` for a line without metadata.
+        basis: ``told`` for a line without metadata; ``verified`` once a person confirmed it.
+        ts: The day it was written, ``YYYY-MM-DD``, or ``""``.
+        origin: Where it was learned, ``<session>#<episode>``, or ``""``.
+        expires: The last day on which it holds, or ``""``.
+        pin: Whether a person pinned it.
+        file: The file that holds it, relative to the memory folder: ``topics/ci.md``.
+        line: The line of that file on which it starts, from 1.
+        heading: The heading it stands under, as it is written, or ``""``.
+    """
+
+    id: str
+    text: str
+    kind: Kind
+    scope: Scope
+    confidence: Confidence = "high"
+    topic: str = ""
+    source: Source = "user"
+    basis: Basis = "told"
+    ts: str = ""
+    origin: str = ""
+    expires: str = ""
+    pin: bool = False
+    file: str = ""
+    line: int = 0
+    heading: str = ""
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    @property
+    def fold(self) -> str:
+        """The form in which its text is compared, see :func:`engramdown.engram.fold`."""
+        return fold(self.text)
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person wrote, said, confirmed or pinned it: no automatic job may touch it."""
+        return self.source == "user" or self.basis == "verified" or self.pin
+
+    @classmethod
+    def of(cls, engram: Engram) -> Entry:
+        """Return the entry that ``engram`` becomes, without an id and a place."""
+        return cls(
+            id="",
+            text=engram.text,
+            kind=engram.kind,
+            scope=engram.scope,
+            confidence=engram.confidence,
+            topic=slug(engram.topic) if engram.topic else "",
+            source=engram.source,
+            basis=engram.basis or "inferred",
+            origin=engram.origin,
+            expires=engram.expires,
+        )
+
+    def engram(self) -> Engram:
+        """Return the memory without its place, to encode it elsewhere."""
+        return Engram(
+            self.text,
+            self.kind,
+            self.scope,
+            self.confidence,
+            self.topic,
+            self.source,
+            basis=self.basis,
+            origin=self.origin,
+            expires=self.expires,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a store did with one engram.
+
+    Attributes:
+        action: ``encoded`` if a line was added (or a keyed fact replaced), ``merged`` if the
+            memory was there already.
+        entry: The memory as it stands in the store now.
+    """
+
+    action: Literal["encoded", "merged"]
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """A retired memory.
+
+    Attributes:
+        entry: The memory as it stands in ``archive.md``.
+        was: The file it was in.
+        reason: Why it was retired: ``forgotten``, ``deleted``, ``declined``, ``replaced``, ….
+        by: Who retired it.
+        date: When, ``YYYY-MM-DD``.
+    """
+
+    entry: Entry
+    was: str
+    reason: str
+    by: str
+    date: str

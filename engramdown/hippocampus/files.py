@@ -1,0 +1,349 @@
+"""The memory files of one scope: the only place that writes one.
+
+Promises: every change is made to what stands on the disk at that moment, under the scope's lock,
+in the journal before it is in the file; a file is exchanged, never overwritten, so that a save of
+a person that lands in between is in our hands and is merged; several files change as one step; a
+step that was cut short by a crash is carried out by whoever comes next; an error leaves memory as
+it was. ``docs/write-protocol.md`` tells the order and why each part of it is there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.document import Document, parse
+from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
+from engramdown.hippocampus.history import History
+from engramdown.hippocampus.lock import Held, ScopeLock
+from engramdown.hippocampus.reading import Reader, decoded, named_errors
+from engramdown.hippocampus.recovery import Leftover, Recovery
+from engramdown.hippocampus.saves import Save, Saves
+from engramdown.hippocampus.staging import OutOfStepError, Staged, Staging
+from engramdown.hippocampus.stamps import new_id, new_step
+from engramdown.hippocampus.starter import GITIGNORE
+from engramdown.hippocampus.steps import Step
+
+__all__ = ["FileChange", "MemoryFiles", "new_id"]
+
+T = TypeVar("T")
+
+# How often a step is begun anew because a person saved in the middle of it. Then it stays, and
+# what they saved is merged behind it: somebody who saves all the time must not keep us out.
+_YIELDS: Final = 50
+# How many displaced saves one holder merges; what is left waits for the next one.
+_MERGES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a rehearsed step would do to a file.
+
+    Attributes:
+        path: The file.
+        before: Its text now.
+        after: Its text then.
+    """
+
+    path: Path
+    before: str
+    after: str
+
+
+@dataclass(slots=True)
+class _Hold:
+    """The scope in our hands.
+
+    Attributes:
+        lock: The lock.
+        displaced: Files whose exchange displaced a person's save that is not merged yet.
+        yielded: How often we gave way to a save.
+    """
+
+    lock: Held
+    displaced: deque[Staged] = field(default_factory=deque)
+    yielded: int = 0
+
+
+class MemoryFiles:
+    """The files below ``memory/`` of one scope.
+
+    Attributes:
+        root: The folder of the scope.
+        folder: The memory folder.
+        history: The journal.
+    """
+
+    def __init__(self, root: Path, disk: Disk, lock_timeout: float = 10.0) -> None:
+        """Open the scope at ``root`` (an ``.engramdown`` folder); nothing is created yet.
+
+        Args:
+            root: The folder of the scope.
+            disk: The system calls.
+            lock_timeout: How long to wait for other writers, in seconds.
+        """
+        self.root = root
+        self.history = History(root / "history.jsonl", disk)
+        self._disk = disk
+        self._reader = Reader(root, disk)
+        self.folder = self._reader.folder
+        self._staging = Staging(disk)
+        self._saves = Saves(self._reader, self.history, self._staging)
+        self._recovery = Recovery(disk, self._reader, self.history, self._staging)
+        self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
+        self._rehearsal: dict[str, Slot] | None = None
+
+    def names(self) -> list[str]:
+        """Return the memory files that exist, in a fixed order.
+
+        Raises:
+            StoreError: If a folder cannot be read.
+        """
+        with named_errors(self.folder, "read"):
+            found = self._reader.names()
+        return found + [name for name in self._rehearsal or () if name not in found]
+
+    def document(self, name: str) -> Document:
+        """Read a file; one that is not there is an empty document. Takes no lock.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
+        if self._rehearsal is not None and name in self._rehearsal:
+            return self._rehearsal[name].after
+        with named_errors(self.folder / name, "read"):
+            return self._reader.read(name).document
+
+    def text(self, name: str) -> str:
+        """Read a file that only a person writes, relative to the scope's folder, or return ``""``.
+
+        Raises:
+            StoreError: If it cannot be read, or is a link that leaves the scope.
+        """
+        with named_errors(self.root / name, "read"):
+            return self._reader.other(name)
+
+    def steps(self) -> list[Step]:
+        """Return every step of the journal, the oldest first.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
+        with named_errors(self.history.path, "read"):
+            return self.history.steps()
+
+    def start(self, starters: Mapping[str, str]) -> list[Path]:
+        """Create the scope's folder and the starter files that are missing; return the new ones."""
+
+        def edit(draft: Draft) -> list[Path]:
+            missing = [name for name in starters if not self._disk.exists(self.folder / name)]
+            for name in missing:
+                draft.put(name, parse(starters[name]))
+            return [self.folder / name for name in missing]
+
+        return self.change(Act("init", "user"), edit)
+
+    def rehearse(self) -> None:
+        """From now on write nothing: steps pile up in memory."""
+        self._rehearsal = {} if self._rehearsal is None else self._rehearsal
+
+    def rehearsed(self) -> list[FileChange]:
+        """Return what the rehearsed steps would change."""
+        return [
+            FileChange(self.folder / name, slot.before or "", slot.after.render())
+            for name, slot in (self._rehearsal or {}).items()
+            if slot.after is not slot.document
+        ]
+
+    def change(self, act: Act, edit: Callable[[Draft], T]) -> T:
+        """Carry out one step and return what ``edit`` returned.
+
+        Args:
+            act: The words for the journal.
+            edit: Changes the draft. It is called again from the beginning when a file turns out
+                to have been saved by a person, so it must change nothing else.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock too long.
+            StoreError: If a file could not be read or written; memory is as it was before.
+        """
+        if self._rehearsal is not None:
+            return self._rehearse(edit)
+        with self._hold() as hold:
+            while True:
+                try:
+                    draft = Draft(self._saves.load)
+                    result = edit(draft)
+                    self._commit(act, draft, hold)
+                except OutOfStepError as found:
+                    self._carry_out(hold)
+                    self._take_in(hold, found.name)
+                    self._merge_displaced(hold)
+                else:
+                    self._merge_displaced(hold)
+                    return result
+
+    def notice(self) -> bool:
+        """Take in what a person changed since the last step; return whether there was anything.
+
+        Takes the lock only if a file is not as the journal says.
+
+        Raises:
+            StoreError: As :meth:`change`.
+        """
+        if self._rehearsal is not None or not self._disk.exists(self.folder):
+            return False
+        with named_errors(self.folder, "read"):
+            self.history.refresh()
+            if not self._saves.out_of_step() and not self._recovery.is_needed():
+                return False
+        with self._hold() as hold:
+            found = self._take_in(hold)
+            self._merge_displaced(hold)
+        return found
+
+    @contextlib.contextmanager
+    def _hold(self) -> Iterator[_Hold]:
+        """Hold the lock with the scope in order: steps that a crash cut short are carried out."""
+        with named_errors(self.folder, "written"):
+            self._disk.make_folder(self.folder)
+            self._disk.inside(self.folder, self.root)
+            self._disk.check_writable(self.folder)
+            with self._lock.hold() as lock:
+                hold = _Hold(lock)
+                try:
+                    self._bring_in_order(hold)
+                    yield hold
+                except BaseException:
+                    self._staging.untidy = True
+                    raise
+
+    def _bring_in_order(self, hold: _Hold) -> None:
+        """Clear up behind a crash, and write down the files that the journal does not know."""
+        self.history.refresh()
+        finished = hold.lock.finished
+        if finished != self.history.last:
+            # What we know may have been taken back by whoever wrote it.
+            self.history.forget()
+            self.history.refresh()
+        if finished == self.history.last and not self._staging.untidy:
+            return
+        self._staging.untidy = False
+        ignored = self.root / ".gitignore"
+        if not self.history.last and not self._disk.exists(ignored):
+            self._disk.create(ignored, GITIGNORE.encode(), mode=0o644)
+        self._carry_out(hold)
+        for left in self._recovery.leftovers():
+            self._fold_in(left, hold)
+            self._staging.drop(left.path)
+        if self._saves.strangers():
+            self._take_in(hold)
+        self._merge_displaced(hold)
+        hold.lock.finish(self.history.last)
+
+    def _carry_out(self, hold: _Hold) -> None:
+        """Carry out what stands in the journal and could be neither finished nor put back."""
+        finished = hold.lock.finished
+        if finished not in (None, self.history.last):
+            self._recovery.carry_out(finished)
+
+    def _rehearse(self, edit: Callable[[Draft], T]) -> T:
+        slots = self._rehearsal if self._rehearsal is not None else {}
+        draft = Draft(
+            lambda name: slots[name].copy() if name in slots else self._reader.read(name).slot()
+        )
+        with named_errors(self.folder, "read"):
+            result = edit(draft)
+        slots |= dict(draft.changed())
+        return result
+
+    def _commit(self, act: Act, draft: Draft, hold: _Hold, saves: Sequence[Step] = ()) -> None:
+        """Write a step into the journal, then into the files; ``saves`` go before it."""
+        staged = [
+            self._staging.stage(name, self._reader.path(name), slot)
+            for name, slot in draft.changed()
+        ]
+        changed = [file for file in staged if file.text != file.slot.before]
+        files = [file for file in staged if file.data != file.slot.disk]
+        steps = [*saves, self._step(act, changed)] if changed else [*saves]
+        if not steps:
+            return
+        self._staging.check(files)
+        size = self.history.append(steps)
+        try:
+            hold.displaced += self._staging.install(files, insist=hold.yielded >= _YIELDS)
+        except BaseException:
+            hold.yielded += 1
+            if self._staging.put_back(files):
+                self.history.take_back(size)
+            else:
+                # Then the step stays in the journal, and the next holder carries it out.
+                self._staging.untidy = True
+            raise
+        for file in files:
+            self._reader.remember(file.name, file.data, file.text, file.slot.after)
+        if not hold.displaced:
+            hold.lock.finish(self.history.last)
+
+    def _step(self, act: Act, files: Sequence[Staged]) -> Step:
+        parts = tuple(self.history.part(file.name, file.slot.before, file.text) for file in files)
+        changes = tuple(
+            change
+            for file in files
+            for change in entry_changes(file.name, file.slot.document, file.slot.after)
+        )
+        return new_step(act, parts, changes)
+
+    def _take_in(self, hold: _Hold, *names: str) -> bool:
+        """Take in a person's saves, ``names`` among them; return whether there were any."""
+        any_found = False
+        while True:
+            saves = self._saves.found(names)
+            any_found = any_found or bool(saves)
+            try:
+                self._respond(saves, hold)
+            except OutOfStepError as found:
+                # One that is gone is not seen by looking at what is there.
+                names = (*names, found.name)
+                self._carry_out(hold)
+            else:
+                return any_found
+
+    def _merge_displaced(self, hold: _Hold) -> None:
+        """Merge the saves that our own files displaced; merging one may displace another."""
+        for _ in range(_MERGES):
+            if not hold.displaced:
+                return
+            file = hold.displaced[0]
+            saved = decoded(file.displaced) or ""
+            self._fold_in(Leftover(file.temporary, file.name, saved, file.source), hold)
+            hold.displaced.popleft()
+            self._staging.drop(file.temporary)
+            if not hold.displaced:
+                hold.lock.finish(self.history.last)
+        self._staging.untidy = True
+
+    def _fold_in(self, left: Leftover, hold: _Hold) -> None:
+        """Merge a save that was displaced."""
+        while True:
+            save = self._saves.displaced(left.name, left.text, left.source)
+            try:
+                self._respond([save] if save else [], hold)
+            except OutOfStepError as found:
+                self._carry_out(hold)
+                self._take_in(hold, found.name)
+            else:
+                return
+
+    def _respond(self, saves: Sequence[Save], hold: _Hold) -> None:
+        """Write saves into the journal as the person's, and carry out what follows from them."""
+        if saves:
+            names = ", ".join(save.edit.file for save in saves)
+            act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
+            steps = [self._saves.step(save) for save in saves]
+            self._commit(act, self._saves.draft(saves), hold, steps)

@@ -1,0 +1,399 @@
+"""Where a memory belongs, and what adding, retiring or finding one means for the files.
+
+Promises: pure over a :class:`Folder`, which hands out documents and takes them back; adding what
+is known changes nothing but, upwards, its metadata; what is retired is in ``archive.md`` first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from engramdown.engram import (
+    BASES,
+    CONFIDENCES,
+    KINDS,
+    RULE_KINDS,
+    SCOPES,
+    SOURCES,
+    Basis,
+    Confidence,
+    Engram,
+    Kind,
+    Scope,
+    Source,
+    fact_key,
+    fold,
+    slug,
+)
+from engramdown.errors import InvalidEngramError
+from engramdown.hippocampus.blocks import Block
+from engramdown.hippocampus.document import Document, Placed
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.metadata import Metadata
+from engramdown.redaction import redact
+
+__all__ = [
+    "ARCHIVE",
+    "LESSONS",
+    "PENDING",
+    "PROFILE",
+    "RULES",
+    "TOMBSTONES",
+    "Filed",
+    "Folder",
+    "address",
+    "as_entry",
+    "copies_of",
+    "entry_id",
+    "fields",
+    "file_engram",
+    "is_memory",
+    "is_name",
+    "lift_tombstones",
+    "raw_entries",
+    "retire",
+    "split_task",
+    "title_of",
+    "tombstones",
+    "tombstones_of",
+    "topic_file",
+    "unretire",
+]
+
+RULES: Final = "rules.md"
+LESSONS: Final = "lessons.md"
+PROFILE: Final = "profile.md"
+PENDING: Final = "pending.md"
+ARCHIVE: Final = "archive.md"
+TOMBSTONES: Final = frozenset({"deleted", "declined", "forgotten"})
+"""The reasons in ``archive.md`` for which a memory is not learned again."""
+
+_CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_TASK: Final = re.compile(r"\[([ xX-])\](?:[ \t]|\Z)")
+# What a value may be; anything else in a file counts as absent.
+_KINDS: Final[dict[str, Kind]] = {each: each for each in KINDS}
+_SCOPES: Final[dict[str, Scope]] = {each: each for each in SCOPES}
+_SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
+_CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
+_BASES: Final[dict[str, Basis]] = {each: each for each in BASES}
+_FALSE: Final = frozenset({"", "no", "false", "off"})
+
+
+class Folder(Protocol):
+    """The memory files as one step sees them."""
+
+    def get(self, name: str) -> Document:
+        """Return the document called ``name``; an empty one if there is none."""
+        ...
+
+    def put(self, name: str, document: Document) -> None:
+        """Set the document called ``name``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """Where an engram went.
+
+    Attributes:
+        id: The id of the entry, or the address of one that a person wrote.
+        file: The file that holds it.
+        added: Whether a line was added; otherwise it was known.
+        said: What was filed.
+    """
+
+    id: str
+    file: str
+    added: bool
+    said: Engram | Entry
+
+
+def address(text: str) -> str:
+    """Return the address of an entry without an id: ``~`` and a digest of its text."""
+    number = int.from_bytes(
+        hashlib.blake2b(fold(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    )
+    return "~" + "".join(_CROCKFORD[number >> 5 * place & 31] for place in range(7))
+
+
+def entry_id(placed: Placed) -> str:
+    """Return the id of an entry, or the address of one that has none."""
+    meta = placed.block.meta
+    return (meta.get("id") if meta else "") or address(placed.block.text)
+
+
+def topic_file(topic: str) -> str:
+    """Return the file of a topic: ``topics/<slug>.md``."""
+    return f"topics/{slug(topic)}.md"
+
+
+def is_name(file: str) -> bool:
+    """Whether ``file`` is the name of a memory file: nothing else is ever opened or written."""
+    if file in (RULES, LESSONS, PROFILE, PENDING, ARCHIVE):
+        return True
+    topic = file.removeprefix("topics/").removesuffix(".md")
+    try:
+        return file == topic_file(topic)
+    except InvalidEngramError:
+        return False
+
+
+def copies_of(file: str, meta: Metadata) -> list[str]:
+    """Return the other files that hold a lesson: its topic's, or the one of all lessons."""
+    if not meta.get("id"):
+        return []
+    if file.startswith("topics/"):
+        return [LESSONS]
+    name = f"topics/{meta.get('topic')}.md"
+    return [name] if file == LESSONS and is_name(name) else []
+
+
+def split_task(text: str) -> tuple[str, str]:
+    """Return the tick of a task-list item (``" "``, ``x``, ``-``, or ``""``) and its text.
+
+    >>> split_task("[x] Use uv"), split_task("Use uv")
+    (('x', 'Use uv'), ('', 'Use uv'))
+    """
+    match = _TASK.match(text)
+    return (match[1].lower(), text[match.end() :]) if match else ("", text)
+
+
+def title_of(file: str) -> str:
+    """Return the title that a new file gets."""
+    name = file.rpartition("/")[2].removesuffix(".md")
+    return name if file.startswith("topics/") else name.capitalize()
+
+
+def is_memory(file: str, placed: Placed) -> bool:
+    """Whether an entry counts as a memory: a paragraph in ``rules.md`` does only in a section."""
+    if placed.block.shape == "item":
+        return True
+    if file == RULES:
+        return bool(placed.kind or placed.heading)
+    return file not in (PENDING, ARCHIVE)
+
+
+def raw_entries(file: str, document: Document) -> list[Placed]:
+    """Return the entries of a file that count as memories."""
+    return [placed for placed in document.placed() if is_memory(file, placed)]
+
+
+def as_entry(file: str, scope: Scope, placed: Placed) -> Entry:
+    """Return what an entry says about itself, with the defaults of the format."""
+    meta = placed.block.meta
+    values = meta.values() if meta else {}
+    get = values.get
+    ours = "id" in values
+    text = placed.block.text
+    source = _SOURCES.get(get("source", ""), "llm" if ours else "user")
+    return Entry(
+        id=get("id") or address(text),
+        text=text,
+        kind=_kind(file, placed, values),
+        scope=_SCOPES.get(get("scope", ""), scope),
+        confidence=_CONFIDENCES.get(get("confidence", ""), "medium" if ours else "high"),
+        topic=get("topic") or _topic_of(file),
+        source=source,
+        basis=_BASES.get(get("basis", ""), "told" if source == "user" else "inferred"),
+        ts=get("ts", ""),
+        origin=get("from", ""),
+        expires=get("expires", ""),
+        pin=get("pin", "") not in _FALSE,
+        file=file,
+        line=placed.line,
+        heading=placed.heading,
+    )
+
+
+def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
+    """Return the metadata of a new line; a basis that follows from the source is left out."""
+    default = "told" if engram.source == "user" else "inferred"
+    return {
+        "id": entry_id,
+        "topic": slug(engram.topic) if engram.topic else "",
+        "confidence": engram.confidence,
+        "source": engram.source,
+        "basis": engram.basis if engram.basis != default else "",
+        "from": engram.origin,
+        "expires": engram.expires,
+        "ts": today,
+    }
+
+
+def file_engram(folder: Folder, engram: Engram, entry_id: str, today: str) -> Filed:
+    """Write a memory into the file of its kind, and into the one of its topic.
+
+    Args:
+        folder: The memory files.
+        engram: What to write.
+        entry_id: The id that a new line gets.
+        today: The date of a new line, ``YYYY-MM-DD``.
+    """
+    file = _file_of(engram.kind)
+    known = _known(folder, file, engram)
+    filed = _strengthen(folder, known, engram) if known else _add(folder, engram, entry_id, today)
+    lift_tombstones(folder, engram.text, engram.kind)
+    return filed
+
+
+def _add(folder: Folder, engram: Engram, entry_id: str, today: str) -> Filed:
+    file = _file_of(engram.kind)
+    section = engram.kind if engram.kind in RULE_KINDS else ""
+    meta = Metadata().update(fields(engram, entry_id, today))
+    document = folder.get(file)
+    replaced = _keyed(document, engram) if file == PROFILE else None
+    if replaced is not None:
+        record = {"kind": "profile", "was": file, "reason": "replaced", "by": engram.source}
+        retire(folder, replaced, record, entry_id, today)
+        folder.put(file, folder.get(file).replace(replaced.block, engram.text, meta))
+    else:
+        folder.put(file, document.add(engram.text, meta, section, title_of(file)))
+    if engram.topic and file == LESSONS:
+        _file_topic(folder, engram, meta)
+    return Filed(entry_id, file, added=True, said=engram)
+
+
+def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
+    """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
+    meta = placed.block.meta or Metadata()
+    values = {**record, "archived": today}
+    if not meta.get("id"):
+        # Written by a person: the archive needs a name for it, and remembers that it had none.
+        values |= {"id": new_id, "hand": "yes"}
+    text = split_task(placed.block.text)[1] if record["was"] == PENDING else placed.block.text
+    document = folder.get(ARCHIVE)
+    # The archive is for git, and a secret that a person took out of a file is not.
+    folder.put(ARCHIVE, document.add(redact(text), meta.update(values), "", title_of(ARCHIVE)))
+
+
+def unretire(folder: Folder, placed: Placed) -> Filed:
+    """Bring an entry of ``archive.md`` back to the file that it was in; source is removed last."""
+    meta = placed.block.meta or Metadata()
+    kind = _kind(ARCHIVE, placed, meta.values())
+    file = _file_of(kind)
+    if meta.get("was").startswith("topics/") and is_name(meta.get("was")):
+        file = meta.get("was")
+    gone = dict.fromkeys(("kind", "was", "reason", "by", "archived", "hand", "scope"), "")
+    clean = meta.update(gone | ({"id": ""} if meta.get("hand") else {}))
+    text = placed.block.text
+    section = kind if kind in RULE_KINDS else ""
+    standing = _twin(folder, file, text, kind)
+    copies = copies_of(file, clean) if file == LESSONS else []
+    for name in (file, *copies):
+        if _twin(folder, name, text, kind) is None:
+            folder.put(name, folder.get(name).add(text, clean, section, title_of(name)))
+    archive = folder.get(ARCHIVE)
+    folder.put(ARCHIVE, archive.remove(placed.block))
+    found = entry_id(standing) if standing else clean.get("id") or address(text)
+    said = as_entry(file, "project", standing) if standing else as_entry(ARCHIVE, "project", placed)
+    return Filed(found, file, added=standing is None, said=said)
+
+
+def tombstones(archive: Document) -> Iterator[Placed]:
+    """Yield the entries of the archive that are not to be learned again."""
+    for placed in archive.placed():
+        meta = placed.block.meta
+        if meta is not None and meta.get("reason") in TOMBSTONES:
+            yield placed
+
+
+def tombstones_of(archive: Document, text: str) -> list[Block]:
+    """Return the entries of the archive for which ``text`` is not to be learned again."""
+    return [
+        block
+        for block in archive.same(text)
+        if block.meta is not None and block.meta.get("reason") in TOMBSTONES
+    ]
+
+
+def lift_tombstones(folder: Folder, text: str, kind: str) -> None:
+    """What is remembered again after all, as the same kind, is not kept out any longer."""
+    archive = folder.get(ARCHIVE)
+    for block in tombstones_of(archive, text):
+        other = (block.meta or Metadata()).get("kind") not in (kind, "")
+        archive = archive if other else archive.remove(block)
+    folder.put(ARCHIVE, archive)
+
+
+def _file_of(kind: Kind) -> str:
+    return {"lesson": LESSONS, "profile": PROFILE}.get(kind, RULES)
+
+
+def _kind(file: str, placed: Placed, values: dict[str, str]) -> Kind:
+    if file == RULES:
+        return _KINDS.get(placed.kind, "always")
+    if file in (PENDING, ARCHIVE):
+        return _KINDS.get(values.get("kind", ""), "lesson")
+    return "profile" if file == PROFILE else "lesson"
+
+
+def _topic_of(file: str) -> str:
+    return file[len("topics/") : -len(".md")] if file.startswith("topics/") else ""
+
+
+def _known(folder: Folder, file: str, engram: Engram) -> tuple[str, Placed] | None:
+    """Return the entry that says the same already, and its file."""
+    files = [file]
+    if file == LESSONS and engram.topic:
+        files.append(topic_file(engram.topic))
+    for name in files:
+        placed = _twin(folder, name, engram.text, engram.kind)
+        if placed is not None:
+            return name, placed
+    return None
+
+
+def _twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
+    """Return the memory of one file that says the same, under the same rule kind."""
+    document = folder.get(file)
+    for block in document.same(text):
+        placed = document.at(block)
+        same_kind = file != RULES or (placed.kind or "always") == kind
+        if same_kind and is_memory(file, placed):
+            return placed
+    return None
+
+
+def _strengthen(folder: Folder, known: tuple[str, Placed], engram: Engram) -> Filed:
+    """Let what is known already gain from hearing it again: better source, never *verified*."""
+    file, placed = known
+    meta = placed.block.meta
+    if meta is None or not meta.get("id"):
+        return Filed(address(placed.block.text), file, added=False, said=engram)
+    entry = as_entry(file, engram.scope, placed)
+    values: dict[str, str] = {}
+    if SOURCES.index(engram.source) < SOURCES.index(entry.source):
+        values["source"] = engram.source
+        if engram.source == "user" and entry.basis in ("inferred", "observed"):
+            values["basis"] = "" if engram.basis in ("told", "verified") else engram.basis
+    if CONFIDENCES.index(engram.confidence) < CONFIDENCES.index(entry.confidence):
+        values["confidence"] = engram.confidence
+    if engram.topic and not entry.topic:
+        values["topic"] = slug(engram.topic)
+    better = meta.update(values)
+    if values:
+        folder.put(file, folder.get(file).note(placed.block, better))
+    if file == LESSONS and engram.topic:
+        _file_topic(folder, engram, better)
+    return Filed(entry.id, file, added=False, said=engram)
+
+
+def _file_topic(folder: Folder, engram: Engram, meta: Metadata) -> None:
+    """File a lesson under its topic too, with the same id."""
+    name = topic_file(engram.topic)
+    document = folder.get(name)
+    if not document.same(engram.text):
+        folder.put(name, document.add(engram.text, meta, "", title_of(name)))
+
+
+def _keyed(document: Document, engram: Engram) -> Placed | None:
+    """Return the older fact with the same key."""
+    key = fact_key(engram.text)
+    if not key:
+        return None
+    facts = (placed for placed in document.placed() if is_memory(PROFILE, placed))
+    return next((placed for placed in facts if fact_key(placed.block.text) == key), None)

@@ -1,0 +1,206 @@
+"""What a hand edit says: changed is verified, removed is not to be learned again.
+
+Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; the person's words are never
+changed; an edit from an editor that did not know our latest lines takes none of them away, and
+what cannot be told from a deletion waits in ``pending.md`` as a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engramdown.engram import fold
+from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    PENDING,
+    PROFILE,
+    RULES,
+    Folder,
+    copies_of,
+    lift_tombstones,
+    raw_entries,
+    retire,
+    split_task,
+    title_of,
+    tombstones_of,
+)
+from engramdown.hippocampus.merge import best_base, compare, merge
+from engramdown.hippocampus.metadata import Metadata
+
+__all__ = ["HandEdit", "Response", "respond"]
+
+
+@dataclass(frozen=True, slots=True)
+class HandEdit:
+    """A save of a person that we did not make.
+
+    Attributes:
+        file: The file, relative to the memory folder.
+        states: The journalled texts that the editor may have started from, the newest last.
+        saved: What the person saved.
+        unseen: How many of the newest states the person cannot have seen, because they were
+            written after the save.
+    """
+
+    file: str
+    states: tuple[str, ...]
+    saved: str
+    unseen: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What follows from a hand edit, apart from what it says itself.
+
+    Attributes:
+        stale: Whether the editor did not know our latest lines.
+        verified: Ids of the entries that the person changed.
+        removed: Texts of the entries that the person took out.
+    """
+
+    stale: bool
+    verified: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def respond(
+    folder: Folder,
+    edit: HandEdit,
+    stands_elsewhere: Callable[[Placed], bool],
+    new_id: Callable[[], str],
+    today: str,
+) -> Response:
+    """Carry out what follows from a hand edit.
+
+    Args:
+        folder: The memory files; ``edit.file`` reads as the person saved it.
+        edit: The save.
+        stands_elsewhere: Whether an entry that is gone from this file now stands in another one
+            where it did not stand before: then it was moved, not deleted.
+        new_id: Gives the id of a new line.
+        today: ``YYYY-MM-DD``.
+    """
+    seen = edit.states[: len(edit.states) - edit.unseen]
+    head, saved = parse(edit.states[-1]), folder.get(edit.file)
+    index = best_base(seen, edit.saved)
+    stale = index < len(seen) - 1
+    base = parse(seen[index]) if index < len(edit.states) - 1 else head
+    merged = merge(base, head, saved)
+    changes = compare(base, saved)
+    folder.put(edit.file, merged.document)
+    verified = [
+        _verify(folder, edit.file, old, new) for old, new in changes.reworded if _has_id(new)
+    ]
+    removed = []
+    if edit.file != ARCHIVE:
+        kinds = {id(placed) for placed in raw_entries(edit.file, base)}
+        for placed in changes.removed:
+            counts = id(placed) in kinds or edit.file == PENDING
+            if counts and not stands_elsewhere(placed):
+                removed += _retire_removed(folder, edit.file, placed, new_id(), today)
+        for lost in merged.lost:
+            record = _record(edit.file, lost, "conflict", "engramdown")
+            retire(folder, lost, record, new_id(), today)
+    if edit.file not in (ARCHIVE, PENDING):
+        for placed in changes.added:
+            lift_tombstones(folder, placed.block.text, _kind(edit.file, placed))
+    if stale and edit.file not in (ARCHIVE, PENDING):
+        texts = {placed.block.text for placed in saved.placed()}
+        for placed in compare(base, parse(seen[-1])).added:
+            if placed.block.text not in texts:
+                _ask(folder, edit.file, placed, new_id(), today)
+    return Response(stale, tuple(verified), tuple(removed))
+
+
+def _verify(folder: Folder, file: str, old: Placed, new: Placed) -> str:
+    """Mark a changed entry as verified, and let its copies under a topic follow."""
+    meta = new.block.meta or Metadata()
+    if file not in (PENDING, ARCHIVE):
+        verified = meta.update({"basis": "verified"})
+        document = folder.get(file)
+        block = _find(document, meta.get("id"), new.block.text)
+        if block is not None and block.block.meta != verified:
+            folder.put(file, document.note(block.block, verified))
+        for name in copies_of(file, meta):
+            copies = folder.get(name)
+            copy = _find(copies, meta.get("id"), old.block.text)
+            if copy is not None:
+                folder.put(name, copies.replace(copy.block, new.block.text, verified))
+    return meta.get("id")
+
+
+def _retire_removed(
+    folder: Folder, file: str, placed: Placed, entry_id: str, today: str
+) -> list[str]:
+    """Leave a tombstone for an entry that a person took out, and take out its copies."""
+    text = placed.block.text
+    if folder.get(file).same(text) or not _is_proposed(file, placed):
+        return []
+    plain = split_task(text)[1] if file == PENDING else text
+    reason = "declined" if file == PENDING else "deleted"
+    meta = placed.block.meta or Metadata()
+    for name in copies_of(file, meta):
+        copies = folder.get(name)
+        copy = _find(copies, meta.get("id"), text)
+        if copy is not None:
+            folder.put(name, copies.remove(copy.block))
+    if not tombstones_of(folder.get(ARCHIVE), plain):
+        retire(folder, placed, _record(file, placed, reason, "person"), entry_id, today)
+    return [plain]
+
+
+def _is_proposed(file: str, placed: Placed) -> bool:
+    """Whether taking the line out says no to its words: not for a note, nor for our question."""
+    if file != PENDING:
+        return True
+    meta = placed.block.meta or Metadata()
+    return bool(split_task(placed.block.text)[0]) and meta.get("op") != "forget"
+
+
+def _ask(folder: Folder, file: str, placed: Placed, entry_id: str, today: str) -> None:
+    """Ask whether a line that a stale editor did not know was meant to be deleted."""
+    meta = placed.block.meta or Metadata()
+    if not meta.get("id"):
+        return
+    question = Metadata().update(
+        {
+            "id": entry_id,
+            "kind": _kind(file, placed),
+            "source": "consolidation",
+            "op": "forget",
+            "of": meta.get("id"),
+            "reason": "saved from an editor that was opened before this line was written",
+            "ts": today,
+        }
+    )
+    pending = folder.get(PENDING)
+    text = f"[ ] Delete: {placed.block.text}"
+    folder.put(PENDING, pending.add(text, question, "", title_of(PENDING)))
+
+
+def _record(file: str, placed: Placed, reason: str, by: str) -> dict[str, str]:
+    return {"kind": _kind(file, placed), "was": file, "reason": reason, "by": by}
+
+
+def _kind(file: str, placed: Placed) -> str:
+    if file == RULES:
+        return placed.kind or "always"
+    if file == PENDING:
+        return (placed.block.meta or Metadata()).get("kind") or "lesson"
+    return "profile" if file == PROFILE else "lesson"
+
+
+def _find(document: Document, entry_id: str, text: str) -> Placed | None:
+    same = [placed for placed in document.placed() if _id(placed) == entry_id]
+    exact = (placed for placed in same if fold(placed.block.text) == fold(text))
+    return next(exact, None)
+
+
+def _id(placed: Placed) -> str:
+    return placed.block.meta.get("id") if placed.block.meta else ""
+
+
+def _has_id(placed: Placed) -> bool:
+    return bool(_id(placed))

@@ -1,0 +1,192 @@
+"""The lock of one scope: one writer at a time, among processes and among threads.
+
+Promises: whoever waits is told who holds the lock, and for how long; a process that dies lets go
+of it; the lock file is a sidecar that is never renamed or removed, because a lock on a file that
+is replaced stays behind on the old one.
+
+The file also says which step of the journal was finished last, so that the next holder knows
+whether somebody died in the middle of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.hippocampus.disk import FILE_MODE
+
+__all__ = ["Held", "ScopeLock"]
+
+_NOTE_SIZE: Final = 256
+
+
+class Held:
+    """A lock in our hands.
+
+    Attributes:
+        finished: The journal step that was finished last, or ``None`` if the file does not say.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """Read the note of the last holder and leave our own."""
+        self._descriptor = descriptor
+        note = _read_note(descriptor)
+        finished = note.get("finished")
+        self.finished = finished if isinstance(finished, str) else None
+        self._write()
+
+    def finish(self, step: str) -> None:
+        """Say that the journal is carried out up to and including ``step``."""
+        self.finished = step
+        # A note that is lost makes the next holder look again, so a full disk does no harm here.
+        with contextlib.suppress(OSError):
+            self._write()
+
+    def _write(self) -> None:
+        since = datetime.now().astimezone().isoformat(timespec="seconds")
+        note = {"finished": self.finished, "pid": os.getpid(), "since": since}
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.write(self._descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")
+
+
+class ScopeLock:
+    """A sidecar file that one writer holds at a time."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        """Name the file; ``timeout`` is how long to wait for it, in seconds."""
+        self.path = path
+        self.timeout = timeout
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[Held]:
+        """Hold the lock for the length of a ``with`` block.
+
+        Raises:
+            LockTimeoutError: If somebody else held it all the time.
+            StoreError: If it cannot be taken at all.
+        """
+        waiter = self._take()
+        try:
+            yield Held(waiter.descriptor)
+        finally:
+            waiter.release()
+
+    def _take(self) -> _Waiter:
+        """Wait for the lock; one on a file that was removed meanwhile would keep nobody out."""
+        while True:
+            waiter = _Waiter(self._open(), self.path)
+            try:
+                taken = waiter.take(self.timeout)
+                here = taken and self._is_here(waiter.descriptor)
+            except BaseException:
+                waiter.release()
+                raise
+            if here:
+                return waiter
+            waiter.release()
+            if not taken:
+                raise LockTimeoutError(str(self.path), self.timeout, self._holder())
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        try:
+            return os.open(self.path, flags, FILE_MODE)
+        except IsADirectoryError:
+            raise StoreError(
+                f"{self.path}: is a folder where the lock should be; remove it."
+            ) from None
+
+    def _is_here(self, descriptor: int) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(descriptor), self.path.lstat())
+        return False
+
+    def _holder(self) -> str:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.path, os.O_RDONLY)
+            try:
+                note = _read_note(descriptor)
+            finally:
+                os.close(descriptor)
+            if "pid" in note:
+                return f"process {note['pid']} since {note.get('since')}"
+        return ""
+
+
+class _Waiter:
+    """Takes a lock at once or in a thread, so that a time-out can stand beside a blocking call.
+
+    Polling instead would be ten times slower when several writers wait.
+    """
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self.descriptor = descriptor
+        self._path = path
+        self._guard = threading.Lock()
+        self._answered = threading.Event()
+        self._abandoned = False
+        self._waiting = False
+        self._failure: Exception | None = None
+
+    def take(self, timeout: float) -> bool:
+        # Imported here: reading memory never needs it, and it costs as much as click.
+        from portalocker import AlreadyLocked, LockException, LockFlags, lock
+
+        try:
+            lock(self.descriptor, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
+        except AlreadyLocked:
+            self._waiting = True
+            threading.Thread(target=self._wait, daemon=True).start()
+            taken = self._answered.wait(timeout)
+        except LockException as error:
+            taken, self._failure = False, error
+        else:
+            taken = True
+        if self._failure is not None:
+            raise StoreError(
+                f"{self._path}: could not be locked: {self._failure}. Nothing was written; "
+                f"is the folder on a file system without locks?"
+            )
+        return taken
+
+    def release(self) -> None:
+        """Let go; a thread that still waits closes the file when its turn comes."""
+        from portalocker import LockException, unlock
+
+        with self._guard:
+            self._abandoned = self._waiting and not self._answered.is_set()
+            if not self._abandoned:
+                # Closing is not enough where a child process has inherited the descriptor.
+                with contextlib.suppress(LockException):
+                    unlock(self.descriptor)
+                os.close(self.descriptor)
+
+    def _wait(self) -> None:
+        from portalocker import LockException, LockFlags, lock
+
+        try:
+            lock(self.descriptor, LockFlags.EXCLUSIVE)
+        except LockException as error:
+            self._failure = error
+        with self._guard:
+            if self._abandoned:
+                os.close(self.descriptor)
+            else:
+                self._answered.set()
+
+
+def _read_note(descriptor: int) -> dict[str, object]:
+    """Return what the last holder wrote; an empty or foreign file says nothing."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    try:
+        note = json.loads(os.read(descriptor, _NOTE_SIZE))
+    except ValueError:
+        return {}
+    return note if isinstance(note, dict) else {}

@@ -1,0 +1,194 @@
+"""Three-way merge of memory files, entry by entry: the person wins, and no entry is lost.
+
+Laws, with ``base`` the common ancestor, ``ours`` what assistants made of it and ``theirs`` what a
+person saved:
+
+1. ``merge(base, base, theirs)`` is ``theirs``, and ``merge(base, ours, base)`` is ``ours``.
+2. Every entry of ``ours`` that is not in ``base`` is in the result.
+3. What the person deleted is not in the result; what the person changed reads as they wrote it.
+4. A text that had to give way is in ``lost``: nothing disappears unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engramdown.engram import fold
+from engramdown.hippocampus.document import Document, Placed
+
+__all__ = ["Changes", "Merged", "best_base", "compare", "merge"]
+
+# One entry is one difference, however many lines it has.
+_UNIT: Final = re.compile(r"\n(?!(?:\r?\n)?[ \t])")
+_ID: Final = re.compile(r"\bid:[0-9a-z]{8}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What happened to the entries between two states of a file.
+
+    Attributes:
+        kept: Pairs of an entry before and after, equal or changed, matched by id or by text.
+        removed: Entries that are there no more.
+        added: Entries that are new.
+    """
+
+    kept: tuple[tuple[Placed, Placed], ...]
+    removed: tuple[Placed, ...]
+    added: tuple[Placed, ...]
+
+    @property
+    def reworded(self) -> tuple[tuple[Placed, Placed], ...]:
+        """The pairs whose text differs."""
+        return tuple(pair for pair in self.kept if pair[0].block.text != pair[1].block.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The result of a merge.
+
+    Attributes:
+        document: The person's document with what assistants added, changed and retired.
+        lost: Entries of ours whose change gave way to the person's.
+    """
+
+    document: Document
+    lost: tuple[Placed, ...]
+
+
+def compare(before: Document, after: Document) -> Changes:
+    """Match the entries of two states: first those that are as they were, then by id, then by text.
+
+    So of a line that was copied and changed the unchanged one is the old one, wherever it stands.
+    """
+    waiting = list(before.placed())
+    kept: list[tuple[Placed, Placed]] = []
+    left = list(after.placed())
+    for key in (_all, _id, _text):
+        unmatched: dict[str, list[Placed]] = {}
+        for old in reversed(waiting):
+            unmatched.setdefault(key(old), []).append(old)
+        unmatched.pop("", None)
+        still: list[Placed] = []
+        for new in left:
+            olds = unmatched.get(key(new))
+            if olds:
+                kept.append((olds.pop(), new))
+            else:
+                still.append(new)
+        matched = {id(old) for old, _ in kept}
+        waiting = [old for old in waiting if id(old) not in matched]
+        left = still
+    return Changes(tuple(kept), tuple(waiting), tuple(left))
+
+
+def merge(base: Document, ours: Document, theirs: Document) -> Merged:
+    """Carry what assistants did between ``base`` and ``ours`` over to what a person saved."""
+    if theirs.render() == base.render():
+        return Merged(ours, ())
+    done = compare(base, ours)
+    by_base = {id(old): new for old, new in compare(base, theirs).kept}
+    result, lost = theirs, []
+    for old, new in done.kept:
+        saved = by_base.get(id(old))
+        if _agree(old, new) or (saved and _agree(saved, new)):
+            continue
+        if saved is not None and _agree(saved, old):
+            result = result.swap(saved.block, new.block.raw)
+        elif new.block.text != old.block.text:
+            lost.append(new)
+    for old in done.removed:
+        saved = by_base.get(id(old))
+        if saved is not None and _agree(saved, old):
+            result = result.remove(saved.block)
+    standing = {mark for placed in result.placed() for mark in _marks_of(placed)}
+    for new in done.added:
+        if standing.isdisjoint(_marks_of(new)):
+            standing.update(_marks_of(new))
+            result = result.add_item(_ended(new.block.raw, result.eol), new.kind)
+    return Merged(result, tuple(lost))
+
+
+def best_base(states: Sequence[str], saved: str) -> int:
+    """Return the index of the state that a person had open when they saved ``saved``.
+
+    Args:
+        states: The journalled texts of the file, the newest last.
+        saved: What stands in the file now.
+
+    Returns:
+        The state that differs from ``saved`` in the fewest lines. A line or an id that ``saved``
+        shares with the newest state was there when the editor read the file, so no state without
+        it comes into question; nor does one of whose lines ``saved`` has less than half: that is
+        a file written anew, which says nothing about what it was written over. A state that equals
+        ``saved`` is not a stale buffer but a person who took something back: then the newest state
+        is the base. So it is among equals.
+    """
+    newest = len(states) - 1
+    if saved in states:
+        return newest
+    lines, ids = _lines(saved), _ids(saved)
+    seen_lines, seen_ids = lines & _lines(states[newest]), ids & _ids(states[newest])
+    best, least = newest, len(lines) + len(ids) + len(states[newest])
+    for index in range(newest, -1, -1):
+        own_lines, own_ids = _lines(states[index]), _ids(states[index])
+        if not (seen_lines <= own_lines and seen_ids <= own_ids):
+            continue
+        difference = len(own_lines ^ lines) + len(own_ids ^ ids)
+        if difference < least and _is_kept(own_lines, lines, ids):
+            best, least = index, difference
+    return best
+
+
+def _lines(text: str) -> set[str]:
+    """Return the lines of a text, each with those indented below it."""
+    return {*_UNIT.split(text)}
+
+
+def _is_kept(own: set[str], lines: set[str], ids: set[str]) -> bool:
+    """Whether at least half of the lines of ``own`` are there, be it in other words."""
+    said = [line for line in own if line.strip()]
+    kept = [line for line in said if line in lines or not _ids(line).isdisjoint(ids)]
+    return 2 * len(kept) >= len(said)
+
+
+def _ids(text: str) -> set[str]:
+    """Return the ids that stand in a text."""
+    return {*_ID.findall(text)}
+
+
+def _all(placed: Placed) -> str:
+    return f"{placed.block.meta} {placed.block.text}"
+
+
+def _id(placed: Placed) -> str:
+    meta = placed.block.meta
+    return meta.get("id") if meta else ""
+
+
+def _text(placed: Placed) -> str:
+    return fold(placed.block.text)
+
+
+def _agree(one: Placed, other: Placed) -> bool:
+    """Whether two entries say the same; an editor may have changed their line ends."""
+    return one.block.text == other.block.text and one.block.meta == other.block.meta
+
+
+def _marks_of(placed: Placed) -> set[tuple[str, str, str]]:
+    """Return what another entry shares that stands for this one: its id or its kind, and its text.
+
+    The id alone is not enough: a copied and changed line has it too.
+    """
+    block, mark = placed.block, _id(placed)
+    marks: set[tuple[str, str, str]] = {(block.shape, placed.kind, block.text)}
+    if mark:
+        marks.add(("id", mark, block.text))
+    return marks
+
+
+def _ended(raw: str, eol: str) -> str:
+    return raw if raw.endswith("\n") else raw + eol

@@ -1,0 +1,118 @@
+"""The grammar of the HTML comment that ends an entry: space-separated ``key:value``.
+
+Promises: keys that we do not know, their order and their spelling survive every change; a value
+of any characters comes back as it was given; what is not metadata is left alone as a private
+comment. Total: no comment is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["KNOWN_KEYS", "Metadata"]
+
+KNOWN_KEYS: Final = (
+    "id",
+    "kind",
+    "scope",
+    "topic",
+    "confidence",
+    "source",
+    "basis",
+    "from",
+    "expires",
+    "pin",
+    "hold",
+    "op",
+    "of",
+    "was",
+    "reason",
+    "by",
+    "ts",
+    "archived",
+)
+"""The keys that we write, in the order in which we write them."""
+
+_FIELDS: Final = re.compile(r"\s*+(?:[A-Za-z][A-Za-z0-9_.-]*+:\S*+(?:\s++|\Z))++")
+_FIELD: Final = re.compile(r"([^\s:]++):(\S*+)")
+_QUOTED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
+# What would end the value, the comment or the line, and the quoting character itself.
+_TO_QUOTE: Final = re.compile(r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-|-\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The fields of one comment, in file order.
+
+    Attributes:
+        fields: Pairs of a key and its value as it is written, quoted.
+
+    >>> str(Metadata().update({"id": "k3v9q2ht", "topic": "a b"}))
+    '<!-- id:k3v9q2ht topic:a%20b -->'
+    """
+
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def parse(cls, inside: str) -> Metadata | None:
+        """Read what stands between ``<!--`` and ``-->``; ``None`` for a private comment."""
+        if not _FIELDS.fullmatch(inside):
+            return None
+        return cls(tuple(_FIELD.findall(inside)))
+
+    def __str__(self) -> str:
+        """Return the whole comment."""
+        return f"<!-- {' '.join(f'{key}:{value}' for key, value in self.fields)} -->"
+
+    def get(self, key: str) -> str:
+        """Return the value of ``key``, unquoted, or ``""``; the first one counts."""
+        return next((_unquote(value) for name, value in self.fields if name == key), "")
+
+    def values(self) -> dict[str, str]:
+        """Return all values by key, unquoted; of a key that stands twice the first one."""
+        values = dict(reversed(self.fields))
+        quoted = [key for key, value in values.items() if "%" in value]
+        return values | {key: _unquote(values[key]) for key in quoted} if quoted else values
+
+    def update(self, values: Mapping[str, str]) -> Metadata:
+        """Return the metadata with ``values`` set in place; ``""`` takes a key out."""
+        fields: list[tuple[str, str]] = []
+        present: set[str] = set()
+        for key, value in self.fields:
+            if key not in values:
+                fields.append((key, value))
+            elif values[key] and key not in present:
+                kept = value if _unquote(value) == values[key] else _quote(values[key])
+                fields.append((key, kept))
+            present.add(key)
+        fields += [(key, _quote(values[key])) for key in _ordered(values) if key not in present]
+        return Metadata(tuple(fields))
+
+
+def _ordered(values: Mapping[str, str]) -> list[str]:
+    """Return the keys that hold something, known ones in our order and the others behind."""
+    known = [key for key in KNOWN_KEYS if values.get(key)]
+    return known + [key for key in values if values[key] and key not in KNOWN_KEYS]
+
+
+def _quote(value: str) -> str:
+    return _TO_QUOTE.sub(_quote_match, value)
+
+
+def _quote_match(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
+
+
+def _unquote(value: str) -> str:
+    return _QUOTED.sub(_unquote_match, value) if "%" in value else value
+
+
+def _unquote_match(match: re.Match[str]) -> str:
+    data = bytes.fromhex(match[0].replace("%", ""))
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return match[0]

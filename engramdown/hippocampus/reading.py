@@ -1,0 +1,129 @@
+"""The memory files of one scope as they stand on the disk, read and parsed once.
+
+Promises: takes no lock and writes nothing; only names of memory files are ever opened, and no link
+leads out of the scope; what was made of the same bytes before is not made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engramdown.errors import StoreError
+from engramdown.hippocampus import filing
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.document import Document, parse
+from engramdown.hippocampus.draft import Slot
+from engramdown.hippocampus.steps import digest
+
+__all__ = ["FIXED", "Read", "Reader", "decoded", "encoded", "named_errors"]
+
+# The archive first: a hand edit of another file may have to write into it.
+FIXED: Final = (filing.ARCHIVE, filing.RULES, filing.LESSONS, filing.PROFILE, filing.PENDING)
+"""The memory files that do not depend on topics, in the order in which they are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A file as it was read.
+
+    Attributes:
+        data: Its bytes, or ``None`` if there is no file.
+        text: The same as text.
+        digest: The digest of the text.
+        document: The text, parsed.
+    """
+
+    data: bytes | None
+    text: str | None
+    digest: str
+    document: Document
+
+    def slot(self) -> Slot:
+        """Return a slot for a step that starts from here."""
+        return Slot(self.text, self.data, self.document)
+
+
+class Reader:
+    """Reads the files below ``memory/`` of one scope.
+
+    Attributes:
+        root: The folder of the scope.
+        folder: The memory folder.
+    """
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        """Read through ``disk``."""
+        self.root = root
+        self.folder = root / "memory"
+        self._disk = disk
+        self._cache: dict[str, Read] = {}
+
+    def names(self) -> list[str]:
+        """Return the memory files that exist, in a fixed order."""
+        found = [name for name in FIXED if self._disk.exists(self.folder / name)]
+        found += [f"topics/{name}" for name in self._disk.names(self.folder / "topics")]
+        return [name for name in found if filing.is_name(name)]
+
+    def path(self, name: str) -> Path:
+        """Return the path of a memory file.
+
+        Raises:
+            StoreError: If ``name`` is none, or a link leads out of the scope.
+        """
+        if not filing.is_name(name):
+            raise StoreError(f"{name!r}: is not the name of a memory file; see docs/file-format.md")
+        return self._disk.inside(self.folder / name, self.root)
+
+    def read(self, name: str) -> Read:
+        """Read a memory file."""
+        data = self._disk.read(self.path(name))
+        cached = self._cache.get(name)
+        if cached is None or cached.data != data:
+            text = decoded(data)
+            document = parse(text or "")
+            document = document.sharing(cached.document) if cached else document
+            cached = Read(data, text, digest(text), document)
+            self._cache[name] = cached
+        return cached
+
+    def remember(self, name: str, data: bytes, text: str, document: Document) -> None:
+        """Take note of what was written: the same bytes need not be parsed again."""
+        self._cache[name] = Read(data, text, digest(text), document)
+
+    def known(self, name: str, state: str) -> str | None:
+        """Return the text with the digest ``state``, if it is the one that was read last."""
+        cached = self._cache.get(name)
+        return cached.text if cached is not None and cached.digest == state else None
+
+    def other(self, name: str) -> str:
+        """Read a file that is no memory file, relative to the scope's folder, or return ``""``."""
+        path = self._disk.inside(self.root / name, self.root)
+        return decoded(self._disk.read(path)) or ""
+
+
+def decoded(data: bytes | None) -> str | None:
+    """Return bytes as text; what is not UTF-8 becomes lone surrogates, and bytes again later."""
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def encoded(text: str) -> bytes:
+    """Return text as bytes, see :func:`decoded`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+@contextlib.contextmanager
+def named_errors(path: Path, what: str) -> Iterator[None]:
+    """Turn an error of the system into one that names the file and the next step."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or path
+        reason = error.strerror or type(error).__name__
+        raise StoreError(
+            f"{where}: could not be {what}: {reason}. Memory is as it was before; "
+            f"free some space or mend the permissions, then try again."
+        ) from error

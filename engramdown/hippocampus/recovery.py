@@ -1,0 +1,117 @@
+"""What a crash left behind: steps that were not carried out, and temporary files.
+
+Promises: a step of the journal that did not reach its files is carried out; of the temporary
+files, ours are removed and a person's save among them is handed out; doing it twice does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engramdown.hippocampus.disk import UNFINISHED, Disk
+from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.filing import is_name
+from engramdown.hippocampus.history import History
+from engramdown.hippocampus.reading import Reader, decoded
+from engramdown.hippocampus.staging import OutOfStepError, Staged, Staging, leftover_of
+from engramdown.hippocampus.steps import Part, digest
+
+__all__ = ["Leftover", "Recovery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A person's save that stands under a temporary name.
+
+    Attributes:
+        path: Where it stands.
+        name: The memory file that it was in.
+        text: What it says.
+        source: The digest of the newest state that the person can have seen, or ``""``.
+    """
+
+    path: Path
+    name: str
+    text: str
+    source: str
+
+
+class Recovery:
+    """Brings a scope in order; its lock is held."""
+
+    def __init__(self, disk: Disk, reader: Reader, history: History, staging: Staging) -> None:
+        """Work on the files that ``reader`` reads and ``history`` tells about."""
+        self._disk = disk
+        self._reader = reader
+        self._history = history
+        self._staging = staging
+
+    def is_needed(self) -> bool:
+        """Whether a temporary file is lying about; needs no lock."""
+        return any(leftover_of(path) for path in self._paths())
+
+    def carry_out(self, finished: str) -> None:
+        """Carry out the steps after ``finished`` that did not reach their files."""
+        for step in self._history.steps_after(finished):
+            for part in step.parts:
+                self._carry_out(part)
+
+    def leftovers(self) -> Iterator[Leftover]:
+        """Remove temporary files of ours, and yield those that hold a person's save."""
+        for path in self._paths():
+            found = leftover_of(path)
+            if path.name == f".gitignore{UNFINISHED}":
+                self._staging.drop(path)
+            elif found is not None:
+                yield from self._leftover(path, *found)
+
+    def _paths(self) -> Iterator[Path]:
+        folder = self._reader.folder
+        for place in (self._reader.root, folder, folder / "topics"):
+            yield from (place / name for name in self._disk.names(place))
+
+    def _carry_out(self, part: Part) -> None:
+        if not is_name(part.file) or not part.target:
+            return
+        read = self._reader.read(part.file)
+        after = part.forward(read.text or "")
+        if read.digest != part.source or digest(after) != part.target:
+            return
+        slot = read.slot()
+        slot.after = parse(after)
+        staged = self._staging.stage(part.file, self._reader.path(part.file), slot)
+        self._install(staged)
+
+    def _install(self, staged: Staged) -> None:
+        """Install one file; where a person came in between, what they saved stays."""
+        self._staging.check([staged])
+        try:
+            # A save that is displaced stays under its temporary name, and is a leftover.
+            self._staging.install([staged])
+        except OutOfStepError:
+            self._staging.put_back([staged])
+        except BaseException:
+            self._staging.put_back([staged])
+            raise
+
+    def _leftover(self, path: Path, file: str, state: str) -> Iterator[Leftover]:
+        folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
+        name = f"{folder}{file}"
+        if not is_name(name):
+            return
+        if path.name.endswith(UNFINISHED):
+            self._staging.drop(path)
+            return
+        if self._disk.is_being_written(path):
+            self._staging.untidy = True
+            return
+        text = decoded(self._disk.read(path)) or ""
+        parts = self._history.since(name, state)
+        source = parts[-1].source if parts else ""
+        # Ours, what it replaced, or a save that was merged before the crash.
+        if digest(text) in {state, source, *(part.target for part in parts)}:
+            self._staging.drop(path)
+        else:
+            yield Leftover(path, name, text, source)

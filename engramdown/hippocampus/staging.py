@@ -1,0 +1,264 @@
+"""The last mile of a step: new files beside the old ones, then both exchanged.
+
+Promises: nothing is overwritten unseen. What a person saved between our look at a file and the
+exchange is what comes back under the temporary name, and gets its place again at once; a file that
+is still being written is given time to become whole; a step that fails is put back, and says
+whether that worked.
+
+A temporary name tells what the file was meant to be: ``.<name>.<digest>.<random>.tmp``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engramdown.errors import StoreError
+from engramdown.hippocampus.disk import UNFINISHED, Disk
+from engramdown.hippocampus.draft import Slot
+from engramdown.hippocampus.reading import decoded, encoded
+from engramdown.hippocampus.steps import digest
+
+__all__ = ["OutOfStepError", "Staged", "Staging", "leftover_of"]
+
+# How long a file that looks cut short is given to become whole, in seconds: editors that write in
+# place need milliseconds, and a person who deletes the last line is kept waiting this long once.
+_SETTLE_CUT: Final = 1.0
+_SETTLE_SHORT: Final = 0.25
+# How long one is waited for that a program has open for writing; it is looked at again later.
+_SETTLE_OPEN: Final = 2.0
+_POLL: Final = 0.005
+
+_LEFTOVER: Final = re.compile(
+    rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
+)
+
+
+class OutOfStepError(Exception):
+    """A file is not as the journal says: a person saved it.
+
+    Attributes:
+        name: The file.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Name the file."""
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(slots=True)
+class Staged:
+    """A file of a step on its way to its place.
+
+    Attributes:
+        name: The memory file.
+        path: Where it belongs.
+        temporary: Where it waits; after the exchange, what stood in its place.
+        slot: What it was and is to be.
+        text: What it is to hold.
+        data: The same as bytes.
+        displaced: What a person saved and our file displaced.
+    """
+
+    name: str
+    path: Path
+    temporary: Path
+    slot: Slot
+    text: str
+    data: bytes
+    displaced: bytes | None = None
+
+    @property
+    def source(self) -> str:
+        """The digest of what it was."""
+        return digest(self.slot.before)
+
+
+class Staging:
+    """Puts the files of a step into their places.
+
+    Attributes:
+        untidy: Whether temporary files may be lying about: nobody looked yet, one could not be
+            removed, or a program still writes into one that was displaced.
+    """
+
+    def __init__(self, disk: Disk) -> None:
+        """Work through ``disk``."""
+        self.untidy = True
+        self._disk = disk
+        # Files that a program keeps open for writing: we waited for it, and go on without.
+        self._busy: set[Path] = set()
+
+    def stage(self, name: str, path: Path, slot: Slot) -> Staged:
+        """Return what a file is to become; nothing is written yet.
+
+        Raises:
+            StoreError: If it would be too large to be read again.
+        """
+        text = slot.after.render()
+        data = encoded(text)
+        self._disk.check_size(path, len(data))
+        hidden = f".{path.name}.{digest(text)}.{os.urandom(4).hex()}.tmp"
+        return Staged(name, path, path.with_name(hidden), slot, text, data)
+
+    def check(self, files: Sequence[Staged]) -> None:
+        """Refuse to write what somebody made read-only.
+
+        Raises:
+            StoreError: If a file or its folder is.
+        """
+        for file in files:
+            self._disk.make_folder(file.path.parent)
+            self._disk.check_writable(file.path.parent)
+            self._disk.check_writable(file.path)
+
+    def install(self, files: Sequence[Staged], *, insist: bool = False) -> list[Staged]:
+        """Put files in their places; after an error :meth:`put_back` is to be called.
+
+        Args:
+            files: What :meth:`stage` returned.
+            insist: Stay in a place even if a person's save was displaced.
+
+        Returns:
+            The files where one was; what was saved is still under the temporary name.
+
+        Raises:
+            OutOfStepError: If a file came, went or was saved meanwhile.
+        """
+        for file in files:
+            self._disk.create(file.temporary, file.data, like=file.path)
+        for file in files:
+            # The less there is to displace, the shorter is a save out of sight.
+            if not insist and self._disk.read(file.path) != file.slot.disk:
+                raise OutOfStepError(file.name)
+            self._place(file)
+        displaced = [file for file in files if file.slot.disk is not None]
+        conflicts = [file for file in displaced if self._is_conflict(file)]
+        if conflicts and not insist:
+            raise OutOfStepError(conflicts[0].name)
+        for folder in dict.fromkeys(file.path.parent for file in files):
+            self._disk.sync_folder(folder)
+        for file in displaced:
+            if file not in conflicts:
+                self.drop(file.temporary)
+        for file in conflicts:
+            file.displaced = self.settled(file.temporary, file.slot.before or "")
+        return conflicts
+
+    def put_back(self, files: Sequence[Staged]) -> bool:
+        """Undo what :meth:`install` did; return whether everything is as it was before."""
+        done = [self._put_back(file) for file in files]
+        return all(done)
+
+    def settled(self, path: Path, head: str) -> bytes | None:
+        """Read a file that a person may be saving at this moment, once it looks whole.
+
+        Args:
+            path: The file.
+            head: What stood in it before the person came.
+        """
+        waited = 0.0
+        data = self._closed(path)
+        while waited < _patience(decoded(data), head):
+            time.sleep(_POLL)
+            waited += _POLL
+            data = self._closed(path)
+        return data
+
+    def drop(self, path: Path) -> None:
+        """Remove a temporary file, unless a program writes into it; it is looked at again then."""
+        try:
+            if self._disk.is_being_written(path):
+                self.untidy = True
+            else:
+                self._disk.unlink(path)
+        except OSError:
+            self.untidy = True
+
+    def _place(self, file: Staged) -> None:
+        """Exchange a file with what stands in its place, or publish it where nothing does."""
+        try:
+            if file.slot.disk is None:
+                self._disk.publish(file.temporary, file.path)
+            else:
+                # A save that came while we wrote is merged before it is displaced: for a moment
+                # it would be gone from its name, and its editor could read that as a deletion.
+                if self._disk.read(file.path) != file.slot.disk:
+                    raise OutOfStepError(file.name)
+                self._disk.exchange(file.temporary, file.path)
+        except (FileNotFoundError, FileExistsError) as error:
+            if not self._disk.exists(file.temporary):
+                raise StoreError(
+                    f"{file.temporary}: was removed while it was in use; nothing was written."
+                ) from error
+            raise OutOfStepError(file.name) from error
+
+    def _is_conflict(self, file: Staged) -> bool:
+        """Whether what was displaced is not what we read, or is about to change."""
+        if not self._disk.is_being_written(file.temporary):
+            self._busy.discard(file.path)
+        elif file.path not in self._busy:
+            return True
+        return self._disk.read(file.temporary) != file.slot.disk
+
+    def _closed(self, path: Path) -> bytes | None:
+        """Read a file once nobody has it open for writing, or when that takes too long."""
+        waited = 0.0
+        while self._disk.is_being_written(path):
+            if path in self._busy or waited >= _SETTLE_OPEN:
+                self._busy.add(path)
+                return self._disk.read(path)
+            time.sleep(_POLL)
+            waited += _POLL
+        self._busy.discard(path)
+        return self._disk.read(path)
+
+    def _put_back(self, file: Staged) -> bool:
+        try:
+            if self._is_placed(file) and not self._withdraw(file):
+                return False
+            self._disk.unlink(file.temporary)
+        except (OSError, StoreError):
+            return False
+        return True
+
+    def _is_placed(self, file: Staged) -> bool:
+        """Whether a file has its place; a call that failed may have worked all the same."""
+        if file.slot.disk is None:
+            return self._disk.read(file.path) == file.data
+        return self._disk.read(file.temporary) not in (file.data, None)
+
+    def _withdraw(self, file: Staged) -> bool:
+        """Give what was displaced its name back; return whether nobody else was there since."""
+        if file.slot.disk is None:
+            self._disk.withdraw(file.path, file.temporary)
+            if self._disk.read(file.temporary) == file.data:
+                return True
+            self._disk.publish(file.temporary, file.path)
+            return False
+        self._disk.exchange(file.temporary, file.path)
+        if self._disk.read(file.temporary) == file.data:
+            return True
+        self._disk.exchange(file.temporary, file.path)
+        return False
+
+
+def leftover_of(path: Path) -> tuple[str, str] | None:
+    """Return the file name and the digest that a temporary name holds; ``None`` for another."""
+    match = _LEFTOVER.fullmatch(path.name)
+    return (match["file"], match["digest"]) if match else None
+
+
+def _patience(text: str | None, head: str) -> float:
+    """Return how long a file that reads ``text`` may still be on its way, in seconds."""
+    if not head or text == head:
+        return 0.0
+    if not text or (head.endswith("\n") and not text.endswith("\n")):
+        return _SETTLE_CUT
+    return _SETTLE_SHORT if head.startswith(text) else 0.0

@@ -1,0 +1,253 @@
+"""What a step of the journal is, and how it is written down.
+
+Promises: pure; a step says what every file held before and after, so that it can be carried out
+again, undone and explained; a line that cannot be read is ``None``, never an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+__all__ = ["Change", "Part", "Step", "common", "digest", "make_part", "read_line", "write_line"]
+
+# A whole text is written again when the journal has grown by this many times its size, so that a
+# state is found by reading a bounded piece of the journal, which at most grows by a quarter.
+_WHOLE_EVERY: Final = 4
+_WHOLE_AT_LEAST: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a step did to one memory.
+
+    Attributes:
+        id: The id of the memory.
+        file: The file, relative to the memory folder.
+        before: Its lines before, or ``None`` if the step added it.
+        after: Its lines after, or ``None`` if the step took it out.
+        section: The rule kind of the section that it was taken out of, or ``""``.
+    """
+
+    id: str
+    file: str
+    before: str | None
+    after: str | None
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a step did to one file.
+
+    Attributes:
+        file: The file, relative to the memory folder.
+        source: The digest of the text before; ``""`` if there was no file.
+        target: The digest of the text after.
+        at: Where ``old`` was replaced by ``new``, in characters.
+        old: The characters that were there.
+        new: The characters that are there now.
+        text: The whole text after, or ``None``.
+        whole: The size of the journal, in bytes, when it last got the whole text.
+    """
+
+    file: str
+    source: str
+    target: str
+    at: int
+    old: str
+    new: str
+    text: str | None = None
+    whole: int = 0
+
+    @property
+    def begins(self) -> str | None:
+        """The text after, if it can be known without any step before."""
+        return self.text if self.source else self.new
+
+    def forward(self, text: str) -> str:
+        """Return the text after, given the one before."""
+        return text[: self.at] + self.new + text[self.at + len(self.old) :]
+
+    def backward(self, text: str) -> str:
+        """Return the text before, given the one after."""
+        return text[: self.at] + self.old + text[self.at + len(self.new) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change to memory.
+
+    Attributes:
+        id: Eight characters that name the step.
+        at: When, in UTC, ISO 8601 with microseconds.
+        by: Who: ``user``, ``llm``, ``consolidation``, ``person`` for a hand edit, or
+            ``engramdown`` for what follows from one.
+        op: What: ``encode``, ``forget``, ``update``, ``edit`` (by hand), ``undo``, …
+        why: The reason, in words; may be empty.
+        parts: What happened to each file, in the order in which they are written.
+        changes: What happened to each memory.
+        of: The step that this one undoes, or ``""``.
+    """
+
+    id: str
+    at: str
+    by: str
+    op: str
+    why: str
+    parts: tuple[Part, ...]
+    changes: tuple[Change, ...]
+    of: str = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that it changed."""
+        return tuple(part.file for part in self.parts)
+
+
+_DIGITS: Final = 16
+
+
+@lru_cache(maxsize=4)
+def digest(text: str | None) -> str:
+    """Return the digest of a text, 16 hexadecimal digits; ``""`` for a file that is not there."""
+    if text is None:
+        return ""
+    data = text.encode("utf-8", "surrogateescape")
+    # Many processors compute this one themselves, so it costs half of any other.
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
+def make_part(
+    file: str, before: str | None, after: str | None, size: int = 0, whole: int = 0
+) -> Part:
+    """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file.
+
+    Args:
+        file: The name of the file, relative to the memory folder.
+        before: The whole text before.
+        after: The whole text after.
+        size: The size of the journal in bytes.
+        whole: Its size when it last got the whole text of the file.
+    """
+    old, new = before or "", after or ""
+    start = common(old, new)
+    end = _common_end(old, new, min(len(old), len(new)) - start)
+    cut, put = old[start : len(old) - end], new[start : len(new) - end]
+    period = max(_WHOLE_AT_LEAST, _WHOLE_EVERY * len(new))
+    # A journal that was cut is shorter than it was then.
+    due = before is None or not whole <= size < whole + period
+    text = new if due and before is not None else None
+    return Part(file, digest(before), digest(after), start, cut, put, text, size if due else whole)
+
+
+def write_line(step: Step) -> bytes:
+    """Return a step as one line of JSON, its line end included."""
+    record: dict[str, Any] = {
+        "step": step.id,
+        "at": step.at,
+        "by": step.by,
+        "op": step.op,
+        "why": step.why,
+        "of": step.of,
+        "files": [
+            {
+                "file": part.file,
+                "from": part.source,
+                "to": part.target,
+                "at": part.at,
+                "old": part.old,
+                "new": part.new,
+                **({} if part.text is None else {"text": part.text}),
+                "whole": part.whole,
+            }
+            for part in step.parts
+        ],
+        "entries": [
+            {
+                "id": change.id,
+                "in": change.file,
+                "before": change.before,
+                "after": change.after,
+                **({"section": change.section} if change.section else {}),
+            }
+            for change in step.changes
+        ],
+    }
+    line = json.dumps(record, ensure_ascii=False)
+    # A lone surrogate of the file is one of its bytes again; any other cannot come from a file.
+    return line.encode("utf-8", "surrogateescape") + b"\n"
+
+
+def read_line(line: bytes) -> Step | None:
+    """Return the step that a line holds, or ``None``."""
+    if not line:
+        return None
+    try:
+        record = json.loads(line.decode("utf-8", "surrogateescape"))
+        return Step(
+            id=record["step"],
+            at=record["at"],
+            by=record["by"],
+            op=record["op"],
+            why=record["why"],
+            of=record["of"],
+            parts=tuple(map(_read_part, record["files"])),
+            changes=tuple(
+                Change(
+                    item["id"],
+                    item["in"],
+                    item["before"],
+                    item["after"],
+                    item.get("section", ""),
+                )
+                for item in record["entries"]
+            ),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _read_part(item: dict[str, Any]) -> Part:
+    return Part(
+        file=item["file"],
+        source=item["from"],
+        target=item["to"],
+        at=item["at"],
+        old=item["old"],
+        new=item["new"],
+        text=item.get("text"),
+        whole=item.get("whole", 0),
+    )
+
+
+def common(a: Sequence[object], b: Sequence[object]) -> int:
+    """Return the length of the common prefix of two texts, by halving: slices compare fast."""
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _common_end(a: str, b: str, limit: int) -> int:
+    """Return the length of the common suffix of two texts, ``limit`` at most."""
+    low, high = 0, limit
+    if a[len(a) - high :] == b[len(b) - high :]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
+            low = middle
+        else:
+            high = middle
+    return low

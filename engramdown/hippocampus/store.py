@@ -1,0 +1,386 @@
+"""One scope's memory in markdown files.
+
+Promises: what a method acknowledged is on the disk and is found by the next read, from any
+process; reading takes no lock; a store writes what it is told and never judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from engramdown.clock import today
+from engramdown.engram import Confidence, Engram, Kind, Scope, Source
+from engramdown.errors import InvalidEngramError
+from engramdown.hippocampus import filing, undoing
+from engramdown.hippocampus.blocks import Block
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.entry import Archived, Entry, Written
+from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
+from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.starter import starter_files
+from engramdown.hippocampus.steps import Step
+from engramdown.tokens import estimate_tokens
+
+__all__ = ["Hippocampus"]
+
+# What a line costs in a prompt beyond its text: the bullet and the line end.
+_LINE_TOKENS = 1
+
+
+class Hippocampus:
+    r"""The file-backed store of one scope.
+
+    Attributes:
+        root: The folder of the scope, an ``.engramdown`` folder.
+        scope: ``project`` or ``global``.
+        files: Its memory files.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Hippocampus(folder, scope="project")
+    ...     entry = store.encode_rule("Use uv, never pip", kind="always", source="user")
+    ...     [str(rule) for rule in store.recall_rules()]
+    ['Use uv, never pip']
+    """
+
+    def __init__(
+        self,
+        root: Path | str,
+        scope: Scope = "project",
+        *,
+        disk: Disk | None = None,
+        lock_timeout: float = 10.0,
+    ) -> None:
+        """Open a scope; nothing is created before the first write.
+
+        Args:
+            root: The ``.engramdown`` folder of the scope.
+            scope: What the entries say about where they hold.
+            disk: The system calls; durable, 16 MB a file, unless given.
+            lock_timeout: How long to wait for other writers, in seconds.
+        """
+        if scope not in ("global", "project"):
+            raise InvalidEngramError.not_one_of("scope", scope, ("global", "project"))
+        self.root = Path(root)
+        self.scope: Scope = scope
+        self.files = MemoryFiles(self.root, disk or Disk(), lock_timeout)
+        self._read: dict[str, tuple[Document, dict[Block, Entry]]] = {}
+
+    @property
+    def memory(self) -> Path:
+        """The folder that holds the memory files."""
+        return self.files.folder
+
+    def recall_identity(self) -> list[Entry]:
+        """Return the facts about the user, in file order."""
+        return self._entries_of(filing.PROFILE)
+
+    def recall_rules(self) -> list[Entry]:
+        """Return the *always*, *never* and *when* rules, in file order."""
+        return self._entries_of(filing.RULES)
+
+    def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
+        """Return the newest lessons that fit into ``token_budget`` tokens, in file order.
+
+        A lesson that does not fit is left out whole and hides nothing behind it.
+        """
+        lessons = self._entries_of(filing.LESSONS)
+        if token_budget is None:
+            return lessons
+        kept, left = [], token_budget
+        for lesson in reversed(lessons):
+            cost = estimate_tokens(lesson.text) + _LINE_TOKENS
+            if cost <= left:
+                kept.append(lesson)
+                left -= cost
+        return kept[::-1]
+
+    def recall_topic(self, slug: str) -> list[Entry]:
+        """Return the lessons of one topic, in file order; any words that have this slug will do.
+
+        Raises:
+            InvalidEngramError: If ``slug`` is a path or otherwise no topic.
+        """
+        name = filing.topic_file(slug)
+        found = self._entries_of(name)
+        ids = {entry.id for entry in found}
+        folds = {entry.fold for entry in found}
+        wanted = name[len("topics/") : -len(".md")]
+        for entry in self._entries_of(filing.LESSONS):
+            if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
+                found.append(entry)
+        return found
+
+    def recall_scratchpad_wisdom(self) -> list[Entry]:
+        """Return the *when* rules and lessons that are about scratchpads."""
+        rules = [entry for entry in self.recall_rules() if entry.kind == "when"]
+        return [
+            entry
+            for entry in [*rules, *self.recall_lessons()]
+            if "scratchpad" in f"{entry.topic} {entry.text}".casefold()
+        ]
+
+    def encode_rule(
+        self, text: str, kind: Kind, confidence: Confidence = "medium", source: Source = "llm"
+    ) -> Entry:
+        """Write a rule and return it as it stands in the store.
+
+        Raises:
+            InvalidEngramError: If a value is not allowed.
+            StoreError: If it could not be written; memory is as it was before.
+        """
+        if kind not in ("always", "never", "when"):
+            raise InvalidEngramError.not_one_of("kind", kind, ("always", "never", "when"))
+        engram = Engram(text, kind, self.scope, confidence, source=source)
+        return self.encode([engram])[0].entry
+
+    def encode_lesson(self, text: str, topic: str = "", source: Source = "llm") -> Entry:
+        """Write a lesson, and file it under its topic if it has one.
+
+        Raises:
+            InvalidEngramError: If a value is not allowed.
+            StoreError: If it could not be written; memory is as it was before.
+        """
+        engram = Engram(text, "lesson", self.scope, "medium", topic, source)
+        return self.encode([engram])[0].entry
+
+    def rewrite_identity(self, entries: Iterable[str]) -> list[Entry]:
+        """Write facts about the user; ``Key: value`` replaces the older fact of that key.
+
+        The older fact moves to ``archive.md``. Facts that are not named stay.
+        """
+        facts = [entries] if isinstance(entries, str) else list(entries)
+        engrams = [
+            Engram(str(fact), "profile", self.scope, "high", source="user") for fact in facts
+        ]
+        return [written.entry for written in self.encode(engrams)]
+
+    def encode(self, engrams: Iterable[Engram]) -> list[Written]:
+        """Write any memories as one step, in order; see :class:`HippocampusProtocol`."""
+        batch = list(engrams)
+        if not batch:
+            return []
+
+        def edit(draft: Draft) -> list[filing.Filed]:
+            day = today().isoformat()
+            return [filing.file_engram(draft, engram, new_id(), day) for engram in batch]
+
+        by = batch[0].source
+        why = f"{len(batch)} memories" if len(batch) > 1 else ""
+        return [self.written(filed) for filed in self.files.change(Act("encode", by, why), edit)]
+
+    def entries(self) -> list[Entry]:
+        """Return every memory once, in file order: rules, lessons, profile, then topics."""
+        found: dict[str, Entry] = {}
+        names = [name for name in self.files.names() if name not in _NOT_MEMORY]
+        for entry in (entry for name in names for entry in self._entries_of(name)):
+            if entry.id not in found:
+                found[entry.id] = entry
+            elif not entry.file.startswith("topics/"):
+                found[f"{entry.id} {entry.file} {entry.line}"] = entry
+        return list(found.values())
+
+    def find(self, prefix: str) -> Entry:
+        """Return the memory whose id begins with ``prefix``.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If there are several.
+        """
+        return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.memory))
+
+    def forget(self, entry_id: str, why: str = "", reason: str = "forgotten") -> Entry:
+        """Retire the memory with this id or unique prefix; it waits in ``archive.md``.
+
+        Args:
+            entry_id: Its id or a unique prefix.
+            why: The words for the journal.
+            reason: The word for the archive; only what was ``forgotten`` is not learned again.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If there are several.
+            StoreError: If it could not be written.
+        """
+
+        def edit(draft: Draft) -> Entry:
+            entry = self.find(entry_id)
+            record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": "user"}
+            for index, (name, placed) in enumerate(self._all(draft, entry)):
+                if index == 0:
+                    filing.retire(draft, placed, record, new_id(), today().isoformat())
+                draft.put(name, draft.get(name).remove(placed.block))
+            return entry
+
+        return self.files.change(Act("forget", "user", why), edit)
+
+    def restore(self, entry_id: str) -> Entry:
+        """Bring back a retired memory to the file that it was in.
+
+        Raises:
+            EntryNotFoundError: If the archive has none with this id.
+            AmbiguousIdError: If it has several.
+        """
+
+        def edit(draft: Draft) -> filing.Filed:
+            archive = draft.get(filing.ARCHIVE)
+            placed = filing.raw_entries(filing.ARCHIVE, archive)
+            entries = [filing.as_entry(filing.ARCHIVE, self.scope, each) for each in placed]
+            # Of a memory that was retired more than once, the last time counts.
+            latest = list({entry.id: entry for entry in entries}.values())
+            wanted = by_prefix(entry_id, latest, lambda entry: entry.id, "archive.md")
+            return filing.unretire(draft, placed[entries.index(wanted)])
+
+        return self.written(self.files.change(Act("restore", "user"), edit)).entry
+
+    def update(self, entry_id: str, text: str) -> Entry:
+        """Change the text of a memory wherever it stands; its id and metadata stay.
+
+        A line that a person wrote without metadata stays one, so its address changes with it.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            InvalidEngramError: If ``text`` is empty or cannot be kept.
+        """
+        Engram(text, "lesson", self.scope)
+
+        def edit(draft: Draft) -> filing.Filed:
+            entry = self.find(entry_id)
+            for name, placed in self._all(draft, entry):
+                document = draft.get(name).replace(placed.block, text, placed.block.meta)
+                draft.put(name, document)
+            new_id = filing.address(text) if entry.id.startswith("~") else entry.id
+            return filing.Filed(new_id, entry.file, added=True, said=replace(entry, text=text))
+
+        return self.written(self.files.change(Act("update", "user"), edit)).entry
+
+    def archived(self) -> list[Archived]:
+        """Return what was retired, the oldest first."""
+        found = []
+        for placed in filing.raw_entries(filing.ARCHIVE, self.files.document(filing.ARCHIVE)):
+            values = placed.block.meta.values() if placed.block.meta else {}
+            entry = filing.as_entry(filing.ARCHIVE, self.scope, placed)
+            record = (values.get(key, "") for key in ("was", "reason", "by", "archived"))
+            found.append(Archived(entry, *record))
+        return found
+
+    def history(self) -> list[Step]:
+        """Return every step of the journal, the oldest first."""
+        return self.files.steps()
+
+    def why(self, entry_id: str) -> list[Step]:
+        """Return the steps that touched a memory, the oldest first; a full id is needed."""
+        steps = self.history()
+        return [step for step in steps if any(change.id == entry_id for change in step.changes)]
+
+    def undo(self, step_id: str = "") -> Step:
+        """Reverse a step: the last one that can be, or the one that is named.
+
+        Raises:
+            EntryNotFoundError: If there is no such step, or none left to undo.
+            UndoRefusedError: If a person changed since what the step wrote.
+        """
+        step = undoing.pick(self.history(), step_id)
+        act = Act("undo", "user", f"undo of {step.op} {step.id}", of=step.id)
+        self.files.change(act, lambda draft: undoing.reverse(draft, step, self.history()))
+        return step
+
+    def rewrite(self, name: str, edit: Callable[[str], str], why: str) -> bool:
+        """Run a text edit of one file through the write protocol; return whether it changed it."""
+
+        def change(draft: Draft) -> bool:
+            before = draft.get(name).render()
+            after = edit(before)
+            if after != before:
+                draft.put(name, parse(after))
+            return after != before
+
+        return self.files.change(Act("rewrite", "user", why), change)
+
+    def notice(self) -> bool:
+        """Take in what a person changed by hand; return whether there was anything."""
+        return self.files.notice()
+
+    def rehearse(self) -> None:
+        """From now on write nothing; :meth:`rehearsed` tells what would have been written."""
+        self.files.rehearse()
+
+    def rehearsed(self) -> list[FileChange]:
+        """Return what the rehearsed steps would change."""
+        return self.files.rehearsed()
+
+    def start(self) -> list[Path]:
+        """Create the folder with starter files; files that exist are left alone.
+
+        Returns:
+            What was created.
+        """
+        return self.files.start(starter_files(self.scope))
+
+    def soul(self) -> str:
+        """Return ``soul.md``, which tells who the assistant is, or ``""``."""
+        return self.files.text("memory/soul.md")
+
+    def template(self, name: str) -> str:
+        """Return a scope's own version of a context template, or ``""``."""
+        return self.files.text(f"templates/{name}")
+
+    def _entries_of(self, name: str) -> list[Entry]:
+        document = self.files.document(name)
+        known = self._read.get(name)
+        if known is None or known[0] is not document:
+            before = known[1] if known else {}
+            entries = {}
+            for placed in filing.raw_entries(name, document):
+                entry = before.get(placed.block)
+                # An entry is a snapshot of its line: one that did not move is as it was.
+                if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
+                    entry = filing.as_entry(name, self.scope, placed)
+                entries[placed.block] = entry
+            known = self._read[name] = (document, entries)
+        return list(known[1].values())
+
+    def _all(self, draft: Draft, entry: Entry) -> list[tuple[str, Placed]]:
+        """Return every line that holds ``entry``, the one it was found at first."""
+        found: list[tuple[str, Placed]] = []
+        copies = [
+            name for name in self.files.names() if name not in _NOT_MEMORY and name != entry.file
+        ]
+        for name in (entry.file, *(copies if not entry.id.startswith("~") else ())):
+            placed = filing.raw_entries(name, draft.get(name))
+            found += [(name, each) for each in placed if filing.entry_id(each) == entry.id]
+        return found
+
+    def written(self, filed: filing.Filed) -> Written:
+        """Read an acknowledged memory back from the disk.
+
+        One that somebody has changed or replaced already is told as it was written.
+        """
+        action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
+        placed = _find(self.files.document(filed.file), filed.id)
+        if placed is not None:
+            return Written(action, filing.as_entry(filed.file, self.scope, placed))
+        said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
+        entry = replace(said, id=filed.id, scope=self.scope, file=filed.file, line=0)
+        return Written(action, entry)
+
+
+_NOT_MEMORY = frozenset({filing.PENDING, filing.ARCHIVE})
+
+
+def _find(document: Document, entry_id: str) -> Placed | None:
+    """Return the entry with this id; only lines that can be it are read."""
+    hand = entry_id.startswith("~")
+    mark = "" if hand else f"id:{entry_id}"
+    # Backwards: what is asked for was mostly written a moment ago.
+    for block in reversed(document.blocks):
+        if mark in block.raw and block.shape in ("item", "paragraph"):
+            placed = document.at(block)
+            if filing.entry_id(placed) == entry_id:
+                return placed
+    return None

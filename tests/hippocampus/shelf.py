@@ -1,0 +1,116 @@
+"""Memory files in a dictionary, and a journal in a list: steps without a disk.
+
+Promises: a step is journalled as the file store does it, and every file is read anew from its
+text in the next step, as it would be in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from engramdown.engram import Engram
+from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
+from engramdown.hippocampus.filing import Filed, file_engram, raw_entries
+from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.steps import Step, make_part
+from engramdown.hippocampus.undoing import pick, reverse
+
+__all__ = ["TODAY", "Shelf"]
+
+TODAY: Final = "2026-02-27"
+
+_Result = TypeVar("_Result")
+
+
+class Shelf:
+    """The memory files of one scope.
+
+    Attributes:
+        texts: The text of each file by its name.
+        steps: What happened, the oldest first.
+    """
+
+    def __init__(self, texts: dict[str, str] | None = None) -> None:
+        """Begin with ``texts``, which nobody has journalled."""
+        self.texts = dict(texts or {})
+        self.steps: list[Step] = []
+        self._ids = 0
+
+    def new_id(self) -> str:
+        """Return the next id."""
+        self._ids += 1
+        return f"{self._ids:08}"
+
+    def document(self, name: str) -> Document:
+        """Return one file, read anew."""
+        return parse(self.texts.get(name, ""))
+
+    def said(self, name: str) -> list[str]:
+        """Return what the memories of a file say."""
+        return [placed.block.text for placed in raw_entries(name, self.document(name))]
+
+    def slot(self, name: str) -> Slot:
+        """Return one file as a step finds it."""
+        text = self.texts.get(name)
+        data = None if text is None else text.encode("utf-8", "surrogateescape")
+        return Slot(text, data, parse(text or ""))
+
+    def change(self, act: Act, edit: Callable[[Draft], _Result]) -> _Result:
+        """Carry out one step and journal it, if it changes anything."""
+        draft = Draft(self.slot)
+        result = edit(draft)
+        changed = [
+            (name, slot)
+            for name, slot in draft.changed()
+            if slot.after.render() != (slot.before or "")
+        ]
+        if not changed:
+            return result
+        parts = tuple(make_part(name, slot.before, slot.after.render()) for name, slot in changed)
+        changes = tuple(
+            change
+            for name, slot in changed
+            for change in entry_changes(name, slot.document, slot.after)
+        )
+        name = f"step{len(self.steps):04}"
+        self.steps.append(Step(name, TODAY, act.by, act.op, act.why, parts, changes, act.of))
+        self.texts |= {name: slot.after.render() for name, slot in changed}
+        return result
+
+    def encode(self, engram: Engram) -> Filed:
+        """Write one memory."""
+        by = Act("encode", engram.source)
+        return self.change(by, lambda draft: file_engram(draft, engram, self.new_id(), TODAY))
+
+    def save(
+        self,
+        file: str,
+        saved: str,
+        states: tuple[str, ...] = (),
+        elsewhere: Callable[[Placed], bool] = lambda _: False,
+    ) -> Response:
+        """Save a file by hand, and carry out what follows.
+
+        Args:
+            file: Its name.
+            saved: What the person saved.
+            states: What their editor may have started from, the newest last; what stands there
+                unless given.
+            elsewhere: See :func:`engramdown.hippocampus.handedits.respond`.
+        """
+        head = self.texts.get(file, "")
+        edit = HandEdit(file, states or (head,), saved)
+        self.change(Act("edit", "person"), lambda draft: draft.put(file, parse(saved)))
+        return self.change(
+            Act("notice", "engramdown"),
+            lambda draft: respond(draft, edit, elsewhere, self.new_id, TODAY),
+        )
+
+    def undo(self, step_id: str = "") -> Step:
+        """Reverse one step."""
+        step = pick(self.steps, step_id)
+        act = Act("undo", "user", of=step.id)
+        self.change(act, lambda draft: reverse(draft, step, self.steps))
+        return step

@@ -1,0 +1,411 @@
+"""Where a memory belongs, and what adding, retiring or finding one means."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engramdown.engram import Engram
+from engramdown.errors import InvalidEngramError
+from engramdown.hippocampus import filing
+from engramdown.hippocampus.document import Placed, parse
+from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.metadata import Metadata
+from tests import step_laws
+from tests.hippocampus.shelf import TODAY, Shelf
+from tests.hippocampus.stories import engrams, shelves
+
+LESSON = Engram("CI is slow", "lesson", "project", topic="CI")
+FACT = Engram("Name: Ada", "profile", "global", source="user")
+ALWAYS = Engram("Use uv", "always", "project")
+
+
+def only(file: str, text: str) -> Placed:
+    """Return the one entry of a page."""
+    (placed,) = filing.raw_entries(file, parse(text))
+    return placed
+
+
+def read(file: str, text: str) -> Entry:
+    """Return the one entry of a page as the store tells it."""
+    return filing.as_entry(file, "project", only(file, text))
+
+
+def retire(shelf: Shelf, file: str, reason: str) -> None:
+    """Retire the first memory of a file."""
+    kind = {"rules.md": "always", "profile.md": "profile"}.get(file, "lesson")
+    record = {"kind": kind, "was": file, "reason": reason, "by": "user"}
+
+    def edit(draft: filing.Folder) -> None:
+        placed = filing.raw_entries(file, draft.get(file))[0]
+        filing.retire(draft, placed, record, shelf.new_id(), TODAY)
+        draft.put(file, draft.get(file).remove(placed.block))
+
+    shelf.change(Act("forget", "user"), edit)
+
+
+def restore(shelf: Shelf) -> filing.Filed:
+    """Bring back the first memory of the archive."""
+    return shelf.change(
+        Act("restore", "user"),
+        lambda draft: filing.unretire(
+            draft, filing.raw_entries(filing.ARCHIVE, draft.get(filing.ARCHIVE))[0]
+        ),
+    )
+
+
+@given(shelves, st.lists(engrams(), min_size=1, max_size=5))
+@example(Shelf({"rules.md": "Use uv\n\n## Always\n"}), [ALWAYS])
+def test_what_was_filed_is_found_and_filed_once(shelf: Shelf, many: list[Engram]) -> None:
+    for engram in many:
+        step_laws.filing_is_found_and_done_once(shelf, engram)
+
+
+def test_a_new_memory_is_one_line() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.encode(Engram("Never push", "never", "project", "high", source="user"))
+    assert shelf.texts == {
+        "rules.md": "# Rules\n\n## Always\n\n"
+        "- Use uv <!-- id:00000001 confidence:medium source:llm ts:2026-02-27 -->\n\n"
+        "## Never\n\n"
+        "- Never push <!-- id:00000002 confidence:high source:user ts:2026-02-27 -->\n"
+    }
+
+
+def test_a_lesson_with_a_topic_is_filed_twice_with_one_id() -> None:
+    shelf = Shelf()
+    shelf.encode(LESSON)
+    line = "- CI is slow <!-- id:00000001 topic:ci confidence:medium source:llm ts:2026-02-27 -->\n"
+    assert shelf.texts == {
+        "lessons.md": f"# Lessons\n\n{line}",
+        "topics/ci.md": f"# ci\n\n{line}",
+    }
+
+
+def test_everything_that_is_known_about_a_memory_is_written() -> None:
+    engram = dataclasses.replace(ALWAYS, basis="observed", origin="s#1", expires="2027-01-01")
+    written = filing.fields(engram, "k3v9q2ht", TODAY)
+    assert {key: value for key, value in written.items() if value} == {
+        "id": "k3v9q2ht",
+        "confidence": "medium",
+        "source": "llm",
+        "basis": "observed",
+        "from": "s#1",
+        "expires": "2027-01-01",
+        "ts": TODAY,
+    }
+
+
+def test_a_fact_with_a_key_replaces_the_older_one_which_moves_to_the_archive() -> None:
+    shelf = Shelf({"profile.md": "- Name: Ada <!-- id:aaaaaaaa -->\n- City: Rome\n"})
+    shelf.encode(Engram("name: Bob", "profile", "global", source="user"))
+    assert shelf.said("profile.md") == ["name: Bob", "City: Rome"]
+    assert shelf.texts["archive.md"] == (
+        "# Archive\n\n- Name: Ada <!-- id:aaaaaaaa kind:profile was:profile.md reason:replaced"
+        " by:user archived:2026-02-27 -->\n"
+    )
+    shelf.encode(Engram("Likes tea", "profile", "global"))
+    assert shelf.said("profile.md") == ["name: Bob", "City: Rome", "Likes tea"]
+
+
+@pytest.mark.parametrize(
+    "line, engram, better",
+    [
+        pytest.param("source:user", ALWAYS, "source:user", id="weaker-source"),
+        pytest.param(
+            "source:llm basis:observed",
+            dataclasses.replace(ALWAYS, source="user", basis="told"),
+            "source:user",
+            id="told-is-more-than-observed",
+        ),
+        pytest.param(
+            "source:llm",
+            dataclasses.replace(ALWAYS, source="user", basis="inferred"),
+            "source:user basis:inferred",
+            id="inferred-stays-inferred",
+        ),
+        pytest.param(
+            "source:llm",
+            dataclasses.replace(ALWAYS, source="user", basis="verified"),
+            "source:user",
+            id="never-verified",
+        ),
+        pytest.param(
+            "source:llm basis:verified",
+            dataclasses.replace(ALWAYS, source="user", basis="told"),
+            "source:user basis:verified",
+            id="verified-stays",
+        ),
+        pytest.param(
+            "confidence:low",
+            dataclasses.replace(ALWAYS, confidence="high"),
+            "confidence:high",
+            id="confidence",
+        ),
+        pytest.param("confidence:high", ALWAYS, "confidence:high", id="weaker-confidence"),
+        pytest.param("x:1", ALWAYS, "x:1", id="nothing"),
+    ],
+)
+def test_hearing_it_again_may_only_strengthen(line: str, engram: Engram, better: str) -> None:
+    page = "## Always\n\n- use  UV. <!-- id:aaaaaaaa {} -->\n"
+    shelf = Shelf({"rules.md": page.format(line)})
+    filed = shelf.encode(engram)
+    assert (filed.id, filed.added) == ("aaaaaaaa", False)
+    assert shelf.texts == {"rules.md": page.format(better)}
+
+
+def test_hearing_a_lesson_again_with_a_topic_files_it_there() -> None:
+    shelf = Shelf({"lessons.md": "- CI is slow <!-- id:aaaaaaaa -->\n"})
+    shelf.encode(LESSON)
+    assert shelf.texts["lessons.md"] == "- CI is slow <!-- id:aaaaaaaa topic:ci -->\n"
+    assert shelf.texts["topics/ci.md"] == "# ci\n\n- CI is slow <!-- id:aaaaaaaa topic:ci -->\n"
+
+
+def test_a_topic_that_knows_it_already_gets_no_second_line() -> None:
+    shelf = Shelf(
+        {"lessons.md": "- CI is slow <!-- id:aaaaaaaa -->\n", "topics/ci.md": "ci is slow\n"}
+    )
+    shelf.encode(LESSON)
+    assert shelf.said("topics/ci.md") == ["ci is slow"]
+
+
+def test_a_lesson_that_only_its_topic_knows_is_known() -> None:
+    shelf = Shelf({"topics/ci.md": "- CI is slow <!-- id:aaaaaaaa -->\n"})
+    assert shelf.encode(LESSON).file == "topics/ci.md"
+    assert shelf.said("lessons.md") == []
+
+
+def test_what_a_person_wrote_stays_as_it_is() -> None:
+    shelf = Shelf({"rules.md": "## Always\n\n- Use uv <!-- mine -->\n"})
+    before = dict(shelf.texts)
+    filed = shelf.encode(dataclasses.replace(ALWAYS, source="user", confidence="high"))
+    assert (filed.id, filed.added) == (filing.address("use uv"), False)
+    assert shelf.texts == before
+
+
+def test_the_same_words_under_another_kind_are_another_memory() -> None:
+    shelf = Shelf({"rules.md": "Use uv\n\n## Never\n\n- Use uv\n"})
+    assert shelf.encode(ALWAYS).added
+    assert shelf.said("rules.md") == ["Use uv", "Use uv"]
+
+
+def test_what_is_remembered_again_loses_its_tombstone() -> None:
+    shelf = Shelf({"rules.md": "- Use uv\n- Use uv please\n"})
+    retire(shelf, "rules.md", "deleted")
+    retire(shelf, "rules.md", "replaced")
+    archive = shelf.document("archive.md")
+    assert [placed.block.text for placed in filing.tombstones(archive)] == ["Use uv"]
+    assert filing.tombstones_of(archive, "USE UV")
+    assert not filing.tombstones_of(archive, "use uv please")
+    shelf.encode(ALWAYS)
+    assert shelf.said("archive.md") == ["Use uv please"]
+
+
+@pytest.mark.parametrize(
+    "file, line, back",
+    [
+        pytest.param(
+            "rules.md",
+            "- Use uv <!-- id:aaaaaaaa x:1 -->\n",
+            "## Always\n\n- Use uv <!-- id:aaaaaaaa x:1 -->\n",
+            id="rule",
+        ),
+        pytest.param("rules.md", "- Use uv\n", "## Always\n\n- Use uv\n", id="written-by-hand"),
+        pytest.param("lessons.md", "- a <!-- id:aaaaaaaa -->\n", None, id="lesson"),
+        pytest.param("topics/x.md", "- a <!-- id:aaaaaaaa -->\n", None, id="topic"),
+        pytest.param("profile.md", "- Name: Ada\n", None, id="fact"),
+    ],
+)
+def test_what_was_retired_comes_back(file: str, line: str, back: str | None) -> None:
+    shelf = Shelf({file: "# T\n\n" + line})
+    retire(shelf, file, "forgotten")
+    assert shelf.said(file) == []
+    filed = restore(shelf)
+    assert (filed.file, filed.added) == (file, True)
+    assert shelf.texts[file] == "# T\n\n" + (back or line)
+    assert filed.id == filing.entry_id(filing.raw_entries(file, shelf.document(file))[0])
+    assert shelf.said("archive.md") == []
+
+
+def test_a_lesson_comes_back_to_its_topic_too() -> None:
+    shelf = Shelf()
+    shelf.encode(LESSON)
+    del shelf.texts["topics/ci.md"]
+    retire(shelf, "lessons.md", "forgotten")
+    restore(shelf)
+    assert shelf.said("topics/ci.md") == shelf.said("lessons.md") == ["CI is slow"]
+
+
+def test_what_was_learned_again_meanwhile_is_not_doubled() -> None:
+    shelf = Shelf({"profile.md": "- Name: Ada <!-- id:aaaaaaaa -->\n"})
+    retire(shelf, "profile.md", "replaced")
+    again = shelf.encode(FACT)
+    filed = restore(shelf)
+    assert (filed.id, filed.added) == (again.id, False)
+    assert shelf.said("profile.md") == ["Name: Ada"]
+    assert shelf.said("archive.md") == []
+
+
+def test_a_task_is_retired_without_its_box() -> None:
+    shelf = Shelf({"pending.md": "- [-] Use uv <!-- id:aaaaaaaa kind:always -->\n"})
+    retire(shelf, "pending.md", "declined")
+    assert shelf.said("archive.md") == ["Use uv"]
+
+
+@pytest.mark.parametrize(
+    "text, tick, rest",
+    [
+        ("[ ] a", " ", "a"),
+        ("[x] a", "x", "a"),
+        ("[X]\ta", "x", "a"),
+        ("[-] a", "-", "a"),
+        ("[x]", "x", ""),
+        ("[x]a", "", "[x]a"),
+        ("[y] a", "", "[y] a"),
+        ("a [x]", "", "a [x]"),
+    ],
+)
+def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
+    assert filing.split_task(text) == (tick, rest)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["rules.md", "lessons.md", "profile.md", "pending.md", "archive.md", "topics/köln.md"],
+)
+def test_the_names_of_memory_files(name: str) -> None:
+    assert filing.is_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "soul.md",
+        "Rules.md",
+        "topics/.md",
+        "topics/a/b.md",
+        "topics/../rules.md",
+        "topics/CI.md",
+        "topics/con.md",
+        "topics/a",
+        "a",
+        "/etc/passwd",
+        "",
+    ],
+)
+def test_nothing_else_is_a_memory_file(name: str) -> None:
+    assert not filing.is_name(name)
+
+
+def test_the_file_of_a_topic_cannot_leave_its_folder() -> None:
+    assert filing.topic_file("API: x") == "topics/api-x.md"
+    with pytest.raises(InvalidEngramError):
+        filing.topic_file("../rules")
+
+
+@pytest.mark.parametrize(
+    "file, fields, copies",
+    [
+        ("lessons.md", {"id": "a", "topic": "ci"}, ["topics/ci.md"]),
+        ("lessons.md", {"id": "a", "topic": "../x"}, []),
+        ("lessons.md", {"id": "a"}, []),
+        ("lessons.md", {"topic": "ci"}, []),
+        ("topics/ci.md", {"id": "a"}, ["lessons.md"]),
+        ("rules.md", {"id": "a", "topic": "ci"}, []),
+    ],
+)
+def test_where_the_copies_of_a_lesson_are(
+    file: str, fields: dict[str, str], copies: list[str]
+) -> None:
+    assert filing.copies_of(file, Metadata().update(fields)) == copies
+
+
+def test_an_address_is_a_digest_of_what_is_said() -> None:
+    assert filing.address("Use uv") == filing.address("use  UV.")
+    assert filing.address("Use uv") != filing.address("Use uw")
+    assert len(filing.address("\udc80")) == 8
+    assert filing.address("a")[0] == "~"
+
+
+def test_a_line_without_metadata_was_written_by_a_person() -> None:
+    entry = read("rules.md", "# R\n\n## When\n\n- a\n")
+    assert entry.id == filing.address("a")
+    assert (entry.kind, entry.scope, entry.confidence) == ("when", "project", "high")
+    assert (entry.source, entry.basis, entry.by_person) == ("user", "told", True)
+    assert (entry.file, entry.line, entry.heading) == ("rules.md", 5, "When")
+
+
+def test_a_line_of_ours_that_says_little_is_trusted_little() -> None:
+    entry = read("lessons.md", "- a <!-- id:aaaaaaaa -->")
+    assert (entry.source, entry.basis, entry.confidence) == ("llm", "inferred", "medium")
+    assert not entry.by_person
+
+
+def test_all_that_a_line_says_is_read() -> None:
+    entry = read(
+        "archive.md",
+        "- a <!-- id:aaaaaaaa kind:never scope:global topic:x confidence:low source:consolidation"
+        " basis:observed from:s#1 expires:2027-01-01 pin:yes ts:2026-01-01 -->",
+    )
+    assert entry == Entry(
+        id="aaaaaaaa",
+        text="a",
+        kind="never",
+        scope="global",
+        confidence="low",
+        topic="x",
+        source="consolidation",
+        basis="observed",
+        ts="2026-01-01",
+        origin="s#1",
+        expires="2027-01-01",
+        pin=True,
+        file="archive.md",
+        line=1,
+    )
+
+
+def test_values_that_are_not_allowed_count_as_absent() -> None:
+    line = "- a <!-- id:aaaaaaaa kind:x scope:x confidence:x source:x basis:x pin:no -->"
+    entry = read("pending.md", line)
+    assert (entry.kind, entry.scope, entry.pin) == ("lesson", "project", False)
+    assert (entry.confidence, entry.source, entry.basis) == ("medium", "llm", "inferred")
+
+
+@pytest.mark.parametrize(
+    "file, kind, topic",
+    [
+        ("rules.md", "always", ""),
+        ("lessons.md", "lesson", ""),
+        ("topics/ci.md", "lesson", "ci"),
+        ("profile.md", "profile", ""),
+    ],
+)
+def test_the_kind_and_topic_that_follow_from_the_file(file: str, kind: str, topic: str) -> None:
+    entry = read(file, "- a")
+    assert (entry.kind, entry.topic) == (kind, topic)
+
+
+@pytest.mark.parametrize(
+    "file, page, said",
+    [
+        ("rules.md", "intro\n\n- a\n\n## Own\n\npara\n", ["a", "para"]),
+        ("rules.md", "## Always\n\npara\n", ["para"]),
+        ("lessons.md", "para\n", ["para"]),
+        ("pending.md", "para\n\n- a\n", ["a"]),
+        ("archive.md", "para\n\n- a\n", ["a"]),
+    ],
+)
+def test_which_paragraphs_are_memories(file: str, page: str, said: list[str]) -> None:
+    found = filing.raw_entries(file, parse(page))
+    assert [placed.block.text for placed in found] == said
+
+
+def test_the_title_of_a_new_file() -> None:
+    assert filing.title_of("rules.md") == "Rules"
+    assert filing.title_of("topics/ci-cd.md") == "ci-cd"

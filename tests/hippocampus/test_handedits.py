@@ -1,0 +1,228 @@
+"""What a hand edit says."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import example, given
+
+from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.filing import as_entry, raw_entries, tombstones
+from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from tests import step_laws
+from tests.hippocampus.shelf import TODAY, Shelf
+from tests.hippocampus.stories import saves
+
+A, B = (f"- {name} <!-- id:{name * 8} -->\n" for name in "ab")
+LATER = "- later <!-- id:llllllll ts:1 -->\n"
+
+
+def buried(shelf: Shelf) -> list[str]:
+    """Return what is not to be learned again."""
+    return [placed.block.text for placed in tombstones(shelf.document("archive.md"))]
+
+
+@given(saves())
+@example(("rules.md", (A, A + LATER), "mine\n\n" + A))
+@example(("lessons.md", (A + "- x\n- x\n",), A + "- x\n"))
+@example(("rules.md", ("- x\n",), "## Never\n- x\n"))
+def test_the_words_of_both_are_kept(save: tuple[str, tuple[str, ...], str]) -> None:
+    file, states, saved = save
+    step_laws.hand_edits_keep_the_words_of_both(Shelf({file: states[-1]}), file, states, saved)
+
+
+def test_a_changed_line_is_verified_and_keeps_its_id() -> None:
+    shelf = Shelf({"rules.md": A + B})
+    response = shelf.save("rules.md", A.replace("- a", "- better") + B)
+    assert response == Response(stale=False, verified=("aaaaaaaa",), removed=())
+    assert shelf.texts == {"rules.md": "- better <!-- id:aaaaaaaa basis:verified -->\n" + B}
+    (better, _) = raw_entries("rules.md", shelf.document("rules.md"))
+    assert as_entry("rules.md", "project", better).by_person
+
+
+def test_a_line_that_is_verified_already_is_left_alone() -> None:
+    verified = "- a <!-- id:aaaaaaaa basis:verified -->\n"
+    shelf = Shelf({"rules.md": verified})
+    saved = verified.replace("- a", "- better")
+    shelf.save("rules.md", saved)
+    assert shelf.texts == {"rules.md": saved}
+
+
+def test_changing_only_the_metadata_verifies_nothing() -> None:
+    shelf = Shelf({"rules.md": A})
+    saved = A.replace("-->", "pin:yes -->")
+    assert shelf.save("rules.md", saved).verified == ()
+    assert shelf.texts == {"rules.md": saved}
+
+
+def test_a_changed_line_without_an_id_stays_as_it_was_saved() -> None:
+    shelf = Shelf({"rules.md": "- use uv\n"})
+    assert shelf.save("rules.md", "- Use  UV.\n").verified == ()
+    assert shelf.texts == {"rules.md": "- Use  UV.\n"}
+
+
+@pytest.mark.parametrize("file", ["pending.md", "archive.md"])
+def test_nothing_is_verified_where_nothing_is_a_memory(file: str) -> None:
+    shelf = Shelf({file: A})
+    saved = A.replace("- a", "- better")
+    assert shelf.save(file, saved).verified == ("aaaaaaaa",)
+    assert shelf.texts == {file: saved}
+
+
+def test_the_copy_under_a_topic_follows_a_change_and_a_deletion() -> None:
+    line = "- a <!-- id:aaaaaaaa topic:ci -->\n"
+    shelf = Shelf({"lessons.md": line, "topics/ci.md": "# ci\n\n" + line})
+    shelf.save("lessons.md", line.replace("- a", "- better"))
+    assert shelf.said("topics/ci.md") == ["better"]
+    shelf.save("topics/ci.md", "# ci\n\n")
+    assert shelf.said("lessons.md") == []
+    assert buried(shelf) == ["better"]
+
+
+def test_a_copy_that_reads_otherwise_is_left_alone() -> None:
+    line = "- a <!-- id:aaaaaaaa topic:ci -->\n"
+    shelf = Shelf({"lessons.md": line, "topics/ci.md": line.replace("- a", "- other")})
+    shelf.save("lessons.md", line.replace("- a", "- better"))
+    assert shelf.said("topics/ci.md") == ["other"]
+    shelf.save("lessons.md", "")
+    assert shelf.said("topics/ci.md") == ["other"]
+
+
+def test_a_removed_line_leaves_a_tombstone() -> None:
+    shelf = Shelf({"rules.md": "## Never\n\n- a\n- b <!-- id:bbbbbbbb -->\n"})
+    response = shelf.save("rules.md", "## Never\n")
+    assert response.removed == ("a", "b")
+    assert shelf.texts["archive.md"] == (
+        "# Archive\n\n"
+        "- a <!-- id:00000001 kind:never was:rules.md reason:deleted by:person"
+        " archived:2026-02-27 hand:yes -->\n"
+        "- b <!-- id:bbbbbbbb kind:never was:rules.md reason:deleted by:person"
+        " archived:2026-02-27 -->\n"
+    )
+
+
+def test_an_older_record_of_another_kind_is_no_tombstone() -> None:
+    replaced = "- a <!-- id:aaaaaaaa kind:profile was:profile.md reason:replaced -->\n"
+    shelf = Shelf({"profile.md": A, "archive.md": replaced})
+    shelf.save("profile.md", "")
+    assert buried(shelf) == ["a"]
+    shelf.save("profile.md", A)
+    shelf.save("profile.md", "")
+    assert buried(shelf) == ["a"]
+
+
+def test_a_tombstone_that_stands_already_is_not_doubled() -> None:
+    stone = "- A. <!-- id:aaaaaaaa kind:always was:rules.md reason:forgotten -->\n"
+    shelf = Shelf({"rules.md": "- a\n", "archive.md": stone})
+    assert shelf.save("rules.md", "").removed == ("a",)
+    assert shelf.texts["archive.md"] == stone
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        pytest.param("- a\n- a\n", "- a\n", id="one-of-two"),
+        pytest.param("- a\n\n- b\n", "- b\n- a\n", id="moved"),
+        pytest.param("## Always\n- a\n", "## Never\n- a\n", id="another-kind"),
+        pytest.param("intro\n\n## Always\n", "## Always\n", id="no-memory"),
+    ],
+)
+def test_what_is_still_there_or_was_no_memory_leaves_none(before: str, after: str) -> None:
+    shelf = Shelf({"rules.md": before})
+    assert shelf.save("rules.md", after).removed == ()
+    assert shelf.texts == {"rules.md": after}
+
+
+def test_what_was_moved_to_another_file_leaves_none() -> None:
+    shelf = Shelf({"rules.md": A})
+    assert shelf.save("rules.md", "", elsewhere=lambda placed: placed.block.text == "a") == (
+        Response(stale=False, verified=(), removed=())
+    )
+    assert "archive.md" not in shelf.texts
+
+
+def test_a_removed_proposal_counts_as_declined_and_a_note_or_a_question_does_not() -> None:
+    proposal = "- [ ] Use uv <!-- id:aaaaaaaa kind:always -->\n"
+    plain = "- [ ] pip is fine\n"
+    question = "- [ ] Delete: x <!-- id:bbbbbbbb op:forget of:cccccccc -->\n"
+    shelf = Shelf({"pending.md": proposal + plain + question + "- a note of mine\n"})
+    assert shelf.save("pending.md", "").removed == ("Use uv", "pip is fine")
+    assert buried(shelf) == ["Use uv", "pip is fine"]
+    kinds = [placed.block.meta for placed in shelf.document("archive.md").placed()]
+    assert [meta.get("kind") for meta in kinds if meta] == ["always", "lesson"]
+
+
+def test_a_line_taken_out_of_the_archive_is_just_gone() -> None:
+    shelf = Shelf({"archive.md": A})
+    assert shelf.save("archive.md", "").removed == ()
+    assert shelf.texts == {"archive.md": ""}
+
+
+def test_writing_it_again_by_hand_lifts_the_tombstone() -> None:
+    shelf = Shelf({"rules.md": A})
+    shelf.save("rules.md", "")
+    assert buried(shelf) == ["a"]
+    shelf.save("rules.md", "- A.\n")
+    assert buried(shelf) == []
+
+
+def test_an_editor_that_did_not_know_our_line_takes_it_away_no_more_and_is_asked() -> None:
+    shelf = Shelf({"lessons.md": A + LATER})
+    response = shelf.save("lessons.md", A + "- mine\n", (A, A + LATER))
+    assert response.stale
+    assert shelf.texts["lessons.md"] == A + "- mine\n" + LATER
+    assert shelf.texts["pending.md"] == (
+        "# Pending\n\n"
+        "- [ ] Delete: later <!-- id:00000001 kind:lesson source:consolidation op:forget"
+        " of:llllllll reason:saved%20from%20an%20editor%20that%20was%20opened%20before%20this"
+        "%20line%20was%20written ts:2026-02-27 -->\n"
+    )
+
+
+def test_nothing_is_asked_about_a_line_without_an_id_or_one_that_was_saved_too() -> None:
+    shelf = Shelf({"lessons.md": A + LATER + "- hand\n"})
+    shelf.save("lessons.md", A + "- later\n- mine\n", (A, A + LATER + "- hand\n"))
+    assert "pending.md" not in shelf.texts
+    assert shelf.said("lessons.md") == ["a", "later", "mine", "hand"]
+
+
+@pytest.mark.parametrize("file", ["pending.md", "archive.md"])
+def test_nothing_is_asked_about_lines_that_are_no_memories(file: str) -> None:
+    shelf = Shelf({file: A + LATER})
+    assert shelf.save(file, A + "- mine\n", (A, A + LATER)).stale
+    assert shelf.texts[file] == A + "- mine\n" + LATER
+
+
+def test_what_was_written_after_the_save_is_neither_missed_nor_asked_about() -> None:
+    shelf = Shelf({"lessons.md": A + LATER})
+    edit = HandEdit("lessons.md", (A, A + LATER), A + "- mine\n", unseen=1)
+
+    def notice(draft: Draft) -> Response:
+        draft.put("lessons.md", Shelf({"x": edit.saved}).document("x"))
+        return respond(draft, edit, lambda _: False, shelf.new_id, TODAY)
+
+    assert not shelf.change(Act("notice", "engramdown"), notice).stale
+    assert shelf.texts == {"lessons.md": A + "- mine\n" + LATER}
+
+
+@pytest.mark.parametrize(
+    "file, kind",
+    [("rules.md", "always"), ("profile.md", "profile"), ("lessons.md", "lesson")],
+)
+def test_our_change_that_gave_way_is_in_the_archive(file: str, kind: str) -> None:
+    ours, theirs = A.replace("- a", "- ours"), A.replace("- a", "- theirs")
+    shelf = Shelf({file: ours + LATER})
+    shelf.save(file, theirs, (A, ours + LATER))
+    assert shelf.said(file) == ["theirs", "later"]
+    (lost,) = shelf.document("archive.md").placed()
+    assert lost.block.text == "ours"
+    assert lost.block.meta is not None
+    assert lost.block.meta.get("reason") == "conflict"
+    assert lost.block.meta.get("kind") == kind
+    assert buried(shelf) == []
+
+
+def test_a_hand_edit_is_a_value() -> None:
+    edit = HandEdit("rules.md", ("",), "- a")
+    assert dataclasses.replace(edit, unseen=0) == edit

@@ -1,0 +1,124 @@
+"""Three-way merge: the person wins, and no entry is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+
+from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.merge import best_base, compare, merge
+from tests import laws, strategies
+from tests.hippocampus.stories import three_sides
+
+A, B, C = (f"- {name} <!-- id:{name * 8} -->\n" for name in "abc")
+pages = strategies.markdown()
+
+
+def merged(base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
+    """Return the merged text and the texts that gave way."""
+    result = merge(parse(base), parse(ours), parse(theirs))
+    return result.document.render(), [placed.block.text for placed in result.lost]
+
+
+@given(pages, pages)
+@example("", "- a")
+def test_a_merge_with_one_side_takes_that_side(base: str, other: str) -> None:
+    laws.one_sided_merges_take_that_side(base, other)
+
+
+@given(three_sides())
+@example((A, A + B, A + C))
+@example((A, A.replace("- a", "- ours"), A.replace("- a", "- theirs")))
+@example((A.rstrip(), A.replace("- a", "- ours").rstrip(), A + "mine\n"))
+@example((A, A + A.replace("- a", "- copied"), "# T\n" + A))
+@example((A, A.replace("- a", "- ours"), A.replace("-->", "x:1 -->") + A))
+@example(("", "- a\nk: v\n", "---\n"))
+def test_both_sides_are_kept(sides: tuple[str, str, str]) -> None:
+    laws.merging_keeps_both_sides(*sides)
+
+
+@given(pages, pages, pages)
+@example("", "- item\n...\n", "\ufeff---\r\nk: v\r\n")
+def test_unrelated_pages_keep_both_sides_too(base: str, ours: str, theirs: str) -> None:
+    laws.merging_keeps_both_sides(base, ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "base, ours, theirs, expected, lost",
+    [
+        pytest.param(A, A + B, A + C, A + C + B, [], id="both-add"),
+        pytest.param(A + B, A, A + B + C, A + C, [], id="ours-removes"),
+        pytest.param(A + B, A + B + C, A, A + C, [], id="theirs-removes"),
+        pytest.param(
+            A + B, A + B.replace("b <", "x <"), B + A, B.replace("b <", "x <") + A, [], id="moved"
+        ),
+        pytest.param(
+            A,
+            A.replace("a <", "x <"),
+            A.replace("a <", "y <"),
+            A.replace("a <", "y <"),
+            ["x"],
+            id="both-change",
+        ),
+        pytest.param(A, A.replace("a <", "x <"), "", "", ["x"], id="changed-and-removed"),
+        pytest.param(
+            A,
+            A.replace("a <", "x <"),
+            A.replace("a <", "x <"),
+            A.replace("a <", "x <"),
+            [],
+            id="the-same-change",
+        ),
+        pytest.param(
+            A, A.replace("-->", "ts:1 -->"), "mine\n" + A, "mine\n" + A[:-4] + "ts:1 -->\n", [],
+            id="ours-changes-metadata",
+        ),
+        pytest.param(A, A.replace("-->", "ts:1 -->"), "", "", [], id="metadata-is-no-loss"),
+        pytest.param(A + B, B, A.replace("a <", "y <") + B, A.replace("a <", "y <") + B, [],
+            id="theirs-changes-what-ours-removes",
+        ),
+        pytest.param(A, "", "mine\n\n" + A.replace("\n", "\r\n"), "mine\n\n", [],
+            id="other-line-ends-are-no-change",
+        ),
+        pytest.param("", "## Always\n\n- x\n", "## Never\n\n- x\n",
+            "## Never\n\n- x\n\n## Always\n\n- x\n", [], id="another-kind-is-another-memory",
+        ),
+        pytest.param("", "- x\n", "x\n", "x\n- x\n", [], id="a-paragraph-is-not-the-line"),
+        pytest.param("", "- x <!-- id:aaaaaaaa -->\n", "- x\n", "- x\n", [], id="said-already"),
+        pytest.param("", "Mine.", "- a\n", "- a\nMine.\n", [], id="a-paragraph-of-another-editor"),
+    ],
+)  # fmt: skip
+def test_a_merge(base: str, ours: str, theirs: str, expected: str, lost: list[str]) -> None:
+    assert merged(base, ours, theirs) == (expected, lost)
+
+
+def test_entries_are_matched_as_they_were_then_by_id_then_by_text() -> None:
+    before = parse(A + B + "- plain\n" + C)
+    after = parse(A.replace("a <", "copied <") + A + "- Plain.\n" + B.replace("b <", "x <"))
+    changes = compare(before, after)
+    pairs = {(old.block.text, new.block.text) for old, new in changes.kept}
+    assert pairs == {("a", "a"), ("b", "x"), ("plain", "Plain.")}
+    assert [placed.block.text for placed in changes.added] == ["copied"]
+    assert [placed.block.text for placed in changes.removed] == ["c"]
+    assert [(old.block.text, new.block.text) for old, new in changes.reworded] == [
+        ("b", "x"),
+        ("plain", "Plain."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "states, saved, base",
+    [
+        pytest.param((A,), A + B, 0, id="one-state"),
+        pytest.param((A, A + B), A + B + "mine\n", 1, id="newest"),
+        pytest.param((A, A + B), A + "mine\n", 0, id="stale"),
+        pytest.param((A, A + B, A + B + C), A + "mine\n" + B, 1, id="in-the-middle"),
+        pytest.param((A, A + B), A, 1, id="taken-back"),
+        pytest.param((A, B, A), "mine\n", 2, id="the-newest-of-equals"),
+        pytest.param((A, A + B), B + "mine\n", 1, id="a-line-that-only-the-newest-has"),
+        pytest.param((A, A + B), A + "- edited <!-- id:bbbbbbbb -->\n", 1, id="an-id-likewise"),
+        pytest.param(("", A), "mine\n", 0, id="from-nothing"),
+    ],
+)
+def test_the_state_that_a_person_had_open(states: tuple[str, ...], saved: str, base: int) -> None:
+    assert best_base(states, saved) == base

@@ -1,0 +1,47 @@
+"""The files that a new scope begins with."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.engram import Scope
+from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.filing import is_name, raw_entries
+from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.starter import GITIGNORE, starter_files
+
+
+@pytest.mark.parametrize(
+    "scope, names",
+    [
+        ("project", ["rules.md", "lessons.md"]),
+        ("global", ["rules.md", "lessons.md", "profile.md"]),
+    ],
+)
+def test_the_files_of_a_scope(scope: Scope, names: list[str]) -> None:
+    assert [*starter_files(scope)] == names
+    assert all(map(is_name, starter_files(scope)))
+
+
+@pytest.mark.parametrize("name", ["rules.md", "lessons.md", "profile.md"])
+def test_a_starter_file_explains_itself_in_notes_and_holds_no_memory(name: str) -> None:
+    text = starter_files("global")[name]
+    assert "<!--" in text
+    assert raw_entries(name, parse(text)) == []
+    assert all(len(line) <= 100 for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("kind", ["always", "never", "when"])
+def test_the_first_rule_is_one_line_more(kind: str) -> None:
+    text = starter_files("project")["rules.md"]
+    page = parse(text).add("Use uv", Metadata(), kind)
+    line = "- Use uv\n"
+    assert page.render().replace(line, "") == text
+    assert page.placed()[0].kind == kind
+
+
+def test_memory_is_for_git_and_the_journal_is_not() -> None:
+    lines = GITIGNORE.split("\n")
+    assert "/*" in lines
+    assert "!/memory/" in lines
+    assert "!/history.jsonl" not in lines

@@ -1,0 +1,116 @@
+"""What a step of the journal is, and how it is written down."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engramdown.hippocampus.steps import (
+    Change,
+    Part,
+    Step,
+    digest,
+    make_part,
+    read_line,
+    write_line,
+)
+from tests import strategies
+
+# What a file can hold: any bytes, read with surrogateescape.
+texts = st.binary(max_size=60).map(lambda data: data.decode("utf-8", "surrogateescape"))
+files = st.none() | texts | strategies.markdown()
+names = st.sampled_from(["rules.md", "topics/köln.md"])
+
+STEP: Final = Step(
+    "k3v9q2ht",
+    "2026-02-27T10:00:00.000000Z",
+    "user",
+    "forget",
+    "no longer true",
+    (make_part("rules.md", "- a\n- b\n", "- b\n"),),
+    (Change("~1234567", "rules.md", "- a\n", None, "always"),),
+)
+
+
+@given(files, files)
+@example("- a\n- b\n- b\n", "- a\n- b\n")
+@example("aaa", "aa")
+@example(None, "")
+def test_a_part_leads_there_and_back(before: str | None, after: str | None) -> None:
+    part = make_part("rules.md", before, after)
+    assert part.forward(before or "") == (after or "")
+    assert part.backward(after or "") == (before or "")
+    assert (part.source, part.target) == (digest(before), digest(after))
+    assert len(part.old) + len(part.new) <= len(before or "") + len(after or "")
+    assert part.begins == (part.text if before is not None else part.new)
+
+
+@given(names, files, files, texts)
+def test_a_step_comes_back_from_its_line(
+    name: str, before: str | None, after: str | None, why: str
+) -> None:
+    part = make_part(name, before, after)
+    change = Change("aaaaaaaa", name, before, after, "never")
+    step = dataclasses.replace(STEP, why=why, parts=(part, part), changes=(change,), of="x")
+    line = write_line(step)
+    assert line.index(b"\n") == len(line) - 1
+    assert read_line(line) == step
+    assert read_line(line[:-1]) == step
+
+
+def test_a_step_names_its_files() -> None:
+    assert STEP.files == ("rules.md",)
+
+
+def test_a_file_that_is_not_there_has_no_digest() -> None:
+    assert digest(None) == ""
+    assert digest("") != digest(None)
+    assert len(digest("a")) == 16
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b'"step"',
+        b"\xff",
+        b'{"step": "a"}',
+        b"[" * 100_000,
+        write_line(STEP).replace(b'"to"', b'"too"'),
+        write_line(STEP)[:-20],
+    ],
+    ids=lambda line: ascii(line[:12]),
+)
+def test_a_line_that_cannot_be_read_is_none(line: bytes) -> None:
+    assert read_line(line) is None
+
+
+@pytest.mark.parametrize(
+    "size, whole, holds",
+    [
+        pytest.param(0, 0, False, id="empty-journal"),
+        pytest.param(1_000, 0, False, id="soon-after"),
+        pytest.param(300_000, 0, True, id="long-after"),
+        pytest.param(1_000, 2_000, True, id="a-journal-that-was-cut"),
+    ],
+)
+def test_now_and_then_a_part_holds_the_whole_text(size: int, whole: int, *, holds: bool) -> None:
+    part = make_part("rules.md", "- a\n", "- b\n", size, whole)
+    assert part == Part(
+        "rules.md",
+        digest("- a\n"),
+        digest("- b\n"),
+        2,
+        "a",
+        "b",
+        "- b\n" if holds else None,
+        size if holds else whole,
+    )

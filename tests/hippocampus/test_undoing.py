@@ -1,0 +1,222 @@
+"""Reversing a step of the journal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engramdown.engram import Engram
+from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
+from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.undoing import pick
+from tests import step_laws
+from tests.hippocampus.shelf import Shelf
+from tests.hippocampus.stories import actions, engrams, shelves
+from tests.step_laws import Action
+
+ALWAYS = Engram("Use uv", "always", "project")
+NEVER = Engram("Push", "never", "project")
+LATER = Engram("Later", "lesson", "project")
+
+
+def forget(number: int = 0) -> Action:
+    return Action("forget", number, ALWAYS)
+
+
+def update(text: str) -> Action:
+    return Action("update", 0, Engram(text, "lesson", "project"))
+
+
+@given(shelves, st.lists(actions, max_size=5))
+@example(Shelf({"rules.md": "- a"}), [update("b"), Action("encode", 0, ALWAYS)])
+@example(Shelf({"rules.md": "\ufeff- \udc80\r\n"}), [forget(), Action("restore", 0, ALWAYS)])
+def test_undoing_every_step_brings_the_bytes_back(shelf: Shelf, many: list[Action]) -> None:
+    step_laws.undo_takes_every_step_back(shelf, many)
+
+
+@given(shelves, actions, st.lists(engrams(), max_size=3))
+@example(Shelf({"lessons.md": "- a"}), update("b"), [LATER])
+@example(Shelf({"lessons.md": "one\n\ntwo\n"}), forget(1), [LATER])
+@example(Shelf({"rules.md": "## Never\n\n- a\n"}), forget(), [NEVER, ALWAYS])
+def test_undoing_one_step_leaves_what_came_later(
+    shelf: Shelf, action: Action, later: list[Engram]
+) -> None:
+    step_laws.undo_of_one_step_leaves_the_others(shelf, action, later)
+
+
+def test_a_line_that_ended_the_file_is_put_back_as_a_line() -> None:
+    shelf = Shelf({"lessons.md": "- a <!-- id:aaaaaaaa -->"})
+    step_laws.act(shelf, update("b"))
+    shelf.encode(LATER)
+    shelf.undo("step0000")
+    assert shelf.said("lessons.md") == ["a", "Later"]
+
+
+def test_a_paragraph_comes_back_as_a_paragraph() -> None:
+    shelf = Shelf({"lessons.md": "one\n\n- a\n\ntwo\n"})
+    step_laws.act(shelf, forget(2))
+    shelf.encode(LATER)
+    shelf.undo("step0000")
+    assert sorted(shelf.said("lessons.md")) == ["Later", "a", "one", "two"]
+
+
+def test_what_was_added_is_taken_out_again_and_nothing_else() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.encode(NEVER)
+    shelf.undo("step0000")
+    assert shelf.said("rules.md") == ["Push"]
+
+
+def test_a_rule_comes_back_to_its_section() -> None:
+    shelf = Shelf({"rules.md": "- top\n\n## Never\n\n- a\n"})
+    step_laws.act(shelf, forget(1))
+    step_laws.act(shelf, forget(0))
+    shelf.encode(ALWAYS)
+    shelf.undo("step0000")
+    shelf.undo("step0001")
+    kinds = {placed.block.text: placed.kind for placed in shelf.document("rules.md").placed()}
+    assert kinds == {"a": "never", "Use uv": "always", "top": "always"}
+
+
+def test_what_is_back_already_cannot_be_brought_back() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    step_laws.act(shelf, forget())
+    step_laws.act(shelf, Action("restore", 0, ALWAYS))
+    shelf.encode(NEVER)
+    with pytest.raises(UndoRefusedError):
+        shelf.undo("step0001")
+    assert shelf.said("rules.md") == ["Use uv", "Push"]
+
+
+def test_what_is_written_again_is_not_doubled_by_an_undo() -> None:
+    shelf = Shelf({"lessons.md": "- a <!-- id:aaaaaaaa -->\n- b\n"})
+    step_laws.act(shelf, forget())
+    shelf.texts["lessons.md"] += "- a <!-- id:aaaaaaaa -->\n"
+    shelf.undo("step0000")
+    assert shelf.said("lessons.md") == ["b", "a"]
+    assert shelf.said("archive.md") == []
+
+
+def test_of_two_lines_with_one_id_the_one_that_was_written_is_meant() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    line = shelf.texts["rules.md"].split("\n")[4] + "\n"
+    copied = line.replace("Use uv", "Use uv or pip")
+    shelf.texts["rules.md"] = shelf.texts["rules.md"].replace(line, copied + line)
+    shelf.undo()
+    assert shelf.said("rules.md") == ["Use uv or pip"]
+
+
+@pytest.mark.parametrize(
+    "old, new, reason",
+    [
+        pytest.param("Use uv", "Use pip", "reads otherwise now: you changed it by hand", id="text"),
+        pytest.param("ts:", "pin:yes ts:", "reads otherwise now: you changed", id="metadata"),
+        pytest.param("- Use uv", "- x -->\n<!--", "is not there any more: you", id="removed"),
+    ],
+)
+def test_what_a_person_changed_since_is_never_overwritten(old: str, new: str, reason: str) -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.save("rules.md", shelf.texts["rules.md"].replace(old, new))
+    before = dict(shelf.texts)
+    with pytest.raises(UndoRefusedError, match=reason):
+        shelf.undo("step0000")
+    assert shelf.texts == before
+
+
+def test_what_a_later_step_changed_is_not_overwritten_either() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    step_laws.act(shelf, update("Use uv 0.9"))
+    with pytest.raises(UndoRefusedError, match="it was changed after this step"):
+        shelf.undo("step0000")
+
+
+def test_metadata_that_a_later_step_strengthened_does_not_stop_an_undo() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.encode(Engram("Use uv", "always", "project", "high"))
+    shelf.undo("step0000")
+    assert shelf.said("rules.md") == []
+
+
+def make(name: str, by: str = "llm", op: str = "encode", of: str = "") -> Step:
+    return Step(name, "", by, op, "", (), (), of)
+
+
+def test_the_last_step_of_ours_that_stands_is_undone() -> None:
+    steps = [make("aa"), make("ab"), make("ba", "person"), make("bb", "engramdown")]
+    assert pick(steps, "").id == "ab"
+    steps.append(make("u1", "user", "undo", "ab"))
+    assert pick(steps, "").id == "aa"
+    steps.append(make("u2", "user", "undo", "u1"))
+    assert pick(steps, "").id == "ab"
+
+
+def test_nothing_is_left_to_undo() -> None:
+    with pytest.raises(EntryNotFoundError, match="nothing is left to undo"):
+        pick([make("aa", "person")], "")
+
+
+def test_a_step_is_named_by_any_unique_prefix() -> None:
+    steps = [make("aa"), make("ab"), make("b", "user", "undo", "x")]
+    assert pick(steps, "aa").id == "aa"
+    assert pick(steps, "b").id == "b"
+    with pytest.raises(AmbiguousIdError, match="aa, ab"):
+        pick(steps, "a")
+    with pytest.raises(EntryNotFoundError, match="history"):
+        pick(steps, "zz")
+
+
+@pytest.mark.parametrize("by", ["person", "engramdown"])
+def test_a_hand_edit_is_not_ours_to_undo(by: str) -> None:
+    with pytest.raises(UndoRefusedError, match="is a hand edit"):
+        pick([make("aa", by)], "aa")
+
+
+def test_a_step_is_undone_once() -> None:
+    steps = [make("aa"), make("u1", "user", "undo", "aa")]
+    with pytest.raises(UndoRefusedError, match="was undone already"):
+        pick(steps, "aa")
+
+
+def test_an_undo_can_be_undone() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    before = dict(shelf.texts)
+    shelf.undo()
+    shelf.undo("step0001")
+    assert shelf.texts == before
+
+
+@pytest.mark.parametrize("tick", ["x", "X", "-"])
+def test_a_proposal_that_comes_back_waits_again(tick: str) -> None:
+    page = f"- [{tick}] Use uv <!-- id:aaaaaaaa kind:always -->\n- [x] other <!-- id:bbbbbbbb -->\n"
+    shelf = Shelf({"pending.md": page})
+    shelf.change(
+        Act("resolve", "user"),
+        lambda draft: draft.put(
+            "pending.md",
+            draft.get("pending.md").remove(draft.get("pending.md").placed()[0].block),
+        ),
+    )
+    shelf.undo()
+    assert shelf.texts["pending.md"] == page.replace(f"[{tick}] Use", "[ ] Use")
+
+
+def test_a_change_of_one_memory_in_a_step_of_several_is_reversed_by_itself() -> None:
+    shelf = Shelf()
+
+    def edit(draft: Draft) -> None:
+        draft.put("rules.md", draft.get("rules.md").add_item("- a\n", "always"))
+        draft.put("lessons.md", draft.get("lessons.md").add_item("- b\n"))
+
+    shelf.change(Act("encode", "llm"), edit)
+    shelf.encode(ALWAYS)
+    shelf.undo("step0000")
+    assert (shelf.said("rules.md"), shelf.said("lessons.md")) == (["Use uv"], [])
