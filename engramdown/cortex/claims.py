@@ -1,0 +1,246 @@
+"""What a short text claims, read without a model: its words, numbers, names, and what they govern.
+
+Promises: any string may be read, in linear time; the same text always gives the same claim.
+
+English comes first; of other languages only the commonest words for *not*, *without* and *only*
+are known, because to miss one of those would equate a rule with its opposite.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, Literal
+
+from engramdown.cortex.words import STOP_WORDS, spaced, word_set
+
+__all__ = ["LONGEST", "OPPOSITES", "Claim", "Mark", "read"]
+
+Mark = Literal["number", "version", "path", "name"]
+
+# Words that add little to what is claimed, except by where they stand: "use uv", "prefer uv".
+_LIGHT: Final = word_set(
+    "instead rather use uses used using prefer prefers preferred run runs ran running execute "
+    "executes need needs needed require requires required make makes made give gives given "
+    "write writes written keep keeps kept live lives stored choose allowed remember please "
+    "ensure sure ever well user one per approximately around"
+)
+_NUMBERS: Final = {
+    word: str(number)
+    for number, words in {
+        2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight",
+        9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 20: "twenty", 100: "hundred",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+# English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
+# the Korean syllables that negate.
+_NOT: Final = word_set(
+    "not no never none nothing nor neither cannot avoid avoids forbid forbidden refuse stop "
+    "dont doesnt didnt cant wont isnt arent shouldnt mustnt nicht nie niemals kein keine "
+    "keinen keiner ne pas jamais nunca non mai não niet nooit geen не никогда нет nigdy 不 没 沒 "
+    "别 別 勿 無 无 未 莫 禁 않 없 못"
+)
+_WITHOUT: Final = word_set("without except unless ohne außer sans sin sem senza zonder без")
+_ONLY: Final = word_set("only nur seulement solo apenas alleen только tylko")
+_DIRECTIONS: Final = {
+    "before": "before", "until": "before", "after": "after", "then": "after", "since": "after",
+    "once": "after", "from": "from", "to": "to", "into": "to", "onto": "to",
+}  # fmt: skip
+_CLAUSES: Final = word_set("but when if while because whenever wenn falls quand si cuando")
+_PREPOSITIONS: Final = word_set(
+    "in on at with for of by via over under as per within during about between against"
+)
+OPPOSITES: Final = frozenset(
+    frozenset(pair.split("/"))
+    for pair in word_set(
+        "enable/disable enabled/disabled on/off before/after allow/deny allow/forbid always/never "
+        "ascending/descending short/long public/private first/last oldest/newest old/new "
+        "open/close add/remove include/exclude more/less more/fewer minimum/maximum start/stop "
+        "increase/decrease upper/lower true/false yes/no accept/reject all/some every/some "
+        "high/low fast/slow light/dark left/right above/below over/under in/out up/down "
+        "most/least to/from into/from must/may must/might must/can should/may should/might "
+        "always/sometimes"
+    )
+)
+"""Pairs of words of which a claim and its opposite hold one each."""
+
+LONGEST: Final = 4000
+"""How much of a text is read, in characters: what is longer is no claim but a document."""
+_STOPS: Final = ",;:.!?()\u2013\u2014\u3002\uff0c\uff1b\uff1a\u3001"
+_EDGES: Final = f"\"'`*~&<>[]{{}}-\u00ab\u00bb\u2018\u2019\u201c\u201d\u2026{_STOPS}"
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_NUMBER: Final = re.compile(r"[$€£#+-]?[0-9].*", re.DOTALL)
+_VERSION: Final = re.compile(r"v?[0-9]++(?:\.[0-9]++){1,9}+\S*|v[0-9]++")
+_CODE: Final = re.compile(r"[_.:@=#+&$%^|0-9]|[a-z][A-Z]|\A--")
+_JAPANESE_NOT: Final = re.compile("ない|なく|なかっ|ません|なし")
+_CONTRACTED: Final = "n't"
+
+
+@dataclass(slots=True)
+class Claim:
+    """What a text claims.
+
+    Attributes:
+        words: What it is about: folded words and names, without stop words, in order.
+        forms: The subset whose order in a clause matters, as ``(word, clause)``: not governed by a
+            preposition, so that one may be who does it and another to whom it is done.
+        every: All its words, stop words too.
+        marks: What must agree exactly, by kind: numbers, versions, paths and names.
+        negations: How it negates: ``not``, ``without``, ``instead``.
+        only: Whether it is limited to something (*only*).
+        scopes: What stands behind a word that gives a role: ``not``, ``before``, ``from``, or
+            ``of`` for any other preposition.
+        counts: The number that stands before a word, by the word.
+    """
+
+    words: list[str] = field(default_factory=list)
+    forms: list[tuple[str, int]] = field(default_factory=list)
+    every: set[str] = field(default_factory=set)
+    marks: dict[Mark, set[str]] = field(default_factory=dict)
+    negations: set[str] = field(default_factory=set)
+    only: bool = False
+    scopes: dict[str, set[str]] = field(default_factory=dict)
+    counts: dict[str, str] = field(default_factory=dict)
+
+
+def read(text: str) -> Claim:
+    """Return what ``text`` claims in its first 4,000 characters; do not change it, it is shared.
+
+    >>> claim = read("Never use pip, use uv 0.5.1")
+    >>> claim.words, claim.negations, claim.marks
+    (['pip', 'uv'], {'not'}, {'version': {'0.5.1'}})
+    """
+    return _read(text[:LONGEST])
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Claim:
+    reader = _Reader(Claim())
+    plain = text if text.isascii() else unicodedata.normalize("NFC", text).replace("\u2019", "'")
+    for line in spaced(_JAPANESE_NOT.sub(" 不 ", plain)).split("\n"):
+        reader.end_clause()
+        for chunk in line.split():
+            reader.chunk(chunk)
+    if not reader.claim.words:
+        reader.claim.words.extend(sorted(reader.claim.every))
+    return reader.claim
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where in a text the reader is, and what it has understood so far."""
+
+    claim: Claim
+    clause: int = 0
+    first: bool = True
+    negated: bool = False
+    governed: bool = False
+    direction: str = ""
+    before: str = ""
+    number: str = ""
+
+    def end_clause(self) -> None:
+        self.clause += 1
+        self.first = True
+        self.negated = self.governed = False
+        self.direction = ""
+
+    def chunk(self, chunk: str) -> None:
+        """Read what stands between two spaces."""
+        core = chunk.strip(_EDGES)
+        lead, _, tail = chunk.partition(core) if core else (chunk, "", "")
+        if any(mark in lead for mark in _STOPS):
+            self.end_clause()
+        option = core and lead.endswith("--") and lead == "--"
+        if option or "/" in core or "\\" in core:
+            self.mark("path" if not option else "name", core.casefold())
+        elif _VERSION.fullmatch(core):
+            self.mark("version", core.casefold().removeprefix("v"))
+        elif core:
+            self.plain(core)
+        if any(mark in tail for mark in _STOPS):
+            self.end_clause()
+
+    def plain(self, core: str) -> None:
+        folded = core.casefold()
+        core, folded = (core[:-2], folded[:-2]) if folded.endswith("'s") else (core, folded)
+        parts = _WORD.findall(core)
+        if _NUMBER.fullmatch(core) and len(parts) == 1:
+            self.mark("number", folded)
+        elif _CODE.search(core) and "-" not in core:
+            self.mark("name", folded)
+        else:
+            for part in parts:
+                self.word(part)
+
+    def word(self, part: str) -> None:
+        folded = part.casefold()
+        if folded in _NUMBERS or folded[0].isdigit():
+            self.mark("number", _NUMBERS.get(folded, folded))
+            return
+        proper = part[0].isupper() and (not self.first or (len(part) > 1 and part.isupper()))
+        self.first = False
+        self.claim.every.add(folded)
+        letter = proper and len(part) == 1 and part != "I"
+        if letter or not (self.function(folded) or folded in STOP_WORDS):
+            self.content(folded)
+            if proper:
+                self.claim.marks.setdefault("name", set()).add(folded)
+        self.before = folded
+
+    def function(self, word: str) -> bool:
+        """Note what a small word does to those behind it; return whether it is one."""
+        if negation := self.negation(word):
+            self.claim.negations.add(negation)
+            self.negated = True
+        elif word in _ONLY:
+            self.claim.only = True
+        elif word in _CLAUSES:
+            self.end_clause()
+            self.first = False
+        elif word in _DIRECTIONS:
+            self.direction = _DIRECTIONS[word]
+            self.clause += 1
+        elif word in _PREPOSITIONS:
+            self.governed = True
+        else:
+            return False
+        return True
+
+    def negation(self, word: str) -> str:
+        if word in _NOT or word.endswith(_CONTRACTED):
+            return "not"
+        if word in _WITHOUT:
+            return "without"
+        instead = (self.before, word) in {("instead", "of"), ("rather", "than")}
+        preferred = word == "over" and not self.claim.every.isdisjoint(
+            ("prefer", "prefers", "preferred", "choose")
+        )
+        return "instead" if instead or preferred else ""
+
+    def mark(self, kind: Mark, value: str) -> None:
+        self.claim.marks.setdefault(kind, set()).add(value)
+        self.claim.every.add(value)
+        self.first = False
+        self.before = value
+        if kind in ("path", "name"):
+            self.content(value)
+        elif kind == "number":
+            self.number = value
+
+    def content(self, word: str) -> None:
+        if not self.direction and not self.governed:
+            self.claim.forms.append((word, self.clause))
+        if word in _LIGHT:
+            return
+        self.claim.words.append(word)
+        if self.negated:
+            self.claim.scopes.setdefault("not", set()).add(word)
+        if role := self.direction or ("of" if self.governed else ""):
+            self.claim.scopes.setdefault(role, set()).add(word)
+        if self.number:
+            self.claim.counts[word] = self.number
+            self.number = ""

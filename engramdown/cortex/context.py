@@ -1,0 +1,363 @@
+"""What a model is shown of memory: sections, chosen under a budget.
+
+Promises: a section never costs more tokens than its budget; an entry is shown whole or not at all,
+and a section says how many it leaves out; the same memory, message, day and budgets give the same
+bytes, and while everything fits, the message changes nothing. Metadata, ids and private notes do
+not appear, and no text can pass for a heading or a line of ours. No clock, no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+from typing import Final, NamedTuple, Self
+
+from engramdown.cortex.inert import bullet, one_line, paragraphs
+from engramdown.cortex.relevance import Index
+from engramdown.cortex.wording import renderer
+from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
+from engramdown.hippocampus.entry import Entry
+from engramdown.tokens import estimate_tokens
+
+__all__ = [
+    "BUDGETS",
+    "Memory",
+    "MemoryContext",
+    "Section",
+    "build",
+    "scratchpad_context",
+    "select",
+]
+
+BUDGETS: Final[Mapping[str, int]] = {
+    "identity": 300,
+    "global_rules": 1500,
+    "project_rules": 1500,
+    "global_lessons": 1000,
+    "project_lessons": 1000,
+    "scratchpad": 500,
+}
+"""What each section may cost in tokens; the order is the one in which they are shown."""
+
+_HEADINGS: Final = {
+    "identity": "## Your Memory — Identity",
+    "global_rules": "## Your Memory — Global Rules",
+    "project_rules": "## Your Memory — Project Rules",
+    "global_lessons": "## Your Memory — Global Lessons",
+    "project_lessons": "## Your Memory — Project Lessons",
+}
+_SOUL: Final = "soul.md"
+_LONGEST_TOKEN: Final = 4
+"""Characters that a token holds at most, see :func:`estimate_tokens`."""
+_SURENESS: Final = {confidence: rank for rank, confidence in enumerate(CONFIDENCES)}
+# Own headings of a person come after Always and Never, whose rules they hold too.
+_ORDER_OF_KINDS: Final = {"always": 0, "never": 1, "when": 3}
+_OWN_HEADING: Final = 2
+
+Scores = Callable[[], Mapping[int, float]]
+"""Gives how relevant entries are, by position; called only when it matters, as it costs time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Everything that may be shown, as the stores hold it now.
+
+    Keep it as long as the stores stay the same: it keeps what was indexed to rank it.
+
+    Attributes:
+        soul: The page that says who the assistant is, as a person wrote it, or ``""``.
+        profile: Facts about the user, in file order, like the rest.
+        global_rules: Rules of the global scope, of all kinds.
+        project_rules: Rules of the project.
+        global_lessons: Lessons of the global scope.
+        project_lessons: Lessons of the project.
+    """
+
+    soul: str = ""
+    profile: Sequence[Entry] = ()
+    global_rules: Sequence[Entry] = ()
+    project_rules: Sequence[Entry] = ()
+    global_lessons: Sequence[Entry] = ()
+    project_lessons: Sequence[Entry] = ()
+    _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def section(self, name: str) -> Sequence[Entry]:
+        """Return the entries of the section ``name``, each paragraph of the soul as one."""
+        entries: Sequence[Entry] = (
+            [*_soul(self.soul), *self.profile] if name == "identity" else getattr(self, name)
+        )
+        return entries
+
+    def relevance(self, name: str, message: str, today: date) -> Mapping[int, float]:
+        """Return how well the entries of the section ``name`` fit ``message``, by position."""
+        if not message or name == "identity":
+            return {}
+        if name not in self._indexes:
+            self._indexes[name] = Index(self.section(name))
+        return self._indexes[name].weighed(message, today)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section, as it is shown.
+
+    Attributes:
+        name: Its key in :data:`BUDGETS`.
+        heading: Its first line.
+        budget: What it may cost, in tokens.
+        tokens: What it costs.
+        shown: The entries that it shows, in file order. A paragraph of the soul is an entry of the
+            file ``soul.md`` without an id.
+        left_out: The entries that did not fit, in file order.
+        text: Its words, ``""`` if the budget does not even hold its heading.
+    """
+
+    name: str
+    heading: str
+    budget: int
+    tokens: int
+    shown: tuple[Entry, ...]
+    left_out: tuple[Entry, ...]
+    text: str
+
+
+class MemoryContext(str):
+    """What a model is shown: a ``str`` that also knows its sections.
+
+    Attributes:
+        sections: The sections that have entries, in order.
+    """
+
+    __slots__ = ("sections",)
+
+    sections: tuple[Section, ...]
+
+    def __new__(cls, text: str = "", sections: Sequence[Section] = ()) -> Self:
+        """Take the whole ``text`` and the ``sections`` that it is made of."""
+        self = super().__new__(cls, text)
+        self.sections = tuple(sections)
+        return self
+
+
+def build(
+    memory: Memory,
+    message: str,
+    today: date,
+    budgets: Mapping[str, int] | None = None,
+    overrides: Mapping[str, str] | None = None,
+) -> MemoryContext:
+    """Return what a model is shown of ``memory`` when it is sent ``message``.
+
+    Args:
+        memory: What there is.
+        message: What *when* rules and lessons are ranked by where they do not all fit; may be "".
+        today: Entries that expired before it are not shown.
+        budgets: Tokens by section, where they are not those of :data:`BUDGETS`.
+        overrides: Templates of the person's own, by name; see :mod:`engramdown.cortex.wording`.
+
+    Raises:
+        StoreError: A template of ``overrides`` is broken.
+
+    >>> rule = Entry(id="k3v9q2ht", text="Use uv", kind="always", scope="project")
+    >>> print(build(Memory(project_rules=[rule]), "", date(2026, 3, 1)).sections[0].text)
+    ## Your Memory — Project Rules
+    <BLANKLINE>
+    ### Always
+    <BLANKLINE>
+    - Use uv
+    """
+    allowed = {**BUDGETS, **(budgets or {})}
+    words = overrides or {}
+    sections = []
+    for name in _HEADINGS:
+        entries = memory.section(name)
+        if live := _live(entries, today):
+            scores = partial(_scores, memory, name, live, message, today)
+            frame = _Frame(name, allowed[name], "section.j2", words)
+            sections.append(_fit(frame, [entries[at] for at in live], scores))
+    texts = [section.text for section in sections if section.text]
+    text = renderer(words)("context.j2", {"sections": texts}) if texts else ""
+    return MemoryContext(text, sections)
+
+
+def scratchpad_context(
+    entries: Sequence[Entry],
+    today: date,
+    budget: int = BUDGETS["scratchpad"],
+    overrides: Mapping[str, str] | None = None,
+) -> str:
+    """Return what the description of a scratchpad tool says, ``""`` if nothing was learned.
+
+    Args:
+        entries: All there are; the *when* rules and lessons that speak of scratchpads are chosen.
+        today: Entries that expired before it are not shown.
+        budget: What it may cost, in tokens.
+        overrides: Templates of the person's own, by name.
+
+    Raises:
+        StoreError: A template of ``overrides`` is broken.
+    """
+    about = [entries[at] for at in _live(entries, today) if _on_scratchpads(entries[at])]
+    if not about:
+        return ""
+    return _fit(_Frame("scratchpad", budget, "scratchpad.j2", overrides or {}), about, dict).text
+
+
+def select(entries: Sequence[Entry], budget: int, scores: Scores = dict) -> list[int]:
+    """Return the positions of the entries to show as a list that costs at most ``budget`` tokens.
+
+    What always holds comes first: pages, *always* and *never* rules, and what is pinned; what a
+    person wrote before the rest of it. Then the others by their score. Between equals the surer
+    comes first, then the newer, which is also the later one. An entry that does not fit is passed
+    over, and those behind it still have their chance.
+    """
+    shown: list[int] = []
+    groups: set[tuple[int, str]] = set()
+    for at in _ranked(entries, scores):
+        if budget <= 0:
+            break
+        entry = entries[at]
+        if len(entry.text) > budget * _LONGEST_TOKEN:
+            continue  # so as not to measure thousands that cannot fit
+        cost = estimate_tokens(_line(entry) + "\n")
+        if (group := _group(entry)) not in groups:
+            cost += estimate_tokens(f"\n### {group[1]}\n\n")
+        if cost <= budget:
+            budget -= cost
+            groups.add(group)
+            shown.append(at)
+    return sorted(shown)
+
+
+class _Group(NamedTuple):
+    """Entries under one heading, as a template sees them."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where entries are to be shown."""
+
+    name: str
+    budget: int
+    template: str
+    overrides: Mapping[str, str]
+
+    @property
+    def heading(self) -> str:
+        return _HEADINGS.get(self.name, "")
+
+    def words(self, shown: Sequence[Entry], left_out: Sequence[Entry]) -> str:
+        values = {
+            "heading": self.heading,
+            "groups": _groups(shown),
+            "left_out": len(left_out),
+            "rules_left_out": sum(entry.kind in ("always", "never") for entry in left_out),
+        }
+        return renderer(self.overrides)(self.template, values)
+
+    def section(self, text: str, shown: Sequence[Entry], left_out: Sequence[Entry]) -> Section:
+        return Section(
+            name=self.name,
+            heading=self.heading,
+            budget=self.budget,
+            tokens=estimate_tokens(text),
+            shown=tuple(shown),
+            left_out=tuple(left_out),
+            text=text,
+        )
+
+
+def _fit(frame: _Frame, entries: Sequence[Entry], scores: Scores) -> Section:
+    """Return the section that shows as much of ``entries`` as its budget allows."""
+    if sum(len(entry.text) for entry in entries) <= frame.budget * _LONGEST_TOKEN:
+        text = frame.words(entries, ())
+        if estimate_tokens(text) <= frame.budget:
+            return frame.section(text, entries, ())
+    bare = frame.words((), entries)
+    base = estimate_tokens(bare)
+    room = frame.budget - base
+    while room > 0:
+        chosen = set(select(entries, room, scores))
+        shown = [entry for at, entry in enumerate(entries) if at in chosen]
+        left_out = [entry for at, entry in enumerate(entries) if at not in chosen]
+        text = frame.words(shown, left_out)
+        tokens = estimate_tokens(text)
+        if tokens <= frame.budget:
+            return frame.section(text, shown, left_out)
+        # A template of the person's own says more with each entry than ours: take fewer.
+        room = room * (frame.budget - base) // (tokens - base)
+    return frame.section(bare if base <= frame.budget else "", (), entries)
+
+
+def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:
+    """Yield all positions, in the order in which they are to be shown while there is room."""
+    newest = range(len(entries) - 1, -1, -1)
+    by_date = sorted(newest, key=lambda at: entries[at].ts, reverse=True)
+    surest = sorted(by_date, key=lambda at: _SURENESS[entries[at].confidence])
+    firm = [at for at in surest if _is_firm(entries[at])]
+    pages = [at for at in range(len(entries)) if entries[at].file == _SOUL]
+    yield from pages
+    yield from sorted(firm, key=lambda at: not entries[at].by_person)
+    relevant = scores()
+    rest = (at for at in surest if not _is_firm(entries[at]) and entries[at].file != _SOUL)
+    yield from sorted(rest, key=lambda at: -relevant.get(at, 0.0))
+
+
+def _is_firm(entry: Entry) -> bool:
+    return entry.kind in ("always", "never") or entry.pin
+
+
+def _scores(
+    memory: Memory, name: str, live: Sequence[int], message: str, today: date
+) -> Mapping[int, float]:
+    found = memory.relevance(name, message, today)
+    return {place: found[at] for place, at in enumerate(live) if at in found}
+
+
+def _live(entries: Sequence[Entry], today: date) -> list[int]:
+    """Return the positions of the entries that still hold."""
+    day = today.isoformat()
+    return [at for at, entry in enumerate(entries) if not entry.expires or entry.expires >= day]
+
+
+def _on_scratchpads(entry: Entry) -> bool:
+    about = "scratchpad" in entry.text.casefold() or "scratchpad" in entry.topic
+    return about and entry.kind in ("when", "lesson")
+
+
+def _soul(page: str) -> list[Entry]:
+    return [
+        Entry(id="", text=text, kind="profile", scope="global", file=_SOUL, line=line)
+        for line, text in paragraphs(page)
+    ]
+
+
+def _groups(entries: Sequence[Entry]) -> list[_Group]:
+    """Return the entries under their headings: Always, Never, a person's own, then When."""
+    lines: dict[tuple[int, str], list[str]] = {}
+    for entry in entries:
+        lines.setdefault(_group(entry), []).append(_line(entry))
+    groups = sorted(lines, key=lambda group: group[0])
+    return [
+        _Group(group[1], (*lines[group][:-1], lines[group][-1].rstrip("\n"))) for group in groups
+    ]
+
+
+def _group(entry: Entry) -> tuple[int, str]:
+    """Return where among the groups the one of ``entry`` comes, and its title."""
+    title = one_line(entry.heading)
+    if entry.kind not in RULE_KINDS:
+        return (_OWN_HEADING, title) if entry.file != _SOUL else (0, "")
+    if fold(title) in ("", entry.kind):
+        return _ORDER_OF_KINDS[entry.kind], entry.kind.capitalize()
+    return (_OWN_HEADING if entry.kind == "always" else _ORDER_OF_KINDS[entry.kind]), title
+
+
+def _line(entry: Entry) -> str:
+    # A paragraph of a page is not an item, and a blank line follows it.
+    return f"{entry.text}\n" if entry.file == _SOUL else bullet(entry.text)

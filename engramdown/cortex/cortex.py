@@ -1,0 +1,318 @@
+"""The coordinator: decides what is written, and assembles what a model sees.
+
+Promises: every engram that is proposed gets a receipt that tells what became of it, and
+*encoded* means that the line is on the disk; what holds a secret is never written as it came;
+reading works in every mode, with no model and no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engramdown.clock import today
+from engramdown.engram import SCOPES, Engram, Scope
+from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.hippocampus.closed import ClosedDisk
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.files import FileChange
+from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.settings import MODES, Settings, find_places, load
+
+if TYPE_CHECKING:
+    from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.gate import Decision
+    from engramdown.cortex.intake import Intake
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.recollection import Recollection
+    from engramdown.cortex.relevance import Index
+    from engramdown.cortex.turns import Session
+
+__all__ = ["Cortex"]
+
+T = TypeVar("T")
+
+
+class Cortex:
+    """Two stores and the gate before them.
+
+    Attributes:
+        global_hc: The store of what holds everywhere.
+        project_hc: The store of this project.
+        settings: What was configured.
+    """
+
+    def __init__(
+        self,
+        global_hc: HippocampusProtocol,
+        project_hc: HippocampusProtocol,
+        mode: str = "autopilot",
+        model: object = None,
+        *,
+        settings: Settings | None = None,
+    ) -> None:
+        """Coordinate two stores.
+
+        Args:
+            global_hc: Any store that satisfies :class:`engramdown.HippocampusProtocol`.
+            project_hc: Another one.
+            mode: ``autopilot``, ``copilot`` or ``off``.
+            model: Kept for jobs that use a language model; nothing here needs one.
+            settings: Budgets; the defaults unless given.
+
+        Raises:
+            InvalidEngramError: If the mode is none of the three.
+        """
+        self.global_hc = global_hc
+        self.project_hc = project_hc
+        self.mode = mode
+        self.model = model
+        self.settings = settings or Settings()
+        self._notices: list[str] = []
+        self._index: tuple[list[Entry], Index] | None = None
+
+    @classmethod
+    def open(
+        cls,
+        project: Path | str | None = None,
+        home: Path | str | None = None,
+        mode: str | None = None,
+        model: object = None,
+    ) -> Cortex:
+        """Open the scopes that are found from the working directory.
+
+        Args:
+            project: A project's folder, or its ``.engramdown``; by default the nearest one above
+                the working directory. Where there is none, one begins there at the first write,
+                except in the home folder, where the global scope is: it cannot be a project.
+            home: The folder of the global scope; by default ``ENGRAMDOWN_HOME`` or
+                ``~/.engramdown``.
+            mode: ``autopilot``, ``copilot`` or ``off``; by default what is configured.
+            model: See :class:`Cortex`.
+
+        Raises:
+            SettingsError: If a setting is wrong, or a folder cannot be that of a project.
+        """
+        places = find_places(project, home)
+        settings = load(places.home, places.project, mode)
+        stores = (
+            _store(places.home, "global", settings),
+            _store(places.project, "project", settings, places.closed),
+        )
+        cortex = cls(*stores, settings.mode, model, settings=settings)
+        cortex._notice()
+        return cortex
+
+    @property
+    def mode(self) -> str:
+        """What is written without asking: ``autopilot``, ``copilot`` or ``off``; can be set."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        if mode not in MODES:
+            raise InvalidEngramError.not_one_of("mode", mode, MODES)
+        self._mode = mode
+
+    @property
+    def stores(self) -> tuple[Hippocampus, ...]:
+        """The stores of files: global, then project."""
+        both = (self.global_hc, self.project_hc)
+        return tuple(store for store in both if isinstance(store, Hippocampus))
+
+    def notices(self) -> list[str]:
+        """Return what opening noticed: hand edits that were taken in, or why it could not look."""
+        return list(self._notices)
+
+    def entries(self) -> list[Entry]:
+        """Return every memory, global ones first, in file order."""
+        return [*self.global_hc.entries(), *self.project_hc.entries()]
+
+    def find(self, prefix: str) -> Entry:
+        """Return the memory whose id begins with ``prefix``.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If there are several.
+        """
+        return self._find(prefix)[1]
+
+    def recall(self, query: str, limit: int = 20) -> list[Entry]:
+        """Return the memories that fit ``query`` best, the best first; any text is a query.
+
+        Args:
+            query: Words to look for.
+            limit: How many to return at most.
+        """
+        from engramdown.cortex.relevance import Index
+
+        entries = self.entries()
+        if self._index is None or self._index[0] != entries:
+            self._index = (entries, Index(entries))
+        hits = self._index[1].search(query, today())
+        return [hit.entry for hit in hits[: max(limit, 0)]]
+
+    def encoding_gate(self, engram: Engram) -> Decision:
+        """Return what is to be done with an engram; nothing is written."""
+        return self._intake.decision(self.mode, engram)
+
+    def propose(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
+        """Gate engrams, then encode or queue each; a receipt for each says what happened.
+
+        A store that cannot be read or written gives receipts with ``failed``, not an exception.
+        """
+        self._notice()
+        return self._intake.propose(self.mode, engrams)
+
+    def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
+        """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
+        return self._intake.encode(engrams)
+
+    def pending(self) -> list[Proposal]:
+        """Return what waits for a person, global proposals first, each with what it touches."""
+        from engramdown.cortex.proposals import describe
+
+        items = self._intake.waiting.items()
+        return describe(items, self.entries()) if items else []
+
+    def resolve(
+        self, proposal_id: str, decision: str = "accept", text: str | None = None
+    ) -> Receipt:
+        """Carry out what a person decided about a proposal.
+
+        Args:
+            proposal_id: Its id or a unique prefix.
+            decision: ``accept``, ``decline`` or ``skip``.
+            text: The words that the person wants instead of the proposed ones, or ``None``.
+
+        Raises:
+            InvalidEngramError: If the decision is none of the three, or the text is empty.
+            EntryNotFoundError: If no proposal has this id, any more.
+            AmbiguousIdError: If several have.
+            StoreError: If it could not be written; the proposal still waits.
+        """
+        self._notice()
+        return self._intake.waiting.resolve(proposal_id, decision, text)
+
+    def apply_ticks(self) -> list[Receipt]:
+        """Carry out the lines of ``pending.md`` that a person ticked.
+
+        Call it between turns. A line that cannot be carried out stays, and its receipt tells why.
+        """
+        self._notice()
+        return self._intake.waiting.apply_ticks(self._tell)
+
+    def forget(self, entry_id: str, why: str = "") -> Entry:
+        """Retire the memory with this id or unique prefix; it can be restored."""
+        from engramdown.redaction import redact
+
+        scope, entry = self._find(entry_id)
+        store = self._store(scope)
+        if isinstance(store, Hippocampus):
+            gone = store.forget(entry.id, redact(why))
+        else:
+            gone = store.forget(entry.id)
+        self._intake.waiting.forgot(scope, gone)
+        return gone
+
+    def restore(self, entry_id: str) -> Entry:
+        """Bring back a retired memory from whichever scope holds it."""
+        return self._first(lambda store: store.restore(entry_id), entry_id)
+
+    def update(self, entry_id: str, text: str) -> Entry:
+        """Change the text of a memory; its id stays. Secrets are redacted."""
+        from engramdown.redaction import redact
+
+        scope, entry = self._find(entry_id)
+        return self._store(scope).update(entry.id, redact(text))
+
+    def build_memory_context(self, message: str = "") -> MemoryContext:
+        """Return what a model is to see of memory, ranked by ``message`` under the budgets.
+
+        An unchanged memory gives unchanged bytes.
+        """
+        return self._recollection.context(message)
+
+    def get_scratchpad_context(self) -> str:
+        """Return what memory says about scratchpads, for the description of such a tool."""
+        return self._recollection.scratchpad()
+
+    def session(self) -> Session:
+        """Begin a conversation."""
+        from engramdown.cortex.turns import Session
+
+        return Session(self)
+
+    def rehearse(self) -> None:
+        """From now on write nothing; :meth:`rehearsed` tells what would have been written.
+
+        Raises:
+            StoreError: If a store has no files: it could only do as it is told.
+        """
+        for store in (self.global_hc, self.project_hc):
+            if not isinstance(store, Hippocampus):
+                msg = f"{type(store).__name__}: cannot rehearse; only a store of files can"
+                raise StoreError(msg)
+        for store in self.stores:
+            store.rehearse()
+
+    def rehearsed(self) -> list[FileChange]:
+        """Return what the rehearsed steps would change."""
+        return [change for store in self.stores for change in store.rehearsed()]
+
+    # What only some calls need is imported when it is first asked for: a command that searches
+    # memory must start as fast as a shell prompt, and needs neither the gate nor the context.
+
+    @cached_property
+    def _intake(self) -> Intake:
+        from engramdown.cortex.intake import Intake
+
+        return Intake({"global": self.global_hc, "project": self.project_hc})
+
+    @cached_property
+    def _recollection(self) -> Recollection:
+        from engramdown.cortex.recollection import Recollection
+
+        return Recollection(self.global_hc, self.project_hc, self.settings)
+
+    def _store(self, scope: Scope) -> HippocampusProtocol:
+        return self.global_hc if scope == "global" else self.project_hc
+
+    def _notice(self) -> None:
+        """Take in hand edits; a scope that cannot be written is read as it is."""
+        for store in self.stores:
+            try:
+                if store.notice():
+                    self._tell(f"{store.memory}: took in what you changed by hand")
+            except StoreError as error:
+                self._tell(f"could not look for hand edits: {error}")
+
+    def _tell(self, notice: str) -> None:
+        """Keep a notice; a trouble that lasts is told once."""
+        if notice not in self._notices:
+            self._notices.append(notice)
+
+    def _find(self, prefix: str) -> tuple[Scope, Entry]:
+        both = [(scope, entry) for scope in SCOPES for entry in self._store(scope).entries()]
+        return by_prefix(prefix, both, lambda each: each[1].id, "memory")
+
+    def _first(self, act: Callable[[HippocampusProtocol], T], entry_id: str) -> T:
+        """Return what ``act`` gives for the project, or else for the global scope."""
+        for store in (self.project_hc, self.global_hc):
+            try:
+                return act(store)
+            except EntryNotFoundError:
+                continue
+        raise EntryNotFoundError(entry_id, "the archive")
+
+
+def _store(root: Path, scope: Scope, settings: Settings, closed: str = "") -> Hippocampus:
+    durable, limit = settings.durability == "full", settings.max_file_bytes
+    disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
+    return Hippocampus(root, scope, disk=disk, lock_timeout=settings.lock_timeout)

@@ -1,0 +1,362 @@
+"""What is wrong with the text of a memory file, apart from what its entries say.
+
+Promises: pure; any text may be passed; linear time. ``docs/doctor.md`` explains each finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from engramdown.characters import hidden_characters
+from engramdown.cortex.findings import Finding, find
+from engramdown.engram import RULE_KINDS, fold
+from engramdown.hippocampus.blocks import front_matter_end
+from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.filing import ARCHIVE, PENDING, RULES, is_memory, split_task
+from engramdown.redaction import find_secrets
+
+__all__ = ["SOUL", "Sheet", "comments", "damage"]
+
+SOUL: Final = "soul.md"
+
+_BLANK: Final = " \t\r\n"
+_BOM: Final = "\ufeff"
+_FOREIGN: Final = re.compile("[\udc80-\udcff]")
+_SHOWN_BYTES: Final = 8
+# Latin text in UTF-16 is half zeros; a stray NUL is not.
+_ZEROS: Final = 0.25
+_CONFLICT: Final = re.compile(r"(<{7}|>{7})(?:[ \r]|\Z)")
+_FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
+_KEY_LINE: Final = re.compile(r"[\w-]++[ \t]*+:(?:\s|\Z)")
+# Up to three spaces: with four, CommonMark reads a block of code.
+_INDENTED: Final = re.compile(r" {1,3}[-*+][ \t]++\S")
+_GLUED_HEADING: Final = re.compile(r"#{1,6}+(\w++):?+[ \t\r]*+\Z")
+# A carriage return that ends no line, and what else str.splitlines() cuts at.
+_LINE_ENDS: Final = re.compile("[\x0c\x85\u2028\u2029]|\r(?!\n|\\Z)")
+_LINE_END_NAMES: Final = {
+    "\r": "a carriage return",
+    "\x0c": "a form feed",
+    "\x85": "a next line character (U+0085)",
+    "\u2028": "a line separator (U+2028)",
+    "\u2029": "a paragraph separator (U+2029)",
+}
+_BOX: Final = re.compile(r"\[[^\]\n]{0,3}\]")
+_LIKE: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A memory file, read.
+
+    Attributes:
+        file: Its name, relative to the memory folder.
+        text: Its text.
+        document: Its blocks.
+    """
+
+    file: str
+    text: str
+    document: Document
+
+    @classmethod
+    def read(cls, file: str, text: str) -> Sheet:
+        """Read the ``text`` of ``file``."""
+        return cls(file, text, parse(text))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its entries are memories, not proposals, retired ones or prose."""
+        return self.file not in (SOUL, PENDING, ARCHIVE)
+
+    def memories(self) -> list[Placed]:
+        """Return the entries that count as memories."""
+        return [placed for placed in self.document.placed() if is_memory(self.file, placed)]
+
+    def find(self, line: int, code: str, *, fixable: bool = False, **fields: object) -> Finding:
+        """Return the finding ``code`` at ``line``."""
+        return find((self.file, line), code, fixable=fixable, **fields)
+
+
+def damage(sheet: Sheet) -> list[Finding]:
+    r"""Return what is wrong with the text of a file.
+
+    >>> [finding.code for finding in damage(Sheet.read("lessons.md", "```\n- Never closed\n"))]
+    ['unclosed-fence']
+    """
+    if _is_utf16(sheet.text):
+        return [sheet.find(1, "utf-16")]
+    found = [*_unreadable(sheet), *_conflicts(sheet), *_hidden(sheet)]
+    found += [*_line_ends(sheet), *_secrets(sheet)]
+    if sheet.file != SOUL:
+        found += _structure(sheet)
+    if sheet.file == RULES:
+        found += [*_headings(sheet), *_glued_headings(sheet)]
+    if sheet.file == PENDING:
+        found += _ticks(sheet)
+    return found
+
+
+def comments(raw: str) -> Iterator[tuple[int, int]]:
+    """Yield where the comments of an entry begin and end; -1 is the end of one that stays open.
+
+    >>> list(comments("a <!-- b --> `<!-- code -->` <!-- open"))
+    [(2, 12), (29, -1)]
+    """
+    at, done, ticks, end = raw.find("<!--"), 0, 0, 0
+    while at >= 0:
+        ticks += raw.count("`", done, at)
+        done = at
+        if 0 <= end < at + 4:
+            end = raw.find("-->", at + 4)
+        if _is_escaped(raw, at) or ticks % 2:
+            at = raw.find("<!--", at + 4)
+            continue
+        yield at, end + 3 if end >= 0 else -1
+        at = raw.find("<!--", end + 3) if end >= 0 else -1
+
+
+# ---- bytes and characters ----
+
+
+def _is_utf16(text: str) -> bool:
+    marked = text.startswith(("\udcff\udcfe", "\udcfe\udcff"))
+    return marked or (len(text) > 1 and text.count("\0") > len(text) * _ZEROS)
+
+
+def _unreadable(sheet: Sheet) -> Iterator[Finding]:
+    if sheet.text.isascii():
+        return
+    for number, line in enumerate(sheet.text.split("\n"), 1):
+        found = _FOREIGN.findall(line)
+        if found:
+            shown = " ".join(f"0x{ord(char) - 0xDC00:02X}" for char in found[:_SHOWN_BYTES])
+            more = " …" if len(found) > _SHOWN_BYTES else ""
+            count = "1 byte" if len(found) == 1 else f"{len(found)} bytes"
+            yield sheet.find(number, "unreadable-bytes", count=count, bytes=shown + more)
+
+
+def _hidden(sheet: Sheet) -> Iterator[Finding]:
+    found = [
+        (at, name)
+        for at, name in hidden_characters(sheet.text)
+        if not _FOREIGN.match(sheet.text[at]) and not (at == 0 and sheet.text[0] == _BOM)
+    ]
+    for line, names in _by_line(sheet.text, found):
+        counts = Counter(names).items()
+        shown = ", ".join(
+            f"{name} ({count} times)" if count > 1 else name for name, count in counts
+        )
+        yield sheet.find(line, "hidden-character", names=shown)
+
+
+def _line_ends(sheet: Sheet) -> Iterator[Finding]:
+    found = [(match.start(), match[0]) for match in _LINE_ENDS.finditer(sheet.text)]
+    for line, chars in _by_line(sheet.text, found):
+        names = ", ".join(_LINE_END_NAMES[char] for char in dict.fromkeys(chars))
+        yield sheet.find(line, "foreign-line-end", names=names)
+
+
+def _secrets(sheet: Sheet) -> Iterator[Finding]:
+    found = [(secret.start, secret.kind) for secret in find_secrets(sheet.text)]
+    for line, kinds in _by_line(sheet.text, found):
+        yield sheet.find(line, "secret", kinds=", ".join(dict.fromkeys(kinds)))
+
+
+def _by_line(text: str, found: Iterable[tuple[int, str]]) -> list[tuple[int, list[str]]]:
+    """Group names at offsets, in order, by the line on which they stand."""
+    lines: dict[int, list[str]] = {}
+    line, done = 1, 0
+    for at, name in found:
+        line += text.count("\n", done, at)
+        done = at
+        lines.setdefault(line, []).append(name)
+    return [*lines.items()]
+
+
+def _conflicts(sheet: Sheet) -> list[Finding]:
+    """Find conflicts wherever they stand: git does not know what a code fence is."""
+    found = []
+    begun = 0
+    for number, line in enumerate(sheet.text.split("\n"), 1):
+        match = _CONFLICT.match(line)
+        if match is None:
+            continue
+        if match[1][0] == "<":
+            begun = begun or number
+        else:
+            extent = f"down to line {number}" if begun else "whose beginning is missing"
+            found.append(sheet.find(begun or number, "conflict", extent=extent))
+            begun = 0
+    if begun:
+        found.append(sheet.find(begun, "conflict", extent="whose end is missing"))
+    return found
+
+
+# ---- what is open, hidden or indented ----
+
+
+def _structure(sheet: Sheet) -> Iterator[Finding]:
+    line = 1
+    for block in sheet.document.blocks:
+        if block.shape == "prose":
+            yield from _Prose(sheet, block.raw.split("\n"), line).findings()
+        elif block.shape != "heading":
+            yield from _open_comments(sheet, block.raw, line)
+        line += block.raw.count("\n")
+
+
+def _open_comments(sheet: Sheet, raw: str, line: int) -> Iterator[Finding]:
+    for at, end in comments(raw):
+        if end < 0:
+            yield sheet.find(line + raw.count("\n", 0, at), "unclosed-comment")
+
+
+class _Prose:
+    """The lines between entries: here stands all that is not read, and what was left open.
+
+    What is closed ends in the same run of lines, because the scanner took all of it for prose.
+    """
+
+    def __init__(self, sheet: Sheet, lines: list[str], first: int) -> None:
+        self.sheet = sheet
+        self.lines = lines
+        self.first = first
+        # What was sought in vain is not sought again, so that the whole stays linear.
+        self.open_fences: dict[str, int] = {}
+        self.open_comment = False
+
+    def findings(self) -> Iterator[Finding]:
+        at, items = 0, 0
+        if self.first == 1:
+            yield from self._front_matter()
+            at = front_matter_end(self._page)
+        while at < len(self.lines):
+            line = self.lines[at]
+            indented = _INDENTED.match(line) is not None
+            if indented and not items:
+                yield self.sheet.find(self.first + at, "indented-item")
+            items = (items or indented) if line[:1] == " " and line.strip(_BLANK) else False
+            end = self._block_end(at)
+            if end is None:
+                code = "unclosed-comment" if line[0] == "<" else "unclosed-fence"
+                yield self.sheet.find(self.first + at, code)
+            at = (at if end is None else end) + 1
+
+    @property
+    def _page(self) -> list[str]:
+        """The lines without the mark that may stand in front of them."""
+        return [self.lines[0].removeprefix(_BOM), *self.lines[1:]]
+
+    def _front_matter(self) -> Iterator[Finding]:
+        lines = self.sheet.text.split("\n")
+        opens = self._page[0].rstrip(_BLANK) == "---"
+        closes = any(line.rstrip(_BLANK) in ("---", "...") for line in self.lines[1:])
+        if opens and not closes and len(lines) > 1 and _KEY_LINE.match(lines[1]):
+            yield self.sheet.find(1, "unclosed-front-matter")
+
+    def _block_end(self, at: int) -> int | None:
+        """Return the last line of what begins at ``at``, or ``None`` if it stays open."""
+        line = self.lines[at]
+        fence = _FENCE.match(line)
+        if fence is not None:
+            return self._fence_end(at, fence[0])
+        if not line.startswith("<!--") or _balance(line) <= 0:
+            return at
+        return self._comment_end(at)
+
+    def _fence_end(self, at: int, fence: str) -> int | None:
+        if len(fence) >= self.open_fences.get(fence[0], len(fence) + 1):
+            return None  # a shorter one above found nothing either
+        lines = range(at + 1, len(self.lines))
+        end = next((to for to in lines if self._closes(to, fence)), None)
+        if end is None:
+            self.open_fences[fence[0]] = len(fence)
+        return end
+
+    def _comment_end(self, at: int) -> int | None:
+        """Return where the comments that open at ``at`` have closed, counted as if they nested."""
+        depth, closing = 0, None
+        for to in range(at, at if self.open_comment else len(self.lines)):
+            balance = _balance(self.lines[to])
+            depth += balance
+            if depth <= 0:
+                return to
+            if closing is None and balance < 0:
+                closing = to
+        self.open_comment = closing is None
+        return closing
+
+    def _closes(self, at: int, fence: str) -> bool:
+        bare = self.lines[at].rstrip(_BLANK)
+        return len(bare) >= len(fence) and not bare.strip(fence[0])
+
+
+def _balance(line: str) -> int:
+    return line.count("<!--") - line.count("\\<!--") - line.count("-->")
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    start = at
+    while start and text[start - 1] == "\\":
+        start -= 1
+    return (at - start) % 2 == 1
+
+
+# ---- headings and ticks ----
+
+
+def _headings(sheet: Sheet) -> Iterator[Finding]:
+    """Find sections of a person's own in ``rules.md``, and what stands in no section."""
+    counts: dict[int, tuple[str, int]] = {}
+    by_index = {placed.index: placed for placed in sheet.memories()}
+    line, lines = 1, {"": 0}
+    for index, block in enumerate(sheet.document.blocks):
+        if block.shape == "heading":
+            lines[block.text] = line
+            lines[""] = 0
+            kind = _near_kind(block.text)
+            if kind:
+                yield sheet.find(line, "near-heading", title=block.text, kind=kind.capitalize())
+        placed = by_index.get(index)
+        if placed is not None and not placed.kind and not _near_kind(placed.heading):
+            at = lines[placed.heading] or placed.line
+            lines[placed.heading] = at
+            counts[at] = (placed.heading, counts.get(at, ("", 0))[1] + 1)
+        line += block.raw.count("\n")
+    for at, (title, number) in counts.items():
+        count = "1 entry" if number == 1 else f"{number} entries"
+        code = "own-heading" if title else "no-heading"
+        yield sheet.find(at, code, count=count, title=title)
+
+
+def _near_kind(title: str) -> str:
+    """Return the rule kind that a heading almost names, or ``""``."""
+    if title.rstrip(":").rstrip().casefold() in RULE_KINDS:
+        return ""
+    near = get_close_matches(fold(title), RULE_KINDS, 1, _LIKE)
+    return near[0] if near else ""
+
+
+def _glued_headings(sheet: Sheet) -> Iterator[Finding]:
+    """Find ``##Always``: without a space it is no heading."""
+    for placed in sheet.document.placed():
+        if placed.block.shape == "paragraph":
+            for offset, line in enumerate(placed.block.raw.split("\n")):
+                match = _GLUED_HEADING.match(line)
+                if match and match[1].casefold() in RULE_KINDS:
+                    kind = match[1].capitalize()
+                    yield sheet.find(
+                        placed.line + offset, "near-heading", title=match[0], kind=kind
+                    )
+
+
+def _ticks(sheet: Sheet) -> Iterator[Finding]:
+    for placed in sheet.memories():
+        box = _BOX.match(placed.block.text)
+        if box is not None and not split_task(placed.block.text)[0]:
+            yield sheet.find(placed.line, "unknown-tick", box=box[0])

@@ -1,0 +1,131 @@
+"""What is known about an engram before the gate decides: what was read, beside the pure table.
+
+Promises: pure over what it is given, and reads it once for a whole batch; a finding never holds
+the value of a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from engramdown.cortex.gate import Findings
+from engramdown.cortex.similarity import Contradictions, Rewordings, in_full, is_rewording
+from engramdown.cortex.suspicion import find_instruction
+from engramdown.engram import Engram, Scope, fold
+from engramdown.hippocampus.entry import Entry
+from engramdown.redaction import find_secrets, redact
+
+__all__ = ["Evidence", "TurnedDown", "harmless", "holds_secret", "humble", "scope_of"]
+
+
+class TurnedDown:
+    """What a person declined, deleted or forgot, ready to be asked about.
+
+    Attributes:
+        unwanted: Each text with its kind, as *pip* under *Never* is not *pip* under *Always*.
+    """
+
+    def __init__(self, unwanted: Iterable[tuple[str, str]] = ()) -> None:
+        """Take what is ``unwanted``."""
+        self.unwanted = tuple(unwanted)
+        # Of a proposal that held a secret, only the redacted words were there to be declined.
+        self._known = Rewordings(redact(text) for text, _ in self.unwanted)
+
+    def matching(self, engram: Engram) -> str:
+        """Return the one of the texts that ``engram`` re-words, redacted and in full, or ``""``."""
+        said = in_full(redact(engram.text), engram.kind)
+        for text, kind in self.unwanted:
+            if kind == engram.kind and text == engram.text:
+                return in_full(redact(text), kind)
+        near = (
+            in_full(self._known.texts[at], self.unwanted[at][1]) for at in self._known.near(said)
+        )
+        return next((text for text in near if is_rewording(said, text)), "")
+
+
+class Evidence:
+    """What memory says, read once for a batch of engrams."""
+
+    def __init__(
+        self, entries: Mapping[Scope, Sequence[Entry]], turned_down: TurnedDown | None = None
+    ) -> None:
+        """Take what was read.
+
+        Args:
+            entries: The memories of each scope.
+            turned_down: What a person did not want, in whichever scope.
+        """
+        self._entries = entries
+        self._turned_down = turned_down or TurnedDown()
+        self._settled = {scope: Contradictions(found) for scope, found in entries.items()}
+
+    def findings(self, engram: Engram) -> Findings:
+        """Return what is known about ``engram``; the word of a user stands for itself."""
+        kinds = sorted({secret.kind for secret in find_secrets(_all_text(engram))})
+        by_user = engram.source == "user"
+        return Findings(
+            secret=", ".join(kinds),
+            tombstone="" if by_user else self._turned_down.matching(engram),
+            contradicts=None if by_user else self._contradicted(engram),
+            instruction=find_instruction(engram.text) if engram.via else "",
+        )
+
+    def is_known(self, engram: Engram) -> bool:
+        """Whether the same memory stands in its scope already, so that nobody has to be asked."""
+        return (scope_of(engram), engram.kind, fold(engram.text)) in self._known
+
+    def replaced_by(self, engram: Engram, found: Findings) -> str:
+        """Return the id of the memory of its scope that ``engram`` would replace, or ``""``."""
+        against = found.contradicts
+        if against is None:
+            return ""
+        own = self._entries.get(scope_of(engram), ())
+        return against.id if any(entry.id == against.id for entry in own) else ""
+
+    @cached_property
+    def _known(self) -> set[tuple[str, str, str]]:
+        # What stands under a topic and nowhere else is not loaded: there is still something to ask.
+        return {
+            (scope, entry.kind, entry.fold)
+            for scope, found in self._entries.items()
+            for entry in found
+            if not entry.file.startswith("topics/")
+        }
+
+    def _contradicted(self, engram: Engram) -> Entry | None:
+        """Return what it contradicts: first in its own scope, where it could replace it."""
+        own = scope_of(engram)
+        scopes = sorted(self._settled, key=lambda scope: scope != own)
+        found = (self._settled[scope].find(engram) for scope in scopes)
+        return next((entry for entry in found if entry is not None), None)
+
+
+def scope_of(engram: Engram) -> Scope:
+    """Return where an engram is kept: a fact about the user holds everywhere."""
+    return "global" if engram.kind == "profile" else engram.scope
+
+
+def holds_secret(engram: Engram) -> bool:
+    """Whether any words of the engram hold a secret."""
+    return bool(find_secrets(_all_text(engram)))
+
+
+def harmless(engram: Engram) -> Engram:
+    """Return the engram without the secrets that it holds."""
+    if not holds_secret(engram):
+        return engram
+    hidden = replace(engram, text=redact(engram.text))
+    return hidden if not holds_secret(hidden) else replace(hidden, topic="", origin="")
+
+
+def humble(engram: Engram) -> Engram:
+    """Return the engram without the claim that a person confirmed it: that is not for it to say."""
+    if engram.source == "user" or engram.basis != "verified":
+        return engram
+    return replace(engram, basis="")
+
+
+def _all_text(engram: Engram) -> str:
+    return f"{engram.text}\n{engram.topic}\n{engram.origin}"

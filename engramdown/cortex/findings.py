@@ -1,0 +1,266 @@
+"""What ``doctor`` can find, in words: the codes, how bad each is, and what to do about it.
+
+Promises: a finding names a place and never repeats what is secret there; every code that a
+finding can have stands in :data:`CODES`; pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from engramdown.redaction import redact
+
+__all__ = ["CODES", "Code", "Finding", "Level", "find"]
+
+Level = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A kind of finding.
+
+    Attributes:
+        level: ``error`` if memory is lost, hidden or laid open; ``warning`` if it reads otherwise
+            than it looks; ``note`` if it only may be worth a look.
+        message: The sentence, with the fields of :func:`find` in braces.
+        advice: What a person can do about it.
+    """
+
+    level: Level
+    message: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong, or may be, with a file.
+
+    Attributes:
+        file: The file, relative to the memory folder; ``../`` leads to its scope.
+        line: The line, from 1; 0 for the file as a whole.
+        code: A key of :data:`CODES`.
+        message: What is found there.
+        fixable: Whether ``--fix`` mends it.
+    """
+
+    file: str
+    line: int
+    code: str
+    message: str
+    fixable: bool = False
+
+    @property
+    def level(self) -> Level:
+        """How bad it is."""
+        return CODES[self.code].level
+
+    @property
+    def advice(self) -> str:
+        """What a person can do about it."""
+        return CODES[self.code].advice
+
+
+def find(place: tuple[str, int], code: str, *, fixable: bool = False, **fields: object) -> Finding:
+    """Return the finding ``code`` at ``place``, a file and a line.
+
+    >>> find(("rules.md", 3), "expired", date="2026-01-06").message
+    'held until 2026-01-06'
+    """
+    file, line = place
+    # What is quoted from the file may hold a secret.
+    message = redact(CODES[code].message.format(**fields))
+    return Finding(file, line, code, message, fixable)
+
+
+_OWN = "rewrite the comment, or delete it to make the line your own"
+
+CODES: Final[Mapping[str, Code]] = {
+    # What is in the way of reading.
+    "unreadable-bytes": Code(
+        "error",
+        "{count} that are not UTF-8: {bytes}",
+        "save the file as UTF-8 in your editor",
+    ),
+    "utf-16": Code(
+        "error",
+        "the file looks like UTF-16, and nothing in it is read",
+        "save the file as UTF-8 in your editor",
+    ),
+    "conflict": Code(
+        "error",
+        "an unresolved merge conflict, {extent}",
+        "keep the lines you want and delete the lines of < = | and >",
+    ),
+    "unclosed-fence": Code(
+        "warning",
+        "a code fence opens here and is never closed; what follows is read as memory",
+        "close it, or delete this line",
+    ),
+    "unclosed-comment": Code(
+        "warning",
+        "a comment opens here and is never closed; it is read as text",
+        "end it with -->",
+    ),
+    "unclosed-front-matter": Code(
+        "warning",
+        "front matter opens here and is never closed; it is read as memory",
+        "end it with a line of ---",
+    ),
+    # What is not read as it looks.
+    "indented-item": Code(
+        "warning",
+        "this list item does not start at the left margin, so it is not read",
+        "take the spaces in front of it away",
+    ),
+    "near-heading": Code(
+        "warning",
+        "{title!r} is not read as ## {kind}",
+        "write ## Always, ## Never or ## When",
+    ),
+    "own-heading": Code(
+        "note",
+        "{count} under {title!r} count as always, under that heading",
+        "leave it, or move them below ## Always, ## Never or ## When",
+    ),
+    "no-heading": Code(
+        "note",
+        "{count} above any section count as always",
+        "leave it, or move them below ## Always, ## Never or ## When",
+    ),
+    "unknown-tick": Code(
+        "warning",
+        "{box!r} is no tick, so this proposal still waits",
+        "write [x] to accept, [-] to decline or [ ] to wait",
+    ),
+    "hidden-character": Code(
+        "warning",
+        "characters that are not seen: {names}",
+        "delete them, unless you put them there",
+    ),
+    "foreign-line-end": Code(
+        "warning",
+        "holds {names}, where some programs end a line; here the line goes on",
+        "delete it, or end the line there",
+    ),
+    # Metadata.
+    "near-metadata": Code(
+        "warning",
+        "the comment at the end is almost metadata, and is not read as such",
+        "write it as <!-- key:value key:value -->, with no space behind a colon",
+    ),
+    "metadata-not-last": Code(
+        "note",
+        "something stands behind the metadata of the entry",
+        "move the comment to the very end of the entry",
+    ),
+    "metadata-value": Code(
+        "warning",
+        "{key}:{value} is not {allowed}, so it is not read",
+        _OWN,
+    ),
+    "metadata-twice": Code(
+        "warning",
+        "{key} stands twice in the metadata; the first one counts",
+        _OWN,
+    ),
+    "id-twice": Code(
+        "warning",
+        "the id {id} stands at {other} too",
+        "delete one of the two lines, or the id of this one",
+    ),
+    "copies-differ": Code(
+        "warning",
+        "{other} has the same id and says something else",
+        "let both say the same, or delete one",
+    ),
+    # What is said.
+    "secret": Code(
+        "error",
+        "holds a secret ({kinds})",
+        "make a new one; take it out here, in git and in history.jsonl",
+    ),
+    "always-and-never": Code(
+        "error",
+        "said under Always and under Never: see {other}",
+        "delete one of the two",
+    ),
+    "duplicate": Code(
+        "warning",
+        "says the same as {other}",
+        "delete one of the two",
+    ),
+    "near-duplicate": Code(
+        "note",
+        "may say the same as {other}",
+        "delete one of the two if it does",
+    ),
+    "expired": Code(
+        "warning",
+        "held until {date}",
+        "delete it, or give it another date",
+    ),
+    # The folder.
+    "profile-in-project": Code(
+        "warning",
+        "facts about you are read from the global scope only",
+        "move them to profile.md of the global scope",
+    ),
+    "unknown-file": Code(
+        "note",
+        "is none of the memory files, and is not read",
+        "move it out of memory/, or its lines into lessons.md",
+    ),
+    "topic-name": Code(
+        "warning",
+        "{reason}; {next}",
+        "rename the file, so that the topic is found by its name",
+    ),
+    "leftover": Code(
+        "warning",
+        "was left behind by a program that did not finish",
+        "look into it, then delete it",
+    ),
+    "not-a-file": Code(
+        "error",
+        "is {what} where a file should be, and is not read",
+        "move it away",
+    ),
+    "link": Code(
+        "error",
+        "is a link to {target}, and is not followed",
+        "put the file itself here",
+    ),
+    "too-large": Code(
+        "error",
+        "has {size} MB, more than the limit of {limit} MB",
+        "split it, or raise max_file_mb in config.toml",
+    ),
+    "cannot-read": Code(
+        "error",
+        "cannot be read: {reason}",
+        "see its permissions, and who owns it",
+    ),
+    "cannot-write": Code(
+        "warning",
+        "cannot be written",
+        "see its permissions, and who owns it",
+    ),
+    "open-to-all": Code(
+        "warning",
+        "everybody who uses this machine may write here",
+        "take the permission away: chmod o-w",
+    ),
+    "settings": Code(
+        "error",
+        "{reason}",
+        "correct the value, or delete the line",
+    ),
+    "history-line": Code(
+        "error",
+        "this line of the journal cannot be read; its step cannot be undone or explained",
+        "restore history.jsonl from a backup, if you have one",
+    ),
+}
+"""Every code with its level, its sentence and the next step."""

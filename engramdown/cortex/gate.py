@@ -1,0 +1,106 @@
+"""The gate: mode and engram in, decision out.
+
+Promises: a pure table (``docs/gate.md`` prints it); no file, no clock, no model; a reason never
+holds the value of a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from engramdown.engram import Engram
+from engramdown.hippocampus.entry import Entry
+from engramdown.redaction import redact
+
+__all__ = ["REASONS", "Action", "Code", "Decision", "Findings", "decide"]
+
+Action = Literal["encode", "confirm", "discard"]
+Code = Literal["off", "turned-down", "secret", "contradiction", "instruction", "confidence"]
+
+REASONS: Final[Mapping[str, str]] = {
+    "off": "memory is switched off",
+    "turned-down": "you turned this down before",
+    "secret": "holds a secret, which is not kept",
+    "contradiction": "contradicts what you wrote or confirmed",
+    "instruction": "came from outside and reads like an order",
+    "confidence": "you want to be asked about what is not certain",
+}
+"""The words for each code, as a person reads them where the details are not known any more."""
+
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be done with an engram.
+
+    Attributes:
+        action: ``encode`` it, let a person ``confirm`` it, or ``discard`` it.
+        reason: Why, in words for a person.
+        held: For ``confirm``: whether it waits in ``pending.md`` without anybody being asked.
+        code: Why, in one word; see :data:`REASONS`.
+    """
+
+    action: Action
+    reason: str
+    held: bool = False
+    code: Code = "confidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is known about an engram besides what it says itself; ``""`` is nothing.
+
+    Attributes:
+        secret: The kinds of secrets that its text holds.
+        tombstone: The words of the same memory that a person turned down before.
+        contradicts: The memory of a person's that it contradicts.
+        instruction: Why it reads like an order.
+    """
+
+    secret: str = ""
+    tombstone: str = ""
+    contradicts: Entry | None = None
+    instruction: str = ""
+
+
+def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
+    """Return the decision for one engram.
+
+    >>> engram = Engram("Use uv", kind="always", scope="project")
+    >>> decide("copilot", engram, Findings()).action
+    'confirm'
+    """
+    if mode == "off":
+        return Decision("discard", REASONS["off"], code="off")
+    if findings.tombstone and engram.source != "user":
+        reason = f"{REASONS['turned-down']}: {_quoted(findings.tombstone)}"
+        return Decision("discard", reason, code="turned-down")
+    alarm = _alarm(engram, findings)
+    if alarm is not None:
+        code, reason = alarm
+        return Decision("confirm", reason, held=mode == "autopilot", code=code)
+    if mode == "copilot" and engram.confidence != "high":
+        return Decision("confirm", f"{engram.confidence} confidence: {REASONS['confidence']}")
+    return Decision("encode", f"{engram.confidence} confidence")
+
+
+def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
+    """Return why a person has to look at it, whatever the mode."""
+    if findings.secret:
+        return "secret", f"{REASONS['secret']} ({findings.secret})"
+    against = findings.contradicts
+    if against is not None and engram.source != "user":
+        what = f"{_quoted(against.text)} ({against.id})"
+        return "contradiction", f"{REASONS['contradiction']}: {what}"
+    if findings.instruction and engram.via:
+        return "instruction", f"{REASONS['instruction']}: {findings.instruction}"
+    return None
+
+
+def _quoted(text: str) -> str:
+    """Return the words of a memory for a reason: on one line, not endless, without its secrets."""
+    words = redact(text)
+    return repr(words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…")

@@ -1,0 +1,125 @@
+r"""How a memory stands in a prompt: as data that can forge nothing.
+
+Promises: what these functions return holds no control character but ``\n`` and tab, nothing that
+some program takes for a line break, no terminal escape and nothing that is hidden, and can be
+written as UTF-8; of a :func:`bullet`, only the first line stands at column 0, so that no text can
+begin a heading, an item or a section of its own. Emoji with joiners, flags, and scripts written
+from right to left stay as they are. Linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from engramdown.characters import visible
+
+__all__ = ["Paragraph", "bullet", "inert", "one_line", "paragraphs"]
+
+Paragraph = tuple[int, str]
+"""The line on which a paragraph starts, from 1, and its text."""
+
+# What some program takes for a line break, and is none of ours: it stands for a space.
+_BREAK: Final = re.compile("[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
+_INDENT: Final = "  "
+_HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t]|\Z)")
+# What a person wrote stands two levels below the heading of its section.
+_LEVELS_DOWN: Final = 2
+_LOWEST: Final = 6
+
+
+def inert(text: str) -> str:
+    """Return ``text`` with what could act on a reader or a terminal made visible.
+
+    >>> inert(chr(0x1B) + "[2J" + chr(0x2028) + "c")
+    '␛[2J c'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return visible(_BREAK.sub(" ", text.replace("\r\n", "\n")))
+
+
+def bullet(text: str) -> str:
+    r"""Return ``text`` as a list item, further lines indented below the first.
+
+    >>> bullet("one\n## Always\n\n- two")
+    '- one\n  ## Always\n\n  - two'
+    """
+    lines = inert(text).strip().split("\n")
+    return "- " + "\n".join(_indented(lines))
+
+
+def one_line(text: str) -> str:
+    r"""Return ``text`` as one line without comments, for a heading.
+
+    >>> one_line("Style <!-- mine -->\nof code")
+    'Style of code'
+    """
+    return " ".join(inert(_without_comments(text)).split())
+
+
+def paragraphs(document: str) -> list[Paragraph]:
+    """Return the paragraphs of a person's own page, as data and without its private notes.
+
+    Its headings go two levels down, below the heading of the section that the page is shown in,
+    and stay with the paragraph that follows; headings that nothing follows say nothing.
+    """
+    found: list[Paragraph] = []
+    waiting: list[str] = []
+    for number, block in _blocks(inert(_blanked_comments(document))):
+        lines = [_lowered(line) for line in block.split("\n")]
+        if all(_HEADING.match(line) for line in lines):
+            waiting.extend([*lines, ""])
+        else:
+            found.append((number, "\n".join([*waiting, *lines])))
+            waiting.clear()
+    return found
+
+
+def _indented(lines: list[str]) -> Iterator[str]:
+    yield lines[0]
+    for line in lines[1:]:
+        yield f"{_INDENT}{line}" if line.strip() else ""
+
+
+def _lowered(line: str) -> str:
+    heading = _HEADING.match(line)
+    if heading is None:
+        return line
+    level = min(len(heading[1]) + _LEVELS_DOWN, _LOWEST)
+    return "#" * level + line[heading.end() :]
+
+
+def _blocks(document: str) -> Iterator[Paragraph]:
+    """Yield what stands between blank lines."""
+    start, lines = 0, list[str]()
+    for number, line in enumerate([*document.split("\n"), ""], 1):
+        if line.strip():
+            start = start or number
+            lines.append(line.rstrip())
+        elif lines:
+            yield start, "\n".join(lines)
+            start, lines = 0, []
+
+
+def _without_comments(text: str) -> str:
+    return "".join(said for said, _ in _around_comments(text))
+
+
+def _blanked_comments(text: str) -> str:
+    """Return ``text`` without its comments, each line still where it was."""
+    return "".join(said + "\n" * comment.count("\n") for said, comment in _around_comments(text))
+
+
+def _around_comments(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what is said and the comment behind it; one that never ends is no comment."""
+    at = 0
+    while True:
+        start = text.find("<!--", at)
+        end = text.find("-->", start + 4) if start >= 0 else -1
+        if end < 0:
+            yield text[at:], ""
+            return
+        yield text[at:start], text[start : end + 3]
+        at = end + 3

@@ -1,0 +1,198 @@
+"""Reads a scope's folder for ``doctor`` and says what is wrong with the files themselves.
+
+Promises: reads only, takes no lock and follows no link out of the scope; what cannot be read is a
+finding, never an error. What the files say is for :mod:`engramdown.cortex.checkup`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from engramdown.cortex.damage import SOUL
+from engramdown.cortex.findings import Finding, find
+from engramdown.engram import slug
+from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.filing import is_name
+
+__all__ = ["UNREADABLE", "Inspection", "inspect"]
+
+UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"})
+"""The codes of files that could not be read."""
+
+_MEGABYTE: Final = 1024 * 1024
+_LIMIT: Final = 16 * _MEGABYTE
+# A file of ours that is not finished is as old as one write; the rest was left by a crash.
+_FINISHED_AFTER: Final = 60.0
+_TOPICS: Final = "topics"
+_STEP_KEYS: Final = frozenset({"step", "at", "by", "op", "why", "of", "files", "entries"})
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What stands in a scope's folder.
+
+    Attributes:
+        files: The texts of the memory files by name, as the store reads them.
+        findings: What is wrong with the files.
+    """
+
+    files: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether every memory file could be read."""
+        return not any(finding.code in UNREADABLE for finding in self.findings)
+
+
+def inspect(root: Path, limit: int = _LIMIT) -> Inspection:
+    """Read the scope at ``root``, an ``.engramdown`` folder.
+
+    Args:
+        root: The folder of the scope; it need not exist.
+        limit: The largest file that is read, in bytes; by default 16 MB, as for the store.
+    """
+    return _Inspector(root, limit).run()
+
+
+class _Inspector:
+    def __init__(self, root: Path, limit: int) -> None:
+        self.root = root
+        self.memory = root / "memory"
+        self.limit = limit
+        self.disk = Disk(durable=False, limit=limit)
+        self.result = Inspection()
+
+    def run(self) -> Inspection:
+        """Look at the folders from the outside in."""
+        if os.path.lexists(self.root) and self._is_folder(self.root, ".."):
+            if os.path.lexists(self.memory) and self._is_folder(self.memory, "."):
+                self._folder(self.memory, "")
+            self._history(self.root / "history.jsonl")
+        return self.result
+
+    def _add(self, name: str, code: str, line: int = 0, **fields: object) -> None:
+        self.result.findings.append(find((name, line), code, fixable=False, **fields))
+
+    def _folder(self, folder: Path, prefix: str) -> None:
+        for path in sorted(folder.iterdir()):
+            name = prefix + path.name
+            if path.name.startswith("."):
+                self._hidden_file(path, name)
+            elif name == _TOPICS:
+                if self._is_folder(path, name):
+                    self._folder(path, f"{_TOPICS}/")
+            elif name == SOUL or is_name(name):
+                self._file(path, name)
+            else:
+                self._unknown(path, name)
+
+    def _is_folder(self, path: Path, name: str) -> bool:
+        if not self._is_inside(path, name):
+            return False
+        if not path.is_dir():
+            self._add(name, "not-a-file", what="no folder")
+            return False
+        self._permissions(path, name)
+        if not os.access(path, os.R_OK | os.X_OK):
+            self._add(name, "cannot-read", reason="its permissions do not allow it")
+            return False
+        return True
+
+    def _hidden_file(self, path: Path, name: str) -> None:
+        """Look at our own temporary files; other hidden files are nobody's business."""
+        if path.name == ".lock":
+            if path.is_dir():
+                self._add(name, "not-a-file", what="a folder")
+        elif path.name.endswith((".tmp", ".tmp.old")):
+            age = time.time() - path.lstat().st_mtime
+            if age > _FINISHED_AFTER:
+                self._add(name, "leftover")
+
+    def _file(self, path: Path, name: str) -> None:
+        if not self._is_inside(path, name):
+            return
+        target = path.resolve()
+        found = target.stat()
+        if not stat.S_ISREG(found.st_mode):
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+            self._add(name, "not-a-file", what=what)
+        elif found.st_size > self.limit:
+            self._add(
+                name, "too-large", size=_megabytes(found.st_size), limit=_megabytes(self.limit)
+            )
+        else:
+            self._permissions(target, name)
+            self._read(target, name)
+
+    def _read(self, path: Path, name: str) -> None:
+        try:
+            data = self.disk.read(path)
+        except (OSError, StoreError) as error:
+            reason = error.strerror or "" if isinstance(error, OSError) else str(error)
+            self._add(name, "cannot-read", reason=reason)
+        else:
+            if data is not None:
+                self.result.files[name] = data.decode("utf-8", "surrogateescape")
+
+    def _is_inside(self, path: Path, name: str) -> bool:
+        """Whether a path is no link, or one that stays in the scope and leads somewhere."""
+        if not path.is_symlink() or path == self.root:
+            return True
+        inside = path.resolve().is_relative_to(self.root.resolve())
+        if not inside or not path.exists():
+            self._add(name, "link", target=path.readlink())
+            return False
+        return True
+
+    def _unknown(self, path: Path, name: str) -> None:
+        topic = name.removeprefix(f"{_TOPICS}/")
+        if topic == name or not topic.endswith(".md") or not path.is_file():
+            self._add(name, "unknown-file")
+            return
+        try:
+            wanted = f"{slug(topic.removesuffix('.md'))}.md"
+        except InvalidEngramError as error:
+            self._add(name, "topic-name", reason=error.reason, next="give it a plain name")
+        else:
+            self._add(name, "topic-name", reason="is not read", next=f"this topic is {wanted}")
+
+    def _permissions(self, path: Path, name: str) -> None:
+        mode = path.stat().st_mode
+        if not mode & 0o222 or not os.access(path, os.W_OK):
+            self._add(name, "cannot-write")
+        if mode & stat.S_IWOTH and sys.platform != "win32":
+            self._add(name, "open-to-all")
+
+    def _history(self, path: Path) -> None:
+        name = "../history.jsonl"
+        if not os.path.lexists(path) or not self._is_inside(path, name):
+            return
+        self._permissions(path, name)
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    if not _is_step(line):
+                        self._add(name, "history-line", number)
+        except OSError as error:
+            self._add(name, "cannot-read", reason=error.strerror)
+
+
+def _is_step(line: bytes) -> bool:
+    try:
+        record = json.loads(line.decode("utf-8", "surrogateescape"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and record.keys() >= _STEP_KEYS
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / _MEGABYTE:.1f}".removesuffix(".0")

@@ -1,0 +1,94 @@
+"""What is proposed on its way in: evidence, the gate, and what became of each engram.
+
+Promises: reads both scopes once for a batch; one step for each file that changes; what waits for
+a person and what they decided is in its hands too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from engramdown.cortex.evidence import Evidence, harmless, holds_secret, humble, scope_of
+from engramdown.cortex.gate import Decision, decide
+from engramdown.cortex.receipts import Decided, Receipt, discard, encode_into, failed
+from engramdown.cortex.waiting import Waiting
+from engramdown.engram import Engram, Scope
+from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.hippocampus.protocol import HippocampusProtocol
+
+__all__ = ["Intake"]
+
+
+class Intake:
+    """The gate before two stores.
+
+    Attributes:
+        waiting: What waits for a person.
+    """
+
+    def __init__(self, stores: Mapping[Scope, HippocampusProtocol]) -> None:
+        """Stand before ``stores``."""
+        self._stores = stores
+        self.waiting = Waiting(stores)
+
+    def decision(self, mode: str, engram: Engram) -> Decision:
+        """Return what is to be done with an engram; nothing is written."""
+        return decide(mode, engram, self._evidence(mode, [engram]).findings(engram))
+
+    def propose(self, mode: str, engrams: Engram | Iterable[object]) -> list[Receipt]:
+        """Gate engrams, then encode or queue each; see :meth:`engramdown.Cortex.propose`."""
+        batch = [humble(engram) for engram in _batch(engrams)]
+        try:
+            evidence = self._evidence(mode, batch)
+        except StoreError as error:
+            return failed(batch, error)
+        return self._carry_out(
+            [_decided(mode, evidence, at, engram) for at, engram in enumerate(batch)]
+        )
+
+    def encode(self, engrams: Engram | Iterable[object]) -> list[Receipt]:
+        """Write engrams that a person decided on; secrets are redacted."""
+        yes = Decision("encode", "asked for")
+        return self._carry_out(
+            [Decided(at, harmless(each), yes) for at, each in enumerate(_batch(engrams))]
+        )
+
+    def _evidence(self, mode: str, batch: Sequence[Engram]) -> Evidence:
+        """Read what may speak against ``batch``; against a user's sure word nothing does."""
+        if mode == "off" or all(map(_is_sure_word_of_user, batch)):
+            return Evidence({})
+        entries = {scope: store.entries() for scope, store in self._stores.items()}
+        return Evidence(entries, self.waiting.turned_down())
+
+    def _carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
+        """Encode or queue what was decided, one step for each file, and return the receipts."""
+        receipts = discard(decided)
+        for scope, store in self._stores.items():
+            mine = [each for each in decided if scope_of(each.engram) == scope]
+            receipts |= encode_into(store, mine)
+            receipts |= self.waiting.add(scope, mine)
+        return [receipts[each.at] for each in decided]
+
+
+def _decided(mode: str, evidence: Evidence, at: int, engram: Engram) -> Decided:
+    """Ask the gate; what is known already needs nobody's answer."""
+    found = evidence.findings(engram)
+    decision = decide(mode, engram, found)
+    asks = decision.action == "confirm"
+    if asks and not holds_secret(engram) and evidence.is_known(engram):
+        return Decided(at, engram, Decision("encode", "known already"))
+    return Decided(at, engram, decision, evidence.replaced_by(engram, found))
+
+
+def _is_sure_word_of_user(engram: Engram) -> bool:
+    return engram.source == "user" and engram.confidence == "high" and not engram.via
+
+
+def _batch(engrams: Engram | Iterable[object]) -> list[Engram]:
+    batch: list[Engram] = []
+    for each in [engrams] if isinstance(engrams, Engram) else engrams:
+        if not isinstance(each, Engram):
+            reason = f"a {type(each).__name__} is no Engram; pass Engram(text, kind, scope)"
+            raise InvalidEngramError("engrams", reason)
+        batch.append(each)
+    return batch

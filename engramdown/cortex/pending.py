@@ -1,0 +1,101 @@
+"""A proposal as it stands in a queue, and what a queue of one scope can do.
+
+Promises: pure; two proposals are the same when their texts are, and what they would do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from engramdown.engram import Engram, fold
+from engramdown.hippocampus.entry import Entry, Written
+
+__all__ = ["Identity", "Operation", "Pending", "Queue", "Tick", "identity", "kind_and_fold"]
+
+Operation = Literal["encode", "replace", "forget"]
+Tick = Literal["", "x", "-"]
+Identity = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A proposal as it stands in a queue.
+
+    Attributes:
+        id: Its own id, not that of a memory.
+        engram: What is proposed.
+        hold: The code of why nobody is prompted about it, or ``""``; see ``gate.REASONS``.
+        reason: The code of why it waits.
+        op: ``encode`` it, ``replace`` the memory ``of`` with it, or ``forget`` the memory ``of``.
+        of: The id of a memory, or ``""``.
+        tick: ``x`` if a person accepted it in the file, ``-`` if they declined it, else ``""``.
+        ts: The day it was proposed.
+        line: Its line in ``pending.md``, from 1, or 0.
+        problem: Why it cannot be accepted as it stands, or ``""``.
+    """
+
+    id: str
+    engram: Engram
+    hold: str = ""
+    reason: str = ""
+    op: Operation = "encode"
+    of: str = ""
+    tick: Tick = ""
+    ts: str = ""
+    line: int = 0
+    problem: str = ""
+
+
+class Queue(Protocol):
+    """Where proposals of one scope wait."""
+
+    file: str
+
+    def pending(self) -> list[Pending]:
+        """Return what waits, the oldest first."""
+        ...
+
+    def add(self, items: Sequence[Pending]) -> list[Pending]:
+        """Let proposals wait; one that waits already is returned as it is."""
+        ...
+
+    def accept(self, item: Pending, engram: Engram) -> Written | None:
+        """Carry a proposal out with ``engram`` in its place; ``None`` if it retires a memory.
+
+        Raises:
+            EntryNotFoundError: If somebody decided on it or changed it meanwhile.
+            StoreError: If it could not be written; the proposal still waits.
+        """
+        ...
+
+    def decline(self, item: Pending) -> None:
+        """Take a proposal away and remember that a person did not want it; errors as above."""
+        ...
+
+    def confirm(self, engram: Engram) -> Written:
+        """Write what a person accepted in the queue of another scope."""
+        ...
+
+    def drop(self, item: Pending) -> None:
+        """Take a proposal away that was carried out elsewhere."""
+        ...
+
+    def forgot(self, entry: Entry) -> None:
+        """Take note that a person let the store forget ``entry``."""
+        ...
+
+    def turned_down(self) -> list[tuple[str, str]]:
+        """Return what a person declined, deleted or forgot: each text with its kind."""
+        ...
+
+
+def identity(item: Pending) -> Identity:
+    """Return what makes two proposals the same."""
+    return (*kind_and_fold(item.engram), item.op, item.of)
+
+
+def kind_and_fold(engram: Engram) -> tuple[str, str]:
+    """Return what makes two memories of one scope the same."""
+    return engram.kind, fold(engram.text)

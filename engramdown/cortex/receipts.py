@@ -1,0 +1,149 @@
+"""From a decision to a receipt: what became of each engram.
+
+Promises: *encoded* means that the line is on the disk and was read back; an error of a store
+becomes a receipt that says *failed* and why, for exactly the engrams that it concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engramdown.clock import today
+from engramdown.cortex.evidence import harmless, scope_of
+from engramdown.cortex.gate import Decision
+from engramdown.cortex.pending import Pending, Queue
+from engramdown.cortex.writing import write
+from engramdown.engram import Engram
+from engramdown.errors import StoreError
+from engramdown.hippocampus.entry import Written
+from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.filing import PENDING
+from engramdown.hippocampus.protocol import HippocampusProtocol
+
+__all__ = [
+    "Decided",
+    "Receipt",
+    "discard",
+    "encode_into",
+    "failed",
+    "queue_into",
+    "waiting_receipt",
+    "written_receipt",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one engram.
+
+    Attributes:
+        engram: The engram, without the secrets that it may have held.
+        action: ``encoded`` (on the disk), ``merged`` (known already), ``queued`` (waits for a
+            person), ``discarded``, ``forgotten`` (a proposal to forget was accepted), or
+            ``failed`` (nothing was written).
+        reason: Why.
+        id: The id of the memory, or of the proposal that waits; or ``""``.
+        file: The file that holds it, relative to the memory folder, or ``""``.
+        line: Its line there, from 1, or 0.
+    """
+
+    engram: Engram
+    action: Literal["encoded", "merged", "queued", "discarded", "forgotten", "failed"]
+    reason: str
+    id: str = ""
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An engram of a batch and what is to be done with it.
+
+    Attributes:
+        at: Its place in the batch, from 0.
+        engram: The engram.
+        decision: What the gate said.
+        replaces: The id of the memory in its scope that it is to replace, or ``""``.
+    """
+
+    at: int
+    engram: Engram
+    decision: Decision
+    replaces: str = ""
+
+
+def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
+    """Return the receipt for what a store wrote."""
+    entry = written.entry
+    why = "known already" if written.action == "merged" else reason
+    return Receipt(engram, written.action, why, entry.id, entry.file, entry.line)
+
+
+def discard(decided: Sequence[Decided]) -> dict[int, Receipt]:
+    """Return the receipts of what is discarded."""
+    return {
+        each.at: Receipt(harmless(each.engram), "discarded", each.decision.reason)
+        for each in decided
+        if each.decision.action == "discard"
+    }
+
+
+def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
+    """Return the receipts of engrams that an error kept from being written."""
+    return [Receipt(harmless(each), "failed", str(error)) for each in engrams]
+
+
+def encode_into(store: HippocampusProtocol, decided: Sequence[Decided]) -> dict[int, Receipt]:
+    """Write what is to be encoded, as one step, and return the receipts by place."""
+    mine = [each for each in decided if each.decision.action == "encode"]
+    if not mine:
+        return {}
+    try:
+        written = write(store, [each.engram for each in mine])
+    except StoreError as error:
+        return _failed(mine, error)
+    return {
+        each.at: written_receipt(each.engram, line, each.decision.reason)
+        for each, line in zip(mine, written, strict=True)
+    }
+
+
+def queue_into(queue: Queue, decided: Sequence[Decided]) -> dict[int, Receipt]:
+    """Let what is to be confirmed wait, as one step, and return the receipts by place."""
+    mine = [each for each in decided if each.decision.action == "confirm"]
+    if not mine:
+        return {}
+    try:
+        waiting = queue.add([_pending(each) for each in mine])
+    except StoreError as error:
+        return _failed(mine, error)
+    return {
+        each.at: waiting_receipt(queue, item, each.decision.reason)
+        for each, item in zip(mine, waiting, strict=True)
+    }
+
+
+def waiting_receipt(queue: Queue, item: Pending, reason: str) -> Receipt:
+    """Return the receipt for a proposal that waits."""
+    file = PENDING if queue.file else ""
+    return Receipt(harmless(item.engram), "queued", reason, item.id, file, item.line)
+
+
+def _pending(decided: Decided) -> Pending:
+    engram, decision = decided.engram, decided.decision
+    return Pending(
+        new_id(),
+        replace(harmless(engram), scope=scope_of(engram)),
+        hold=decision.code if decision.held else "",
+        reason=decision.code,
+        op="replace" if decided.replaces else "encode",
+        of=decided.replaces,
+        ts=today().isoformat(),
+    )
+
+
+def _failed(decided: Sequence[Decided], error: StoreError) -> dict[int, Receipt]:
+    receipts = failed((each.engram for each in decided), error)
+    return {each.at: receipt for each, receipt in zip(decided, receipts, strict=True)}

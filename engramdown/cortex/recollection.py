@@ -1,0 +1,67 @@
+"""What the stores hold, on its way to a model.
+
+Promises: an unchanged memory gives unchanged bytes, and is ranked with the index that was built
+for it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engramdown.clock import today
+from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
+from engramdown.cortex.wording import TEMPLATES
+from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.settings import Settings
+
+__all__ = ["Recollection"]
+
+
+class Recollection:
+    """What a global and a project store hold, as a model is shown it."""
+
+    def __init__(
+        self, global_hc: HippocampusProtocol, project_hc: HippocampusProtocol, settings: Settings
+    ) -> None:
+        """Read from both stores, under the budgets of ``settings``."""
+        self._global = global_hc
+        self._project = project_hc
+        self._budgets = settings.budgets
+        self._memory = Memory()
+
+    def context(self, message: str) -> MemoryContext:
+        """Return what a model is shown, ranked by ``message``."""
+        memory = Memory(
+            soul=self._soul(),
+            profile=self._global.recall_identity(),
+            global_rules=self._global.recall_rules(),
+            project_rules=self._project.recall_rules(),
+            global_lessons=self._global.recall_lessons(),
+            project_lessons=self._project.recall_lessons(),
+        )
+        if memory != self._memory:
+            self._memory = memory
+        return build(self._memory, message, today(), self._budgets, self._overrides())
+
+    def scratchpad(self) -> str:
+        """Return what memory says about scratchpads."""
+        wisdom = [
+            *self._global.recall_scratchpad_wisdom(),
+            *self._project.recall_scratchpad_wisdom(),
+        ]
+        budget = {**BUDGETS, **self._budgets}["scratchpad"]
+        return scratchpad_context(wisdom, today(), budget, self._overrides())
+
+    def _files(self) -> Sequence[Hippocampus]:
+        both = (self._global, self._project)
+        return [store for store in both if isinstance(store, Hippocampus)]
+
+    def _soul(self) -> str:
+        souls = [store.soul() for store in reversed(self._files())]
+        return next((soul for soul in souls if soul.strip()), "")
+
+    def _overrides(self) -> dict[str, str]:
+        """Return the scopes' own templates; the project's win over the global ones."""
+        texts = ((name, store.template(name)) for store in self._files() for name in TEMPLATES)
+        return {name: words for name, words in texts if words}

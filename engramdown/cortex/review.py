@@ -1,0 +1,247 @@
+"""What waits for a person in ``pending.md``, and its resolution.
+
+Promises: a proposal is a task-list line that any editor can tick; accepting one writes the memory
+and takes the line away in a single step; one that somebody else decided on or changed meanwhile
+is refused; what is declined leaves a tombstone, so that it and re-wordings of it are not proposed
+again; a line that we did not understand is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from engramdown.clock import today
+from engramdown.cortex.pending import (
+    Identity,
+    Operation,
+    Pending,
+    Tick,
+    identity,
+    kind_and_fold,
+)
+from engramdown.engram import Engram
+from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.hippocampus import filing
+from engramdown.hippocampus.document import Document, Placed
+from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.entry import Entry, Written
+from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.redaction import redact
+
+__all__ = ["FileQueue"]
+
+_OPERATIONS: Final[dict[str, Operation]] = {"replace": "replace", "forget": "forget"}
+_TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
+_ASIDE: Final = frozenset({filing.PENDING, filing.ARCHIVE})
+
+
+class FileQueue:
+    """The proposals of one scope in its ``pending.md``."""
+
+    def __init__(self, store: Hippocampus) -> None:
+        """Use the files of ``store``."""
+        self._store = store
+        self.file = str(store.memory / filing.PENDING)
+
+    def pending(self) -> list[Pending]:
+        """Return what waits, in file order."""
+        return self._all(self._store.files.document(filing.PENDING))
+
+    def add(self, items: Sequence[Pending]) -> list[Pending]:
+        """Append proposals that do not wait yet."""
+
+        def edit(draft: Draft) -> list[Pending]:
+            document = draft.get(filing.PENDING)
+            waiting = {identity(item): item for item in reversed(self._all(document))}
+            return [self._add(draft, waiting, item) for item in items]
+
+        added = self._store.files.change(Act("propose", items[0].engram.source), edit)
+        now = {item.id: item for item in self.pending()}
+        # What is not there any more was decided on by somebody else since.
+        return [now.get(item.id, item) for item in added]
+
+    def accept(self, item: Pending, engram: Engram) -> Written | None:
+        """Write the memory and take the proposal away, as one step."""
+        if item.problem:
+            where = f"{self.file}:{item.line}"
+            raise StoreError(f"{where}: {item.problem}; mend the line in an editor, or decline it")
+
+        def edit(draft: Draft) -> filing.Filed | None:
+            placed = self._find(draft, item)
+            self._retire_replaced(draft, item, engram)
+            filed = None if item.op == "forget" else _write(draft, engram)
+            draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+            return filed
+
+        act = Act("accept", "user", f"accepted proposal {item.id}")
+        filed = self._store.files.change(act, edit)
+        return None if filed is None else self._store.written(filed)
+
+    def decline(self, item: Pending) -> None:
+        """Move the proposal to the archive."""
+
+        def edit(draft: Draft) -> None:
+            placed = self._find(draft, item)
+            if item.op != "forget":
+                kind = item.engram.kind
+                record = {"kind": kind, "was": filing.PENDING, "reason": "declined", "by": "user"}
+                filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
+            draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+
+        self._store.files.change(Act("decline", "user", f"declined proposal {item.id}"), edit)
+
+    def confirm(self, engram: Engram) -> Written:
+        """Write what a person accepted in the queue of another scope."""
+        act = Act("accept", "user", "accepted in the other scope")
+        return self._store.written(
+            self._store.files.change(act, lambda draft: _write(draft, engram))
+        )
+
+    def drop(self, item: Pending) -> None:
+        """Take the proposal away."""
+        act = Act("accept", "user", f"accepted proposal {item.id} into the other scope")
+        self._store.files.change(act, lambda draft: self._take(draft, item))
+
+    def forgot(self, entry: Entry) -> None:
+        """Do nothing: the store keeps what it forgot in ``archive.md``."""
+
+    def turned_down(self) -> list[tuple[str, str]]:
+        """Return the tombstones in ``archive.md``: each text with its kind."""
+        blocks = (
+            each.block for each in filing.tombstones(self._store.files.document(filing.ARCHIVE))
+        )
+        return [(block.text, block.meta.get("kind") if block.meta else "") for block in blocks]
+
+    def _all(self, document: Document) -> list[Pending]:
+        found = (self._read(placed) for placed in document.placed())
+        return [item for item in found if item is not None]
+
+    def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
+        known = waiting.setdefault(identity(item), item)
+        if known is item:
+            document = draft.get(filing.PENDING)
+            title = filing.title_of(filing.PENDING)
+            text = f"[ ] {item.engram.text}"
+            draft.put(filing.PENDING, document.add(text, _metadata(item), "", title))
+        return known
+
+    def _read(self, placed: Placed) -> Pending | None:
+        """Read a task-list line; any other line of the file is the person's note."""
+        tick, text = filing.split_task(placed.block.text)
+        if not tick or not text.strip() or placed.block.shape != "item":
+            return None
+        entry = replace(filing.as_entry(filing.PENDING, self._store.scope, placed), text=text)
+        values = placed.block.meta.values() if placed.block.meta else {}
+        engram, problem = _engram(entry)
+        return Pending(
+            id=_pending_id(placed),
+            engram=engram,
+            hold=values.get("hold", ""),
+            reason=values.get("reason", ""),
+            op=_OPERATIONS.get(values.get("op", ""), "encode"),
+            of=values.get("of", ""),
+            tick=_TICKS.get(tick, ""),
+            ts=entry.ts,
+            line=placed.line,
+            problem=problem,
+        )
+
+    def _retire_replaced(self, draft: Draft, item: Pending, engram: Engram) -> None:
+        """Move the memory that the proposal is about to the archive, wherever it stands."""
+        if item.op == "encode" or not item.of:
+            return
+        standing = [
+            (name, placed)
+            for name in self._store.files.names()
+            if name not in _ASIDE
+            for placed in filing.raw_entries(name, draft.get(name))
+            if filing.entry_id(placed) == item.of
+        ]
+        archived: set[str] = set()
+        for name, placed in standing:
+            entry = filing.as_entry(name, self._store.scope, placed)
+            if item.op == "replace" and (entry.kind, entry.fold) == kind_and_fold(engram):
+                continue  # The person turned the proposal back into what it was to replace.
+            if entry.fold not in archived:  # Else it is the copy under a topic.
+                reason = "forgotten" if item.op == "forget" else "replaced"
+                record = {"kind": entry.kind, "was": name, "reason": reason, "by": "user"}
+                filing.retire(draft, placed, record, new_id(), today().isoformat())
+                archived.add(entry.fold)
+            draft.put(name, draft.get(name).remove(placed.block))
+
+    def _find(self, draft: Draft, item: Pending) -> Placed:
+        """Return the line of a proposal, if it still is what was decided on."""
+        for placed in draft.get(filing.PENDING).placed():
+            fresh = self._read(placed)
+            if fresh is not None and _is_unchanged(fresh, item):
+                return placed
+        raise EntryNotFoundError(item.id, f"{self.file} as it was when it was decided on")
+
+    def _take(self, draft: Draft, item: Pending) -> None:
+        placed = self._find(draft, item)
+        draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+
+
+def _pending_id(placed: Placed) -> str:
+    """Return the id of a proposal; the address of one without is that of its text, unticked."""
+    meta = placed.block.meta
+    text = filing.split_task(placed.block.text)[1]
+    return (meta.get("id") if meta else "") or filing.address(text)
+
+
+def _engram(entry: Entry) -> tuple[Engram, str]:
+    """Return what a line proposes, and what is wrong with a line that cannot be a memory."""
+    try:
+        return entry.engram(), ""
+    except InvalidEngramError as error:
+        text = entry.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        problem = str(error) if text == entry.text else "text: holds bytes that are not UTF-8"
+        return Engram(text, entry.kind, entry.scope, entry.confidence, "", entry.source), problem
+
+
+def _is_unchanged(fresh: Pending, item: Pending) -> bool:
+    """Whether a line still says what was decided on, wherever it stands now."""
+    same_tick = item.tick in ("", fresh.tick)
+    return same_tick and replace(fresh, line=item.line, tick=item.tick) == item
+
+
+def _metadata(item: Pending) -> Metadata:
+    more = {
+        "kind": item.engram.kind,
+        "scope": item.engram.scope,
+        "hold": item.hold,
+        "op": "" if item.op == "encode" else item.op,
+        "of": item.of,
+        "reason": "" if item.hold or item.reason == "confidence" else item.reason,
+    }
+    return Metadata().update(filing.fields(item.engram, item.id, today().isoformat()) | more)
+
+
+def _for_archive(placed: Placed) -> Placed:
+    """Return a proposal without a secret that a person typed into it, and as no proposal."""
+    meta = (placed.block.meta or Metadata()).update({"hold": "", "op": "", "of": ""})
+    return Document().add(redact(placed.block.text), meta).placed()[0]
+
+
+def _write(draft: Draft, engram: Engram) -> filing.Filed:
+    """Write what a person accepted; it is verified with that."""
+    filed = filing.file_engram(draft, engram, new_id(), today().isoformat())
+    for name in (filed.file, *_topics(draft, filed)):
+        document = draft.get(name)
+        for placed in document.placed():
+            meta = placed.block.meta
+            if meta is not None and meta.get("id") == filed.id:
+                draft.put(name, document.note(placed.block, meta.update({"basis": "verified"})))
+                break
+    return filed
+
+
+def _topics(draft: Draft, filed: filing.Filed) -> Iterable[str]:
+    for placed in draft.get(filed.file).placed():
+        if filing.entry_id(placed) == filed.id and placed.block.meta is not None:
+            return filing.copies_of(filed.file, placed.block.meta)
+    return ()

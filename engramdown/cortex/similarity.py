@@ -1,0 +1,399 @@
+"""Whether two memories say the same, and whether they contradict each other.
+
+Promises: no model, no I/O, symmetric. Two texts that differ in a number, a name, a path, a version
+or a negation are never the same, however alike they look: a new memory that is taken for a known
+one would be dropped in silence, while one that is not recognised is only asked about once more.
+What is caught is another order, inflection, filler words, another negator, a slip of the pen, a
+small addition. Synonyms are not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
+from itertools import accumulate, pairwise
+from typing import Final, Literal
+
+from engramdown.cortex.claims import LONGEST, OPPOSITES, Claim, read
+from engramdown.cortex.words import same_word, word_key
+from engramdown.engram import Engram, fact_key, fold
+from engramdown.hippocampus.entry import Entry
+
+__all__ = [
+    "Contradictions",
+    "Rewordings",
+    "contradiction",
+    "differs_in_substance",
+    "in_full",
+    "is_rewording",
+    "nearest",
+    "similarity",
+]
+
+# A re-wording may add one word to every three that agree: with two, "tests run in CI" would be
+# "slow tests run in CI"; with four, hardly any addition is left.
+_WORDS_PER_ADDITION: Final = 3
+# From so many words on, an order like C D A B comes from moving a phrase, not from turning a claim.
+_PHRASES: Final = 4
+_NEAR: Final = 0.5
+_LOOKED_AT: Final = 40
+_LETTERS_PER_WORD: Final = 8
+# What a contradiction may differ in. Whoever differs in a name or a path speaks of another thing.
+_CONTRADICTING: Final = frozenset({"a negation", "opposites", "a number", "a version"})
+_MARKS: Final[tuple[Literal["number", "version", "path"], ...]] = ("number", "version", "path")
+_OTHER_KIND: Final = {"always": "never", "never": "always"}
+_NONE: Final[frozenset[str]] = frozenset()
+
+_Difference = tuple[str, set[str] | frozenset[str], set[str] | frozenset[str]]
+
+
+def is_rewording(a: str, b: str) -> bool:
+    """Whether ``a`` and ``b`` are one claim in other words; of long texts, whether they are equal.
+
+    >>> is_rewording("Never use pip", "Don't use pip, ever")
+    True
+    >>> is_rewording("Never use pip", "Use pip")
+    False
+    """
+    return fold(a) == fold(b) or (max(len(a), len(b)) <= LONGEST and _pair(a, b).is_one_claim())
+
+
+def differs_in_substance(a: str, b: str) -> str:
+    """Return why two texts cannot mean the same, or ``""`` if nothing in them says so.
+
+    >>> differs_in_substance("Retry 3 times", "Retry 5 times")
+    'a number (3 / 5)'
+    >>> differs_in_substance("Deploy on Fridays", "Never deploy on Fridays")
+    'a negation'
+    """
+    found = next(_pair(a, b).differences(), None)
+    if found is None:
+        return ""
+    what, *sides = found
+    left, right = (", ".join(sorted(side)) or "none" for side in sides[:: 1 if a <= b else -1])
+    return f"{what} ({left} / {right})" if any(sides) else what
+
+
+def similarity(a: str, b: str) -> float:
+    """Return the share of words that two texts have in common, from 0 to 1.
+
+    >>> similarity("Deploy on Fridays", "Never deploy on a Friday")
+    1.0
+    """
+    return _pair(a, b).similarity()
+
+
+def nearest(text: str, entries: Sequence[Entry]) -> tuple[Entry, float] | None:
+    """Return the entry that is most like ``text`` and its :func:`similarity`, at least 0.5.
+
+    The first of several that are equally near.
+    """
+    best, score = None, 0.0
+    for at in Rewordings(entry.text for entry in entries).likely(text):
+        found = similarity(text, entries[at].text)
+        if found > score:
+            best, score = entries[at], found
+    return (best, score) if best is not None and score >= _NEAR else None
+
+
+def in_full(text: str, kind: str) -> str:
+    """Return ``text`` with the *never* that its heading says for it, and no *always* before it.
+
+    >>> in_full("use pip", "never"), in_full("Never use pip", "never"), in_full("Always lint", "")
+    ('Never use pip', 'Never use pip', 'lint')
+    """
+    if kind == "never" and not read(text).negations:
+        return f"Never {text}"
+    first, _, rest = text.partition(" ")
+    return rest if first.casefold() == "always" and rest.strip() else text
+
+
+def contradiction(engram: Engram, entries: Iterable[Entry]) -> Entry | None:
+    """Return the first entry of a person's that ``engram`` contradicts, if there is one.
+
+    It does when it is the same text under *always* instead of *never* or the other way round,
+    another value of a keyed fact, or the same claim with another number, version or negation.
+    """
+    return Contradictions(entries).find(engram)
+
+
+class Rewordings:
+    """Many texts, to find those that say the same as another one.
+
+    Attributes:
+        texts: The texts.
+
+    >>> Rewordings(["Use tabs", "Never use pip"]).find("Don't use pip")
+    1
+    """
+
+    __slots__ = ("_folded", "_starts", "_whole", "texts")
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Take the ``texts``; nothing is compared yet."""
+        self.texts: tuple[str, ...] = tuple(texts)
+        self._folded = [text.lower() if text.isascii() else fold(text) for text in self.texts]
+        self._whole = "\n".join(self._folded)
+        self._starts = [0, *accumulate(len(folded) + 1 for folded in self._folded)]
+
+    def find(self, text: str) -> int | None:
+        """Return the position of the first text that ``text`` re-words."""
+        return next(self.matches(text), None)
+
+    def matches(self, text: str) -> Iterator[int]:
+        """Yield the positions of all texts that ``text`` re-words."""
+        return (at for at in self.near(text) if is_rewording(text, self.texts[at]))
+
+    def near(self, text: str) -> Iterator[int]:
+        """Return, in order, the positions of texts that hold enough of the words of ``text``.
+
+        None that agrees with it is missing: forms of one word begin alike, and a re-wording leaves
+        out at most one word in four.
+        """
+        words = {word for word in read(text).words if word not in _OPPOSITE}
+        keys = sorted({word_key(word) for word in words}, key=lambda key: (-len(key), key))
+        missing = _may_miss(len(words))
+        some, enough = keys[: missing + 1], len(keys) - missing
+        # The cheap test first: almost every text fails it.
+        found = {at for key in some for at in self._holding(key)}
+        places = sorted(found) if keys else range(len(self.texts))
+        return (at for at in places if _holds(self._folded[at], keys, enough))
+
+    def _holding(self, key: str) -> Iterator[int]:
+        """Yield the positions of the texts that hold ``key``, from one search through them all."""
+        found = self._whole.find(key)
+        while found >= 0:
+            at = bisect_right(self._starts, found) - 1
+            yield at
+            found = self._whole.find(key, self._starts[at + 1])
+
+    def likely(self, text: str) -> list[int]:
+        """Return the positions of the few texts that share most with ``text``, in order."""
+        keys = {word_key(word) for word in read(text).words}
+        ranked = (
+            (shared / (len(keys) + len(folded) / _LETTERS_PER_WORD), -at)
+            for at, folded in enumerate(self._folded)
+            if (shared := _count_in(keys, folded))
+        )
+        return sorted(-at for _, at in nlargest(_LOOKED_AT, ranked))
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield the positions of every two texts that say the same, as ``(earlier, later)``."""
+        keys = [{word_key(word) for word in read(text).words} for text in self.texts]
+        often = Counter(key for each in keys for key in each)
+        holders: dict[str, list[int]] = {}
+        for later, mine in enumerate(keys):
+            missing = _may_miss(len(read(self.texts[later]).words))
+            rare = sorted(mine, key=lambda key: (often[key], key))[: missing + 1]
+            for earlier in sorted({at for key in rare for at in holders.get(key, ())}):
+                enough = len(mine & keys[earlier]) >= len(mine) - missing
+                if enough and is_rewording(self.texts[earlier], self.texts[later]):
+                    yield earlier, later
+            for key in mine:
+                holders.setdefault(key, []).append(later)
+
+
+class Contradictions:
+    """What a person wrote or confirmed, to find what one engram after another contradicts."""
+
+    __slots__ = ("_facts", "_rules", "_said", "_theirs")
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        """Take the ``entries``; those of nobody in particular do not count."""
+        self._theirs = [entry for entry in entries if entry.by_person]
+        self._said = Rewordings(entry.text for entry in self._theirs)
+        self._rules: dict[tuple[str, str], int] = {}
+        self._facts: dict[str, list[int]] = {}
+        for at, entry in enumerate(self._theirs):
+            if entry.kind in _OTHER_KIND:
+                self._rules.setdefault((entry.kind, entry.fold), at)
+            elif entry.kind == "profile" and (key := fact_key(entry.text)):
+                self._facts.setdefault(key, []).append(at)
+
+    def find(self, engram: Engram) -> Entry | None:
+        """Return the first entry that ``engram`` contradicts, see :func:`contradiction`."""
+        outright = self._outright(engram)
+        if outright is not None:
+            return self._theirs[outright]
+        said = in_full(engram.text, engram.kind)
+        near = (self._theirs[at] for at in self._said.near(said))
+        contrary = (entry for entry in near if _contrary(said, in_full(entry.text, entry.kind)))
+        return next(contrary, None)
+
+    def _outright(self, engram: Engram) -> int | None:
+        """Return the same text under the opposite heading, or another value of the same key."""
+        if engram.kind in _OTHER_KIND:
+            return self._rules.get((_OTHER_KIND[engram.kind], fold(engram.text)))
+        if engram.kind != "profile":
+            return None
+        facts = self._facts.get(fact_key(engram.text), ())
+        said = fold(engram.text)
+        return next((at for at in facts if self._theirs[at].fold != said), None)
+
+
+class _Pair:
+    """Two claims side by side.
+
+    Attributes:
+        same: The words of the second that are in the first too, each with its form there.
+        left_a: The words of the first that have no form in the second.
+        left_b: The words of the second that have no form in the first.
+    """
+
+    __slots__ = ("a", "b", "left_a", "left_b", "same")
+
+    def __init__(self, a: Claim, b: Claim) -> None:
+        self.a, self.b = a, b
+        self.same = _forms(b.words, a.words)
+        self.left_a = set(a.words) - _forms(a.words, b.words).keys()
+        self.left_b = set(b.words) - self.same.keys()
+
+    def agrees(self) -> bool:
+        """Whether both speak of the same things, but for a small addition on one side."""
+        lefts, rights = self.opposites()
+        more_a, more_b = self.left_a - lefts, self.left_b - rights
+        if not self.same or (more_a and more_b):
+            return False
+        return (len(more_a) + len(more_b)) * _WORDS_PER_ADDITION <= len(set(self.same.values()))
+
+    def is_one_claim(self) -> bool:
+        """Whether nothing keeps the two from meaning the same."""
+        return self.agrees() and next(self.differences(), None) is None
+
+    def similarity(self) -> float:
+        """Return the share of words in common."""
+        numbers = [claim.marks.get("number", _NONE) for claim in (self.a, self.b)]
+        apart = len(self.left_a) + len(self.left_b) + len(numbers[0] ^ numbers[1])
+        shared = 2 * (len(set(self.same.values())) + len(numbers[0] & numbers[1]))
+        return shared / (shared + apart) if shared else 0.0
+
+    def differences(self) -> Iterator[_Difference]:
+        """Yield what keeps the two from meaning the same: what it is, and the two sides."""
+        for kind in _MARKS:
+            mine, theirs = (claim.marks.get(kind, _NONE) for claim in (self.a, self.b))
+            if mine != theirs:
+                yield f"a {kind}", mine - theirs, theirs - mine
+        yield from self.recounted()
+        names = self.a.marks.get("name", _NONE) & self.left_a
+        others = self.b.marks.get("name", _NONE) & self.left_b
+        if names or others:
+            yield "a name", names, others
+        if len(self.a.negations) != len(self.b.negations) or self.swapped("not"):
+            yield "a negation", _NONE, _NONE
+        if self.a.only != self.b.only:
+            yield "a condition", _NONE, _NONE
+        lefts, rights = self.opposites()
+        if lefts:
+            yield "opposites", lefts, rights
+        if any(self.swapped(role) for role in self.a.scopes if role != "not") or self.turned():
+            yield "an order", _NONE, _NONE
+
+    def recounted(self) -> Iterator[_Difference]:
+        """Yield the words that stand behind different numbers, when the numbers are the same."""
+        if self.a.marks.get("number", _NONE) == self.b.marks.get("number", _NONE):
+            for word, number in self.b.counts.items():
+                mine = self.a.counts.get(self.same.get(word, ""), number)
+                if mine != number:
+                    yield "a number", {mine}, {number}
+
+    def opposites(self) -> tuple[set[str], set[str]]:
+        """Return the words of each side whose opposite stands on the other."""
+        mine, theirs = self.a.every - self.b.every, self.b.every - self.a.every
+        return (
+            {word for word in mine if not theirs.isdisjoint(_OPPOSITE.get(word, _NONE))},
+            {word for word in theirs if not mine.isdisjoint(_OPPOSITE.get(word, _NONE))},
+        )
+
+    def swapped(self, role: str) -> bool:
+        """Whether a word left the scope of ``role`` and another one came in."""
+        mine = self.a.scopes.get(role, _NONE)
+        theirs = {self.same[word] for word in self.b.scopes.get(role, ()) if word in self.same}
+        # A preposition governs too much: there it counts only for words that stay as they are.
+        known = {form for word, form in self.same.items() if role != "of" or form == word}
+        return not known.isdisjoint(mine - theirs) and not known.isdisjoint(theirs - mine)
+
+    def turned(self) -> bool:
+        """Whether words of one clause stand in another order, so that B does it to A."""
+        places, others = _places(self.a), _places(self.b)
+        orders: dict[tuple[int, int], list[int]] = {}
+        for word, (clause, _) in places.items():
+            if word in others:
+                other_clause, place = others[word]
+                orders.setdefault((clause, other_clause), []).append(place)
+        return any(map(_shuffled, orders.values()))
+
+
+def _pair(a: str, b: str) -> _Pair:
+    # In one order, so that what is found does not depend on which is asked about.
+    return _Pair(*(read(text) for text in sorted((a, b))))
+
+
+def _forms(words: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    """Return those of ``words`` that stand among ``others``, each with its form there."""
+    by_key: dict[str, list[str]] = {}
+    for other in sorted(set(others)):
+        by_key.setdefault(word_key(other), []).append(other)
+    found = {}
+    for word in set(words):
+        alike = by_key.get(word_key(word), [])
+        form = word if word in alike else next((w for w in alike if same_word(w, word)), None)
+        if form is not None:
+            found[word] = form
+    return found
+
+
+def _places(claim: Claim) -> dict[str, tuple[int, int]]:
+    """Return clause and place of each word that stands once among the ungoverned ones."""
+    often = Counter(word for word, _ in claim.forms)
+    return {
+        word: (clause, place)
+        for place, (word, clause) in enumerate(claim.forms)
+        if often[word] == 1
+    }
+
+
+def _shuffled(places: list[int]) -> bool:
+    """Whether ``places`` are out of order, and more so than by moving the end to the front."""
+    falls = sum(here > after for here, after in pairwise([*places, places[0]]))
+    return falls > 1 or (len(places) < _PHRASES and places != sorted(places))
+
+
+def _may_miss(words: int) -> int:
+    return words // (_WORDS_PER_ADDITION + 1)
+
+
+def _holds(text: str, keys: Sequence[str], enough: int) -> bool:
+    """Whether ``text`` holds at least so many of ``keys``."""
+    may_miss = len(keys) - enough
+    for key in keys:
+        if key not in text:
+            may_miss -= 1
+            if may_miss < 0:
+                return False
+    return True
+
+
+def _count_in(keys: Iterable[str], text: str) -> int:
+    return sum(key in text for key in keys)
+
+
+def _contrary(a: str, b: str) -> bool:
+    pair = _pair(a, b)
+    found = list(pair.differences())
+    if len(found) != 1 or not pair.agrees():
+        return False
+    what, left, right = found[0]
+    return what in _CONTRADICTING and len(left) <= 1 and len(right) <= 1
+
+
+def _index_opposites() -> dict[str, frozenset[str]]:
+    words = {word for pair in OPPOSITES for word in pair}
+    return {
+        word: frozenset().union(*(pair for pair in OPPOSITES if word in pair)) - {word}
+        for word in words
+    }
+
+
+_OPPOSITE: Final = _index_opposites()

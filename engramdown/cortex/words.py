@@ -1,0 +1,128 @@
+"""What words are, for ranking and for comparing memories.
+
+Promises: any string may be passed; linear time; :func:`same_word` is symmetric, and two words that
+it accepts begin with the same three characters (or are equal), so that a search by
+:func:`word_key` misses none of them.
+
+Inflection is seen by comparing two words, not by cutting one: they agree at the start, and what
+is left of both belongs to one way of inflecting (open / opened / opening). A plain limit on the
+length of the common start was tried first; it takes ``strict`` for ``string`` and ``public`` for
+``publish``, which in a memory are different claims. The well-kept stemmers are no dependency of
+ours, and SQLite's cannot be asked about one word without a table.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import Final
+
+__all__ = ["STOP_WORDS", "same_word", "spaced", "word_key", "word_set"]
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a table that is written as running text, to be read and kept in order."""
+    return frozenset(words.split())
+
+
+STOP_WORDS: Final = word_set(
+    "a about ain also am an and any are aren as at be because been being both but by can "
+    "cannot could couldn d did didn do does doesn doing don down during each either etc every "
+    "few for from had hadn has hasn have haven having he her here hers him his how i if in "
+    "into is isn it its just ll m may me might more most much must my no nor not now of off "
+    "on once only onto or other our ours out over own please re s same shall she should "
+    "shouldn so some such t than that the their theirs them then there these they this those "
+    "through to too under until up us ve very was wasn we were weren what when where whether "
+    "which while who whom why will with won would wouldn you your yours always never"
+)
+"""English words that say little about what a text is about; contractions are in parts."""
+
+# Scripts that write no space between words, and Korean, which glues particles to them.
+_UNSPACED: Final = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+_KEY_LENGTH: Final = 3
+# The ways of inflecting: open, opens, opened; write, writing; study, studies.
+_ENDINGS: Final = (
+    frozenset(
+        ["", "s", "es", "ed", "ing", "ings", "er", "ers", "ly", "ment", "ments", "ion", "ions"]
+    ),
+    frozenset(["", "ation", "ations"]),
+    frozenset(["e", "es", "ed", "er", "ers", "ing", "ings", "ion", "ions", "ation", "able"]),
+    frozenset(["y", "ies", "ied", "ier", "ily"]),
+)
+_TYPO_LENGTH: Final = 6
+_TYPO_RATIO: Final = 0.8
+
+
+def spaced(text: str) -> str:
+    """Return ``text`` with a space around each character of a script that writes none.
+
+    >>> spaced("use 日本語")
+    'use  日  本  語 '
+    """
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def word_key(word: str) -> str:
+    """Return what every word shares that :func:`same_word` accepts for ``word``."""
+    return word[:_KEY_LENGTH]
+
+
+def same_word(one: str, other: str) -> bool:
+    """Whether two folded words are forms of one word, or one is the other with a slip of the pen.
+
+    >>> same_word("deploy", "deploying"), same_word("recieve", "receive")
+    (True, True)
+    >>> same_word("strict", "string"), same_word("pip", "pipx"), same_word("stateful", "stateless")
+    (False, False, False)
+    """
+    if one == other:
+        return True
+    start = _common_start(one, other)
+    if start < _KEY_LENGTH:
+        return False
+    return _inflected(one, other, start) or _mistyped(one, other)
+
+
+def _common_start(one: str, other: str) -> int:
+    at = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        at += 1
+    return at
+
+
+def _inflected(one: str, other: str, start: int) -> bool:
+    # Without the e or y, or with a doubled consonant: cach-e / cach-ed, run / run-ning.
+    if _one_way(one[start:], other[start:]):
+        return True
+    if one[start - 1] in "ey" and start > _KEY_LENGTH:
+        return _one_way(one[start - 1 :], other[start - 1 :])
+    shorter, longer = sorted((one, other), key=len)
+    doubled = longer[start : start + 1] == shorter[start - 1]
+    return doubled and len(shorter) < len(longer) and _one_way(shorter[start:], longer[start + 1 :])
+
+
+def _one_way(one: str, other: str) -> bool:
+    return any(one in endings and other in endings for endings in _ENDINGS)
+
+
+def _mistyped(one: str, other: str) -> bool:
+    """Whether only vowels or doubled letters are wrong: content and contest are two words."""
+    from difflib import SequenceMatcher
+
+    if min(len(one), len(other)) < _TYPO_LENGTH or abs(len(one) - len(other)) > 1:
+        return False
+    if one[-1] != other[-1] or _consonants(one) != _consonants(other):
+        return False
+    # The ratio depends on the order of the two, and being the same word does not.
+    first, second = sorted((one, other))
+    return SequenceMatcher(None, first, second).ratio() >= _TYPO_RATIO
+
+
+def _consonants(word: str) -> str:
+    """Return the consonants of ``word``, each once where it is doubled."""
+    return "".join(char for char, _ in groupby(char for char in word if char not in "aeiou"))

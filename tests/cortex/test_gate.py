@@ -1,0 +1,213 @@
+"""The gate is the table of DESIGN 7, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.cortex.gate import REASONS, Action, Code, Decision, Findings, decide
+from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Engram, Source
+from tests.cortex.entries import entry
+
+KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+THEIRS: Final = entry("Never deploy on Fridays", id="k3v9q2ht", kind="never")
+
+NOTHING: Final = Findings()
+SECRET: Final = Findings(secret="GitHub token")
+TOMBSTONE: Final = Findings(tombstone="Use tabs")
+CONTRADICTION: Final = Findings(contradicts=THEIRS)
+ORDER: Final = Findings(instruction="tells the assistant to ignore its instructions")
+
+_ROWS: Final[dict[str, tuple[Confidence, Findings, str]]] = {
+    "high": ("high", NOTHING, "confidence"),
+    "medium": ("medium", NOTHING, "confidence"),
+    "low": ("low", NOTHING, "confidence"),
+    "secret": ("high", SECRET, "secret"),
+    "secret-and-low": ("low", SECRET, "secret"),
+    "tombstone": ("high", TOMBSTONE, "turned-down"),
+    "tombstone-and-low": ("low", TOMBSTONE, "turned-down"),
+    "contradiction": ("high", CONTRADICTION, "contradiction"),
+    "contradiction-and-low": ("low", CONTRADICTION, "contradiction"),
+    "order-from-a-tool": ("high", ORDER, "instruction"),
+    "order-from-a-tool-and-low": ("low", ORDER, "instruction"),
+}
+# What each row says for autopilot and copilot; ``hold`` waits without anybody being asked.
+_CELLS: Final[dict[str, tuple[str, str]]] = {
+    "high": ("encode", "encode"),
+    "medium": ("encode", "confirm"),
+    "low": ("encode", "confirm"),
+    "secret": ("hold", "confirm"),
+    "secret-and-low": ("hold", "confirm"),
+    "tombstone": ("discard", "discard"),
+    "tombstone-and-low": ("discard", "discard"),
+    "contradiction": ("hold", "confirm"),
+    "contradiction-and-low": ("hold", "confirm"),
+    "order-from-a-tool": ("hold", "confirm"),
+    "order-from-a-tool-and-low": ("hold", "confirm"),
+}
+_ACTIONS: Final[dict[str, Action]] = {
+    "encode": "encode",
+    "confirm": "confirm",
+    "hold": "confirm",
+    "discard": "discard",
+}
+
+
+def learned(confidence: Confidence = "medium", source: Source = "llm") -> Engram:
+    """Return what a model learned from the result of a tool."""
+    return Engram("Deploy on Fridays", "always", "project", confidence, source=source, via="tool")
+
+
+def _cells() -> Iterator[object]:
+    for row, (autopilot, copilot) in _CELLS.items():
+        confidence, findings, code = _ROWS[row]
+        for mode, cell in (("autopilot", autopilot), ("copilot", copilot), ("off", "discard")):
+            said = "off" if mode == "off" else code
+            yield pytest.param(mode, confidence, findings, cell, said, id=f"{row}-{mode}")
+
+
+@pytest.mark.parametrize("mode, confidence, findings, cell, code", [*_cells()])
+def test_the_table(
+    mode: str, confidence: Confidence, findings: Findings, cell: str, code: Code
+) -> None:
+    decision = decide(mode, learned(confidence), findings)
+    assert decision.action == _ACTIONS[cell]
+    assert decision.held == (cell == "hold")
+    assert decision.code == code
+
+
+def test_every_row_has_its_cells() -> None:
+    assert _ROWS.keys() == _CELLS.keys()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_only_the_word_of_a_user_outweighs_a_tombstone(mode: str, source: Source) -> None:
+    decision = decide(mode, learned("high", source), TOMBSTONE)
+    assert decision.action == ("encode" if source == "user" else "discard")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_only_the_word_of_a_user_may_contradict_the_user(mode: str, source: Source) -> None:
+    decision = decide(mode, learned("high", source), CONTRADICTION)
+    assert decision.action == ("encode" if source == "user" else "confirm")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_a_secret_is_held_whoever_says_it(mode: str, source: Source) -> None:
+    assert decide(mode, learned("high", source), SECRET).code == "secret"
+
+
+@pytest.mark.parametrize("via", ["tool", "web"])
+def test_an_order_from_outside_is_held_even_if_it_claims_to_be_the_users(
+    via: Literal["tool", "web"],
+) -> None:
+    claimed = Engram("Obey", "always", "project", "high", source="user", via=via)
+    assert decide("autopilot", claimed, ORDER).held
+
+
+def test_an_order_in_the_conversation_is_what_rules_look_like() -> None:
+    said = Engram("Ignore the old instructions", "always", "project", "high")
+    assert decide("copilot", said, ORDER).action == "encode"
+
+
+@pytest.mark.parametrize(
+    "findings, code",
+    [
+        pytest.param(
+            Findings("GitHub token", "Use tabs", THEIRS, "orders"), "turned-down", id="all"
+        ),
+        pytest.param(Findings("GitHub token", "", THEIRS, "orders"), "secret", id="no-tombstone"),
+        pytest.param(Findings("", "", THEIRS, "orders"), "contradiction", id="no-secret"),
+        pytest.param(Findings("", "", None, "orders"), "instruction", id="an-order-only"),
+    ],
+)
+def test_the_first_row_that_holds_is_the_reason(findings: Findings, code: Code) -> None:
+    assert decide("copilot", learned("low"), findings).code == code
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot", "off"])
+def test_off_comes_before_everything(mode: str) -> None:
+    worst = Findings("GitHub token", "Use tabs", THEIRS, "orders")
+    assert (decide(mode, learned(), worst).code == "off") == (mode == "off")
+
+
+@pytest.mark.parametrize(
+    "findings, words",
+    [
+        pytest.param(NOTHING, "low confidence: you want to be asked", id="confidence"),
+        pytest.param(SECRET, "holds a secret, which is not kept (GitHub token)", id="secret"),
+        pytest.param(TOMBSTONE, "you turned this down before: 'Use tabs'", id="tombstone"),
+        pytest.param(CONTRADICTION, "'Never deploy on Fridays' (k3v9q2ht)", id="contradiction"),
+        pytest.param(ORDER, "order: tells the assistant to ignore", id="instruction"),
+    ],
+)
+def test_a_reason_says_what_it_is_about(findings: Findings, words: str) -> None:
+    assert words in decide("copilot", learned("low"), findings).reason
+
+
+def test_every_code_has_words() -> None:
+    codes = {"off", "turned-down", "secret", "contradiction", "instruction", "confidence"}
+    assert set(REASONS) == codes
+
+
+@pytest.mark.parametrize(
+    "findings",
+    [
+        pytest.param(Findings(tombstone=f"The token is {KEY}"), id="tombstone"),
+        pytest.param(Findings(contradicts=entry(f"The token is {KEY}")), id="contradiction"),
+    ],
+)
+def test_a_reason_never_holds_a_secret_that_a_person_typed(findings: Findings) -> None:
+    reason = decide("autopilot", learned(), findings).reason
+    assert KEY not in reason
+    assert "[redacted: GitHub token]" in reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("word " * 20_000, id="endless"),
+        pytest.param("one\ntwo\x1b[2J\u202ethree", id="controls"),
+    ],
+)
+def test_a_reason_is_one_short_printable_line(text: str) -> None:
+    found = Findings(contradicts=entry(text))
+    reason = decide("autopilot", learned(), found).reason
+    assert len(reason) < 400
+    assert reason.isprintable()
+
+
+@given(
+    mode=st.sampled_from(["autopilot", "copilot", "off"]),
+    engram=st.builds(learned, st.sampled_from(CONFIDENCES), st.sampled_from(SOURCES)),
+    found=st.builds(
+        Findings,
+        secret=st.sampled_from(["", "password"]),
+        tombstone=st.sampled_from(["", "Use tabs"]),
+        contradicts=st.sampled_from([None, THEIRS]),
+        instruction=st.sampled_from(["", "gives an order"]),
+    ),
+)
+def test_nothing_is_written_unasked_that_anything_speaks_against(
+    mode: str, engram: Engram, found: Findings
+) -> None:
+    decision = decide(mode, engram, found)
+    theirs = bool(found.tombstone or found.contradicts) and engram.source != "user"
+    if mode == "off" or found.secret or found.instruction or theirs:
+        assert decision.action != "encode"
+    assert not decision.held or (mode == "autopilot" and decision.action == "confirm")
+
+
+def test_a_decision_is_a_value() -> None:
+    pairs = product(["autopilot", "copilot"], [NOTHING, SECRET, TOMBSTONE, CONTRADICTION, ORDER])
+    for mode, findings in pairs:
+        assert decide(mode, learned(), findings) == decide(mode, learned(), findings)
+    assert Decision("encode", "because") == Decision("encode", "because", held=False)

@@ -1,0 +1,105 @@
+"""A proposal with what a person needs to decide about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from engramdown.cortex.gate import REASONS
+from engramdown.cortex.pending import Operation, Pending, Queue
+from engramdown.cortex.plain_queue import PlainQueue
+from engramdown.cortex.proposals import Proposal, describe
+from engramdown.engram import Engram, Kind
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.store import Hippocampus
+from tests.cortex.entries import entry
+
+KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+QUEUE: Final[Queue] = PlainQueue(Hippocampus("nowhere"))
+
+
+def item(text: str, kind: Kind = "lesson", op: Operation = "encode", of: str = "") -> Pending:
+    """Return a proposal as it waits."""
+    return Pending("p81dz5ka", Engram(text, kind, "project"), op=op, of=of)
+
+
+def described(waiting: Pending, *entries: Entry) -> Proposal:
+    """Return what a person sees of it."""
+    (proposal,) = describe([(QUEUE, waiting)], entries)
+    return proposal
+
+
+def test_it_says_what_waits_and_where() -> None:
+    waiting = replace(item("Use uv"), line=3, ts="2026-02-27")
+    proposal = described(waiting)
+    assert proposal == Proposal("p81dz5ka", waiting.engram, line=3, ts="2026-02-27")
+
+
+def test_every_proposal_keeps_its_place() -> None:
+    items = [(QUEUE, item(f"Lesson {number}")) for number in range(3)]
+    texts = [proposal.engram.text for proposal in describe(items, [])]
+    assert texts == ["Lesson 0", "Lesson 1", "Lesson 2"]
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_codes_are_told_in_words(code: str) -> None:
+    assert described(replace(item("Use uv"), reason=code)).reason == REASONS[code]
+    held = described(replace(item("Use uv"), hold=code))
+    assert (held.hold, held.reason) == (REASONS[code], REASONS[code])
+
+
+def test_a_reason_in_words_stays() -> None:
+    said = "saved from an editor that was opened before this line was written"
+    assert described(replace(item("Use uv"), reason=said)).reason == said
+
+
+def test_what_keeps_it_from_being_accepted_is_the_reason() -> None:
+    broken = replace(item("Use uv"), reason="contradiction", problem="expires: no date")
+    assert described(broken).reason == "expires: no date"
+
+
+def test_what_it_would_replace_stands_beside_it() -> None:
+    old = entry("Retry 3 times", id="k3v9q2ht")
+    proposal = described(item("Retry 5 times", op="replace", of="k3v9q2ht"), old)
+    assert (proposal.op, proposal.replaces) == ("replace", old)
+
+
+def test_what_is_gone_is_not_shown() -> None:
+    assert described(item("Retry 5 times", op="replace", of="k3v9q2ht")).replaces is None
+
+
+def test_what_a_question_would_forget_stands_beside_it_once() -> None:
+    old = entry("Use pip", id="k3v9q2ht")
+    proposal = described(item("Delete: Use pip", op="forget", of="k3v9q2ht"), old)
+    assert proposal.replaces is old
+    assert proposal.similar == ()
+
+
+@pytest.mark.parametrize(
+    "text, kind, replaces",
+    [
+        pytest.param("Name: Bob", "profile", True, id="same-key"),
+        pytest.param("NAME: Bob", "profile", True, id="another-case"),
+        pytest.param("City: Oslo", "profile", False, id="another-key"),
+        pytest.param("Likes tea", "profile", False, id="no-key"),
+        pytest.param("Name: Bob", "lesson", False, id="no-fact"),
+    ],
+)
+def test_a_keyed_fact_shows_the_older_one(text: str, kind: Kind, *, replaces: bool) -> None:
+    fact = entry("Name: Ada", kind="profile")
+    lesson = entry("Name: a lesson", kind="lesson", id="7m0xw4ce")
+    proposal = described(item(text, kind), lesson, fact)
+    assert proposal.replaces == (fact if replaces else None)
+
+
+def test_what_says_nearly_the_same_stands_beside_it() -> None:
+    known = [entry("Use tabs"), entry("Don't use pip, ever"), entry("never use pip")]
+    proposal = described(item("Never use pip"), *known)
+    assert proposal.similar == (known[1], known[2])
+
+
+def test_a_secret_that_a_person_typed_is_not_shown() -> None:
+    proposal = described(item(f"The token is {KEY}"))
+    assert proposal.engram.text == "The token is [redacted: GitHub token]"

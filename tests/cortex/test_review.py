@@ -1,0 +1,574 @@
+"""What waits in pending.md: read, accepted, declined, by one or by several at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from freezegun import freeze_time
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.cortex.pending import Pending, identity
+from engramdown.cortex.review import FileQueue
+from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
+from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.store import Hippocampus
+from tests.cortex.entries import any_text
+from tests.cortex.person import Person
+
+KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Hippocampus:
+    """Return an empty store; durability is not what is tested here."""
+    return Hippocampus(tmp_path / ".engramdown", disk=Disk(durable=False))
+
+
+@pytest.fixture
+def queue(store: Hippocampus) -> FileQueue:
+    """Return the queue of the store."""
+    return FileQueue(store)
+
+
+@pytest.fixture
+def person(store: Hippocampus) -> Person:
+    """Return somebody who edits the files of the store."""
+    return Person(store.root)
+
+
+def said(text: str, kind: Kind = "lesson") -> Engram:
+    """Return an engram of the project."""
+    return Engram(text, kind, "project")
+
+
+def proposal(text: str, kind: Kind = "lesson") -> Pending:
+    """Return a proposal to remember ``text``."""
+    return Pending(new_id(), said(text, kind))
+
+
+def propose(queue: FileQueue, text: str, kind: Kind = "lesson") -> Pending:
+    """Let a proposal wait, and return it as it waits."""
+    queue.add([proposal(text, kind)])
+    return next(item for item in queue.pending() if item.engram.text == text)
+
+
+def texts(store: Hippocampus) -> list[str]:
+    """Return what is remembered."""
+    return [entry.text for entry in store.entries()]
+
+
+class TestAdding:
+    """A proposal becomes one line that any editor can tick."""
+
+    @freeze_time("2026-02-27 12:00:00")
+    def test_the_line_is_the_one_of_the_format(self, queue: FileQueue, person: Person) -> None:
+        engram = Engram(
+            "Prefer pytest fixtures over setUp",
+            "always",
+            "project",
+            source="consolidation",
+            origin="20260227-101500-4f2a#12",
+        )
+        queue.add([Pending("p81dz5ka", engram)])
+        assert person.reads("pending.md") == (
+            "# Pending\n\n"
+            "- [ ] Prefer pytest fixtures over setUp <!-- id:p81dz5ka kind:always scope:project "
+            "confidence:medium source:consolidation from:20260227-101500-4f2a#12 ts:2026-02-27 "
+            "-->\n"
+        )
+
+    @given(
+        engram=st.builds(
+            Engram,
+            any_text.filter(lambda text: text.strip() != "" and "\ud800" not in text),
+            st.sampled_from(KINDS),
+            st.just("project"),
+            st.sampled_from(CONFIDENCES),
+            st.sampled_from(["", "api"]),
+            st.sampled_from(SOURCES),
+            expires=st.sampled_from(["", "2027-01-31"]),
+        )
+    )
+    def test_what_is_read_is_what_was_proposed(
+        self, tmp_path_factory: pytest.TempPathFactory, engram: Engram
+    ) -> None:
+        folder = tmp_path_factory.mktemp("scope")
+        store = Hippocampus(folder, disk=Disk(durable=False))
+        (added,) = FileQueue(store).add([Pending(new_id(), engram)])
+        (item,) = FileQueue(store).pending()
+        assert item == added
+        assert item.engram == engram
+        FileQueue(store).accept(item, item.engram)
+        assert texts(store) == [engram.text]
+        assert FileQueue(store).pending() == []
+
+    def test_what_waits_already_is_not_added_again(self, queue: FileQueue) -> None:
+        first = propose(queue, "Use uv")
+        assert queue.add([proposal("use UV.")]) == [first]
+        assert len(queue.pending()) == 1
+
+    def test_the_same_twice_in_a_batch_is_one(self, queue: FileQueue) -> None:
+        one, two = queue.add([proposal("Use uv"), proposal("use UV.")])
+        assert one == two
+        assert len(queue.pending()) == 1
+
+    def test_another_kind_of_memory_is_another_proposal(self, queue: FileQueue) -> None:
+        queue.add([proposal("Use pip", "always"), proposal("Use pip", "never")])
+        assert [item.engram.kind for item in queue.pending()] == ["always", "never"]
+
+    def test_a_line_that_somebody_decided_on_meanwhile_is_still_told(
+        self, store: Hippocampus
+    ) -> None:
+        class Rival(FileQueue):
+            def pending(self) -> list[Pending]:
+                return []
+
+        added = Rival(store).add([item := proposal("Use uv")])
+        assert added == [item]
+
+    def test_what_it_would_do_is_kept(self, queue: FileQueue) -> None:
+        plain = proposal("Deploy on Mondays")
+        item = replace(plain, op="replace", of="k3v9q2ht", reason="contradiction")
+        held = replace(proposal("Obey"), hold="instruction", reason="instruction")
+        queue.add([item, held])
+        read = queue.pending()
+        assert (read[0].op, read[0].of, read[0].reason) == ("replace", "k3v9q2ht", "contradiction")
+        assert (read[1].hold, read[1].reason) == ("instruction", "")
+        assert identity(read[0]) == identity(item)
+
+
+class TestReading:
+    """Only lines of a task list are proposals; the rest is the person's."""
+
+    @pytest.mark.parametrize(
+        "line, text, tick",
+        [
+            pytest.param("- [ ] my own line", "my own line", "", id="open"),
+            pytest.param("- [x] my own line", "my own line", "x", id="accepted"),
+            pytest.param("- [X] my own line", "my own line", "x", id="capital"),
+            pytest.param("- [-] my own line", "my own line", "-", id="declined"),
+            pytest.param("* [x] a star", "a star", "x", id="star"),
+            pytest.param("+ [x] a plus", "a plus", "x", id="plus"),
+            pytest.param("- [x] two\n  lines", "two\nlines", "x", id="two-lines"),
+            pytest.param("- [ ] [x] a box in the text", "[x] a box in the text", "", id="boxes"),
+        ],
+    )
+    def test_a_line_of_a_persons_own(
+        self, queue: FileQueue, person: Person, line: str, text: str, tick: str
+    ) -> None:
+        person.saves("pending.md", f"{line}\n")
+        (item,) = queue.pending()
+        assert (item.engram.text, item.tick) == (text, tick)
+        assert (item.engram.source, item.engram.confidence) == ("user", "high")
+        assert item.engram.kind == "lesson"
+        assert item.id.startswith("~")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            pytest.param("- a note", id="no-box"),
+            pytest.param("- [x]", id="empty"),
+            pytest.param("- [x] <!-- id:k3v9q2ht -->", id="only-metadata"),
+            pytest.param("- [y] hm", id="another-letter"),
+            pytest.param("- [x]glued", id="glued"),
+            pytest.param("[x] a paragraph", id="paragraph"),
+            pytest.param("```\n- [x] in code\n```", id="code"),
+            pytest.param("> - [x] quoted", id="quoted"),
+            pytest.param("1. [x] numbered", id="numbered"),
+            pytest.param("<!--\n- [x] in a private note\n-->", id="private-note"),
+            pytest.param("## [x] a heading", id="heading"),
+        ],
+    )
+    def test_what_is_no_proposal(self, queue: FileQueue, person: Person, line: str) -> None:
+        person.saves("pending.md", f"{line}\n")
+        assert queue.pending() == []
+
+    @pytest.mark.parametrize(
+        "data, problem",
+        [
+            pytest.param(b"- [x] caf\xe9", "not UTF-8", id="bytes"),
+            pytest.param(b"- [x] a <!-- id:a expires:2027-1-1 -->", "not a date", id="date"),
+            pytest.param(b"- [x] a <!-- id:a topic:../x -->", "looks like a path", id="topic"),
+        ],
+    )
+    def test_a_line_that_cannot_be_a_memory_waits_and_says_why(
+        self, store: Hippocampus, queue: FileQueue, person: Person, data: bytes, problem: str
+    ) -> None:
+        person.saves("pending.md", "")
+        (store.memory / "pending.md").write_bytes(data + b"\n- [x] whole\n")
+        broken, whole = queue.pending()
+        assert problem in broken.problem
+        with pytest.raises(StoreError, match=r"pending\.md:1: .*; mend the line"):
+            queue.accept(broken, broken.engram)
+        queue.accept(whole, whole.engram)
+        assert texts(store) == ["whole"]
+        assert data in (store.memory / "pending.md").read_bytes()
+        queue.decline(broken)
+        assert queue.pending() == []
+
+    def test_unknown_values_count_as_absent(self, queue: FileQueue, person: Person) -> None:
+        person.saves("pending.md", "- [ ] a <!-- id:a kind:wish op:burn scope:moon hold:odd -->\n")
+        (item,) = queue.pending()
+        assert (item.engram.kind, item.op, item.engram.scope) == ("lesson", "encode", "project")
+        assert item.hold == "odd"
+
+
+class TestAccepting:
+    """The memory is written and the line is gone, in a single step."""
+
+    def test_it_is_written_as_verified(self, store: Hippocampus, queue: FileQueue) -> None:
+        item = propose(queue, "Use uv", "always")
+        written = queue.accept(item, item.engram)
+        assert written is not None
+        (entry,) = store.entries()
+        assert (written.action, written.entry) == ("encoded", entry)
+        assert (entry.kind, entry.basis, entry.source) == ("always", "verified", "llm")
+        assert store.history()[-1].op == "accept"
+        assert queue.pending() == []
+
+    def test_one_step_can_be_undone(self, store: Hippocampus, queue: FileQueue) -> None:
+        item = propose(queue, "Use uv")
+        queue.accept(item, item.engram)
+        store.undo()
+        assert texts(store) == []
+        assert queue.pending() == [item]
+
+    def test_a_lesson_with_a_topic_is_verified_in_both_files(
+        self, queue: FileQueue, person: Person
+    ) -> None:
+        queue.add([Pending(new_id(), Engram("Batch of 50", "lesson", "project", topic="api"))])
+        (item,) = queue.pending()
+        queue.accept(item, item.engram)
+        for name in ("lessons.md", "topics/api.md"):
+            assert "basis:verified" in person.reads(name)
+
+    def test_other_words_are_written_instead(self, store: Hippocampus, queue: FileQueue) -> None:
+        item = propose(queue, "Use uv")
+        queue.accept(item, replace(item.engram, text="Use uv, never pip"))
+        assert texts(store) == ["Use uv, never pip"]
+        assert queue.pending() == []
+
+    def test_what_is_known_meanwhile_is_verified_there(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        item = propose(queue, "Use uv")
+        known = store.encode([said("use UV.")])[0].entry
+        written = queue.accept(item, item.engram)
+        assert written is not None
+        assert (written.action, written.entry.id) == ("merged", known.id)
+        assert [entry.basis for entry in store.entries()] == ["verified"]
+
+    def test_what_a_person_wrote_meanwhile_stays_as_it_is(
+        self, queue: FileQueue, person: Person
+    ) -> None:
+        item = propose(queue, "Use uv")
+        person.saves("lessons.md", "- Use uv\n")
+        written = queue.accept(item, item.engram)
+        assert written is not None
+        assert written.action == "merged"
+        assert person.reads("lessons.md") == "- Use uv\n"
+
+    def test_a_line_of_a_persons_own_is_theirs(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        person.saves("pending.md", "# To do\n\n- a note\n- [x] my own line\n")
+        (item,) = queue.pending()
+        queue.accept(item, item.engram)
+        (entry,) = store.entries()
+        assert (entry.text, entry.source, entry.by_person) == ("my own line", "user", True)
+        assert person.reads("pending.md") == "# To do\n\n- a note\n"
+
+    def test_the_same_line_twice_is_one_memory(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        person.saves("pending.md", "- [x] mine\n- [x] mine\n")
+        actions = [queue.accept(item, item.engram) for item in queue.pending()]
+        assert [written.action for written in actions if written] == ["encoded", "merged"]
+        assert texts(store) == ["mine"]
+        assert queue.pending() == []
+
+    def test_a_copied_line_with_other_words_is_another_proposal(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        propose(queue, "Use uv")
+        line = person.reads("pending.md").split("\n")[2]
+        person.adds("pending.md", line.replace("Use uv", "Use tabs"))
+        for item in reversed(queue.pending()):
+            queue.accept(item, item.engram)
+        assert texts(store) == ["Use tabs", "Use uv"]
+
+    def test_a_tombstone_is_lifted_by_the_second_thought(self, queue: FileQueue) -> None:
+        queue.decline(propose(queue, "Use uv"))
+        assert queue.turned_down() == [("Use uv", "lesson")]
+        item = propose(queue, "Use uv")
+        queue.accept(item, item.engram)
+        assert queue.turned_down() == []
+
+    def test_a_retired_memory_has_no_receipt(self, store: Hippocampus, queue: FileQueue) -> None:
+        known = store.encode([said("Use pip")])[0].entry
+        queue.add([replace(proposal("Delete: Use pip"), op="forget", of=known.id)])
+        (item,) = queue.pending()
+        assert queue.accept(item, item.engram) is None
+        assert texts(store) == []
+        assert queue.turned_down() == [("Use pip", "lesson")]
+
+
+class TestReplacing:
+    """What is replaced is in the archive first."""
+
+    def ask(self, queue: FileQueue, text: str, of: str, kind: Kind = "lesson") -> Pending:
+        """Propose to replace a memory."""
+        queue.add([replace(proposal(text, kind), op="replace", of=of)])
+        return queue.pending()[-1]
+
+    def test_the_older_one_moves_to_the_archive(self, store: Hippocampus, queue: FileQueue) -> None:
+        old = store.encode([Engram("Retry 3 times", "lesson", "project", topic="api")])[0].entry
+        item = self.ask(queue, "Retry 5 times", old.id)
+        queue.accept(item, item.engram)
+        assert texts(store) == ["Retry 5 times"]
+        (gone,) = store.archived()
+        assert (gone.entry.id, gone.entry.text, gone.reason) == (
+            old.id,
+            "Retry 3 times",
+            "replaced",
+        )
+        assert store.recall_topic("api") == []
+
+    def test_what_was_replaced_may_be_learned_again(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        old = store.encode([said("Retry 3 times")])[0].entry
+        item = self.ask(queue, "Retry 5 times", old.id)
+        queue.accept(item, item.engram)
+        assert queue.turned_down() == []
+
+    def test_a_line_of_a_persons_own_can_be_replaced(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        person.saves("rules.md", "## Never\n\n- Deploy on Fridays\n\nThanks!\n")
+        (old,) = [entry for entry in store.entries() if entry.kind == "never"][:1]
+        item = self.ask(queue, "Deploy on Fridays", old.id, "always")
+        queue.accept(item, item.engram)
+        assert [entry.kind for entry in store.entries() if "Fridays" in entry.text] == ["always"]
+        assert store.archived()[0].entry.text == "Deploy on Fridays"
+
+    def test_if_it_is_gone_already_the_new_one_is_written(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        old = store.encode([said("Retry 3 times")])[0].entry
+        item = self.ask(queue, "Retry 5 times", old.id)
+        store.forget(old.id)
+        written = queue.accept(item, item.engram)
+        assert written is not None
+        assert written.action == "encoded"
+        assert texts(store) == ["Retry 5 times"]
+
+    def test_a_copy_with_words_of_its_own_is_archived_too(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        old = store.encode([Engram("Retry 3 times", "lesson", "project", topic="api")])[0].entry
+        person.changes("topics/api.md", "Retry 3 times", "Retry 3 times, with jitter")
+        item = self.ask(queue, "Retry 5 times", old.id)
+        queue.accept(item, item.engram)
+        kept = {gone.entry.text for gone in store.archived()} | set(texts(store))
+        assert {"Retry 5 times", "Retry 3 times, with jitter"} <= kept
+
+    def test_turned_back_into_the_older_one_it_confirms_it(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        old = store.encode([said("Retry 3 times")])[0].entry
+        item = self.ask(queue, "Retry 5 times", old.id)
+        written = queue.accept(item, replace(item.engram, text="Retry 3 times"))
+        assert written is not None
+        assert (written.action, written.entry.id) == ("merged", old.id)
+        assert written.entry.basis == "verified"
+        assert store.archived() == []
+
+    def test_forgetting_what_was_replaced_before_leaves_a_tombstone(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        old = store.encode([said("Retry 3 times")])[0].entry
+        item = self.ask(queue, "Retry 5 times", old.id)
+        queue.accept(item, item.engram)
+        again = store.encode([said("Retry 3 times")])[0].entry
+        queue.add([replace(proposal("Delete: Retry 3 times"), op="forget", of=again.id)])
+        (item,) = queue.pending()
+        queue.accept(item, item.engram)
+        assert queue.turned_down() == [("Retry 3 times", "lesson")]
+
+
+class TestDeclining:
+    """What is declined leaves a tombstone."""
+
+    def test_it_moves_to_the_archive(self, store: Hippocampus, queue: FileQueue) -> None:
+        queue.decline(propose(queue, "Use pip", "never"))
+        (gone,) = store.archived()
+        assert (gone.entry.text, gone.reason, gone.was) == ("Use pip", "declined", "pending.md")
+        assert queue.turned_down() == [("Use pip", "never")]
+        assert queue.pending() == []
+
+    def test_there_it_is_no_proposal_any_more(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        item = replace(proposal("Use pip"), op="replace", of="k3v9q2ht", hold="contradiction")
+        queue.add([item])
+        queue.decline(queue.pending()[0])
+        for key in ("op:", "of:", "hold:"):
+            assert key not in person.reads("archive.md")
+        assert store.restore(item.id).text == "Use pip"
+        assert person.reads("lessons.md").count(f"id:{item.id}") == 1
+
+    def test_a_line_of_a_persons_own_does_too(self, queue: FileQueue, person: Person) -> None:
+        person.saves("pending.md", "- [-] my own line\n")
+        queue.decline(queue.pending()[0])
+        assert queue.turned_down() == [("my own line", "lesson")]
+        assert person.reads("pending.md") == ""
+
+    def test_a_question_about_a_deletion_leaves_none(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        known = store.encode([said("Use pip")])[0].entry
+        queue.add([replace(proposal("Delete: Use pip"), op="forget", of=known.id)])
+        queue.decline(queue.pending()[0])
+        assert queue.turned_down() == []
+        assert texts(store) == ["Use pip"]
+
+    def test_nor_does_a_question_that_is_deleted_in_an_editor(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        known = store.encode([said("Never use pip here")])[0].entry
+        queue.add([replace(proposal("Delete: Never use pip here"), op="forget", of=known.id)])
+        person.deletes("pending.md", "Delete:")
+        store.notice()
+        assert queue.turned_down() == []
+
+    def test_nor_does_a_note_that_is_deleted_in_an_editor(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        propose(queue, "Use uv")
+        person.adds("pending.md", "- ask Ada about the cache")
+        store.notice()
+        person.deletes("pending.md", "ask Ada")
+        store.notice()
+        assert queue.turned_down() == []
+
+    def test_a_proposal_that_is_deleted_in_an_editor_is_declined(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        propose(queue, "Use uv")
+        person.deletes("pending.md", "Use uv")
+        store.notice()
+        assert queue.turned_down() == [("Use uv", "lesson")]
+
+    @pytest.mark.parametrize("meta", ["", " <!-- id:k3v9q2ht kind:always -->"])
+    def test_a_secret_that_a_person_typed_does_not_get_into_the_archive(
+        self, queue: FileQueue, person: Person, meta: str
+    ) -> None:
+        person.saves("pending.md", f"- [-] The token is {KEY}{meta}\n")
+        queue.decline(queue.pending()[0])
+        assert KEY not in person.reads("archive.md")
+        assert [text for text, _ in queue.turned_down()] == [
+            "The token is [redacted: GitHub token]"
+        ]
+        assert queue.pending() == []
+
+
+class TestAtOnce:
+    """Several decide at once: one of them does, and the others are told."""
+
+    @pytest.mark.parametrize("first", ["accept", "decline"])
+    @pytest.mark.parametrize("second", ["accept", "decline"])
+    def test_who_comes_second_is_refused(
+        self, store: Hippocampus, queue: FileQueue, first: str, second: str
+    ) -> None:
+        item = propose(queue, "Use uv")
+        other = FileQueue(Hippocampus(store.root, disk=Disk(durable=False)))
+        for who, decision in ((queue, first), (other, second)):
+            if who is other:
+                steps = len(store.history())
+                with pytest.raises(EntryNotFoundError, match=r"pending\.md as it was"):
+                    decide(other, decision, item)
+                assert len(store.history()) == steps
+            else:
+                decide(who, decision, item)
+        assert texts(store) == (["Use uv"] if first == "accept" else [])
+
+    @pytest.mark.parametrize(
+        "old, new",
+        [
+            pytest.param("Use uv", "Use uv and nothing else", id="text"),
+            pytest.param("kind:lesson", "kind:always", id="kind"),
+            pytest.param("- [x]", "- [ ]", id="unticked"),
+            pytest.param("- [x]", "- [-]", id="declined"),
+        ],
+    )
+    def test_what_changed_meanwhile_is_not_forced(
+        self, store: Hippocampus, queue: FileQueue, person: Person, old: str, new: str
+    ) -> None:
+        propose(queue, "Use uv")
+        person.ticks("Use uv")
+        (item,) = queue.pending()
+        person.changes("pending.md", old, new)
+        with pytest.raises(EntryNotFoundError):
+            queue.accept(item, item.engram)
+        assert texts(store) == []
+        assert new in person.reads("pending.md")
+
+    def test_a_tick_that_came_meanwhile_changes_nothing(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        item = propose(queue, "Use uv")
+        person.ticks("Use uv")
+        queue.accept(item, item.engram)
+        assert texts(store) == ["Use uv"]
+
+    def test_lines_that_came_above_meanwhile_change_nothing(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        item = propose(queue, "Use uv")
+        person.changes("pending.md", "# Pending\n", "# Pending\n\nHello.\n\n- [ ] another\n")
+        queue.accept(item, item.engram)
+        assert texts(store) == ["Use uv"]
+
+    def test_of_four_processes_one_accepts(
+        self, store: Hippocampus, queue: FileQueue, child_env: dict[str, str]
+    ) -> None:
+        for number in range(8):
+            propose(queue, f"Lesson {number}")
+        script = (
+            "import sys\n"
+            "from engramdown import Cortex, EngramdownError\n"
+            "cortex = Cortex.open(project=sys.argv[1])\n"
+            "for number in range(8):\n"
+            "    for proposal in cortex.pending()[:1]:\n"
+            "        try:\n"
+            "            print(cortex.resolve(proposal.id, 'accept').action)\n"
+            "        except EngramdownError as error:\n"
+            "            print(type(error).__name__)\n"
+        )
+        command = [sys.executable, "-c", script, str(store.root)]
+        running = [
+            subprocess.Popen(command, env=child_env, stdout=subprocess.PIPE, encoding="utf-8")
+            for _ in range(4)
+        ]
+        said = "".join(process.communicate(timeout=120)[0] for process in running).split()
+        assert {process.returncode for process in running} == {0}
+        assert said.count("encoded") == 8
+        assert set(said) <= {"encoded", "EntryNotFoundError"}
+        assert sorted(texts(store)) == [f"Lesson {number}" for number in range(8)]
+
+
+def decide(queue: FileQueue, decision: str, item: Pending) -> None:
+    """Accept or decline."""
+    if decision == "accept":
+        queue.accept(item, item.engram)
+    else:
+        queue.decline(item)

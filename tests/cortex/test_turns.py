@@ -1,0 +1,213 @@
+"""A conversation as turns: nobody is interrupted in the middle of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engramdown import Cortex, Engram, MemoryContext, Session
+from engramdown.cortex.pending import Pending
+from engramdown.cortex.review import FileQueue
+from engramdown.errors import EngramdownError, InvalidEngramError, MidTurnError, StoreError
+from engramdown.hippocampus.entry import Written
+from tests.cortex.person import Person
+
+
+def ask(cortex: Cortex, text: str = "Use uv") -> str:
+    """Let a proposal wait, and return its id."""
+    return cortex.propose(Engram(text, "always", "project"))[0].id
+
+
+def break_off(session: Session) -> None:
+    """Fail in the middle of a turn."""
+    with session:
+        session.begin_turn()
+        raise KeyError("no such tool")
+
+
+class TestTurns:
+    """Turns begin and end."""
+
+    def test_they_are_counted(self, cortex: Cortex) -> None:
+        with cortex.session() as session:
+            assert (session.turns, session.in_turn) == (0, False)
+            for number in (1, 2):
+                session.begin_turn("hello")
+                assert (session.turns, session.in_turn) == (number, True)
+                session.end_turn("bye")
+                assert (session.turns, session.in_turn) == (number, False)
+
+    def test_one_begins_with_what_the_model_is_to_see(self, cortex: Cortex) -> None:
+        cortex.encode(Engram("Use uv", "always", "project"))
+        context = cortex.session().begin_turn("how?")
+        assert isinstance(context, MemoryContext)
+        assert context == cortex.build_memory_context("how?")
+        assert "Use uv" in context
+
+    def test_one_cannot_begin_within_another(self, cortex: Cortex) -> None:
+        session = cortex.session()
+        session.begin_turn()
+        message = "cannot begin a turn in the middle of turn 1; call end_turn first"
+        with pytest.raises(MidTurnError, match=message):
+            session.begin_turn()
+        assert session.turns == 1
+
+    def test_none_can_end_that_did_not_begin(self, cortex: Cortex) -> None:
+        session = cortex.session()
+        with pytest.raises(EngramdownError, match="no turn is running; call begin_turn first"):
+            session.end_turn()
+        session.begin_turn()
+        session.end_turn()
+        with pytest.raises(EngramdownError, match="no turn is running"):
+            session.end_turn()
+
+    def test_one_that_is_running_ends_with_the_session(self, cortex: Cortex) -> None:
+        with cortex.session() as session:
+            session.begin_turn()
+        assert not session.in_turn
+
+    def test_an_error_in_the_middle_of_one_comes_out_as_it_is(self, cortex: Cortex) -> None:
+        session = cortex.session()
+        with pytest.raises(KeyError, match="no such tool"):
+            break_off(session)
+        assert not session.in_turn
+
+    def test_so_does_one_when_the_files_are_broken_too(
+        self, copilot: Cortex, person: Person
+    ) -> None:
+        ask(copilot)
+        (person.memory / "pending.md").unlink()
+        (person.memory / "pending.md").mkdir()
+        with pytest.raises(KeyError, match="no such tool"):
+            break_off(copilot.session())
+        assert any("could not read what is pending" in notice for notice in copilot.notices())
+
+    def test_one_that_cannot_begin_did_not(self, cortex: Cortex, person: Person) -> None:
+        session = cortex.session()
+        (person.memory / "rules.md").mkdir(parents=True)
+        with pytest.raises(StoreError):
+            session.begin_turn()
+        assert (session.turns, session.in_turn) == (0, False)
+        (person.memory / "rules.md").rmdir()
+        session.begin_turn()
+        assert session.turns == 1
+
+
+class TestConfirmations:
+    """What a person is asked, and when."""
+
+    def test_between_turns_there_is_what_waits(self, copilot: Cortex) -> None:
+        waiting = ask(copilot)
+        session = copilot.session()
+        assert [proposal.id for proposal in session.confirmations()] == [waiting]
+
+    def test_during_a_turn_there_is_nothing(self, copilot: Cortex) -> None:
+        session = copilot.session()
+        session.begin_turn()
+        waiting = ask(copilot)
+        assert session.confirmations() == []
+        session.end_turn()
+        assert [proposal.id for proposal in session.confirmations()] == [waiting]
+
+    def test_what_is_held_is_nobody_asked_about(self, cortex: Cortex) -> None:
+        cortex.encode(Engram("Never deploy on Fridays", "never", "project", "high", source="user"))
+        cortex.propose(Engram("Deploy on Fridays", "always", "project", "high"))
+        assert len(cortex.pending()) == 1
+        assert cortex.session().confirmations() == []
+
+
+class TestDeciding:
+    """What a person decided is carried out between turns."""
+
+    @pytest.mark.parametrize("decision", ["accept", "decline", "skip"])
+    def test_nothing_is_resolved_during_a_turn(self, copilot: Cortex, decision: str) -> None:
+        waiting = ask(copilot)
+        session = copilot.session()
+        session.begin_turn()
+        message = "cannot resolve a proposal in the middle of turn 1; call end_turn first"
+        with pytest.raises(MidTurnError, match=message):
+            session.resolve(waiting, decision)
+        assert len(copilot.pending()) == 1
+        session.end_turn()
+        session.resolve(waiting, decision)
+        assert len(copilot.pending()) == (decision == "skip")
+
+    def test_other_words_are_remembered_instead(self, copilot: Cortex) -> None:
+        waiting = ask(copilot)
+        receipt = copilot.session().resolve(waiting, text="Use uv, never pip")
+        assert (receipt.action, receipt.engram.text) == ("encoded", "Use uv, never pip")
+        assert [entry.text for entry in copilot.entries()] == ["Use uv, never pip"]
+
+    def test_a_wrong_decision_is_told(self, copilot: Cortex) -> None:
+        with pytest.raises(InvalidEngramError, match="'yes' is not one of accept, decline, skip"):
+            copilot.session().resolve(ask(copilot), "yes")
+
+    def test_ticks_are_carried_out_when_a_session_begins(
+        self, copilot: Cortex, person: Person
+    ) -> None:
+        ask(copilot)
+        person.ticks("Use uv")
+        copilot.session()
+        assert [entry.text for entry in copilot.entries()] == ["Use uv"]
+
+    def test_and_when_a_turn_begins(self, copilot: Cortex, person: Person) -> None:
+        session = copilot.session()
+        ask(copilot)
+        person.ticks("Use uv")
+        assert "Use uv" in session.begin_turn()
+
+    def test_and_when_a_turn_ends_but_not_before(self, copilot: Cortex, person: Person) -> None:
+        session = copilot.session()
+        session.begin_turn()
+        ask(copilot)
+        person.ticks("Use uv")
+        assert copilot.entries() == []
+        session.end_turn()
+        assert [entry.text for entry in copilot.entries()] == ["Use uv"]
+
+    def test_a_tick_that_cannot_be_carried_out_is_told(
+        self, copilot: Cortex, person: Person
+    ) -> None:
+        person.saves("pending.md", "- [x] Until soon <!-- id:k3v9q2ht expires:soon -->\n")
+        with copilot.session() as session:
+            session.begin_turn()
+        (notice,) = [notice for notice in copilot.notices() if "ticked" in notice]
+        assert "'soon' is not a date" in notice
+        assert "[x] Until soon" in person.reads("pending.md")
+
+    def test_a_scope_that_cannot_be_read_keeps_nobody_waiting(
+        self, copilot: Cortex, person: Person, at_home: Person
+    ) -> None:
+        ask(copilot)
+        person.ticks("Use uv")
+        (at_home.memory / "pending.md").mkdir(parents=True)
+        copilot.session()
+        assert "Use uv" in person.reads("rules.md")
+        assert any("could not read what is pending" in notice for notice in copilot.notices())
+
+    def test_a_tick_that_somebody_else_carries_out_meanwhile_is_passed_over(
+        self, copilot: Cortex, project: Path, person: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ask(copilot)
+        person.ticks("Use uv")
+        other, accept = Cortex.open(project=project), FileQueue.accept
+
+        def late(queue: FileQueue, item: Pending, engram: Engram) -> Written | None:
+            monkeypatch.undo()
+            assert [receipt.action for receipt in other.apply_ticks()] == ["encoded"]
+            return accept(queue, item, engram)
+
+        monkeypatch.setattr(FileQueue, "accept", late)
+        assert copilot.apply_ticks() == []
+        assert [entry.text for entry in copilot.entries()] == ["Use uv"]
+        assert copilot.notices() == []
+
+    def test_two_sessions_carry_out_a_tick_once(
+        self, copilot: Cortex, project: Path, person: Person
+    ) -> None:
+        ask(copilot)
+        person.ticks("Use uv")
+        copilot.session()
+        Cortex.open(project=project).session()
+        assert [entry.text for entry in copilot.entries()] == ["Use uv"]
