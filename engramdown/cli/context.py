@@ -1,0 +1,114 @@
+"""``engramdown context``: what a model sees of memory, byte for byte, and why.
+
+Promises: into a pipe or a file the bytes are exactly those of
+:meth:`engramdown.Cortex.build_memory_context`; on a terminal what could fool it is made visible.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from engramdown import MemoryContext
+from engramdown.characters import visible
+from engramdown.cli import messages, output
+from engramdown.cli.data import Folders, entry_data
+from engramdown.cli.entries import hit_lines
+from engramdown.cli.layout import Line, line, table
+from engramdown.cli.opening import folders, open_cortex
+from engramdown.cli.options import Place, json_option, pass_place
+from engramdown.cli.reading import read_stdin
+from engramdown.cortex.context import Section
+from engramdown.tokens import estimate_tokens
+
+__all__ = ["context"]
+
+
+@click.command()
+@click.argument("message", metavar="[MESSAGE]...", nargs=-1)
+@click.option(
+    "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."
+)
+@click.option("--scratchpad", is_flag=True, help="Show what a scratchpad tool's description says.")
+@json_option
+@pass_place
+def context(
+    place: Place, /, *, message: tuple[str, ...], explain: bool, scratchpad: bool, as_json: bool
+) -> None:
+    """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin."""
+    cortex = open_cortex(place)
+    if scratchpad:
+        text = str(cortex.get_scratchpad_context())
+        _print({"text": text, "tokens": estimate_tokens(text)}, text, as_json=as_json)
+        return
+    made = cortex.build_memory_context(_message(message))
+    if as_json:
+        output.print_json(_data(made, folders(cortex)))
+    elif explain:
+        output.screen().show(_explained(made))
+    else:
+        _print({}, str(made), as_json=False)
+
+
+def _message(words: tuple[str, ...]) -> str:
+    if words == ("-",):
+        return read_stdin()
+    return " ".join(words)
+
+
+def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(data)
+    elif output.is_terminal(sys.stdout):
+        click.echo(visible(text))
+    else:
+        # As bytes, so that no encoding and no line end of the system gets in between.
+        click.echo(text.encode("utf-8", "surrogateescape"), nl=not text.endswith("\n"))
+
+
+def _data(made: MemoryContext, where: Folders) -> dict[str, Any]:
+    return {
+        "text": str(made),
+        "tokens": estimate_tokens(made),
+        "sections": [
+            {
+                "name": section.name,
+                "heading": section.heading,
+                "budget": section.budget,
+                "tokens": section.tokens,
+                "shown": [entry.id for entry in section.shown],
+                "left_out": [entry_data(entry, where) for entry in section.left_out],
+                "text": section.text,
+            }
+            for section in made.sections
+        ],
+    }
+
+
+def _explained(made: MemoryContext) -> Iterator[Line]:
+    rows = [messages.EXPLAIN_HEAD]
+    rows += [
+        (
+            str(section.tokens),
+            str(section.budget),
+            str(len(section.shown)),
+            str(len(section.left_out)),
+            _title(section),
+        )
+        for section in made.sections
+    ]
+    yield from table(rows)
+    yield line((messages.explain_total(estimate_tokens(made)), "strong"))
+    for section in made.sections:
+        if section.left_out:
+            yield line()
+            yield line((messages.left_out(_title(section)), "where"))
+            yield from hit_lines(section.left_out)
+
+
+def _title(section: Section) -> str:
+    """Return the heading of a section without what all headings begin with."""
+    return section.heading.rpartition("— ")[2] or section.name

@@ -1,0 +1,264 @@
+"""``engramdown doctor``: what is wrong in the files of both scopes, and mending what is safe.
+
+Promises: looking writes nothing and takes no lock; mending shows the diff first, asks, and writes
+exactly what it showed; what a person wrote is only reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex
+from engramdown.cli import doctor_messages as said
+from engramdown.cli import messages, output
+from engramdown.cli.changing import rehearsed_data, rehearsed_lines
+from engramdown.cli.codes import DONE, REFUSED, STORE_FAILED, RefusalError
+from engramdown.cli.layout import Line, Part, cells, line
+from engramdown.cli.opening import home_of, open_cortex, project_of, start_of
+from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
+from engramdown.clock import today
+from engramdown.cortex.checkup import check
+from engramdown.cortex.findings import CODES, Finding, Level, find
+from engramdown.cortex.inspection import UNREADABLE, inspect
+from engramdown.cortex.repair import Ids, repair
+from engramdown.engram import Scope
+from engramdown.errors import SettingsError
+from engramdown.hippocampus.files import FileChange
+from engramdown.settings import Settings, load
+
+__all__ = ["doctor"]
+
+_LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
+_STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
+_CONFIG: Final = "config.toml"
+# A longer name of a file takes what it needs, and its row is out of line.
+_WIDEST: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """What was found in one scope."""
+
+    scope: Scope
+    folder: Path
+    files: int
+    findings: tuple[Finding, ...]
+
+    def path(self, finding: Finding) -> Path:
+        return (self.folder / finding.file).resolve()
+
+
+@click.command()
+@click.option("--fix", "mend", is_flag=True, help="Mend what is safe; shows the diff and asks.")
+@click.option("--yes", is_flag=True, help="Mend without asking.")
+@json_option
+@dry_run_option
+@pass_place
+def doctor(place: Place, /, *, mend: bool, dry_run: bool, **_: object) -> None:
+    """Find what is wrong in the files of memory, by file and line.
+
+    Looking changes nothing. --fix mends lines that Engramdown wrote: wrong values, ids and
+    lines that stand twice, memories that have expired. What you wrote is only reported.
+    """
+    changes = _mend(place) if mend or dry_run else []
+    reports = _look(place)
+    if given()["as_json"]:
+        output.print_json(_data(reports, changes))
+    else:
+        screen = output.screen()
+        screen.show([line((said.mended(len(changes)), "good"))] if changes and not dry_run else [])
+        screen.show(_lines(reports))
+    raise Exit(_exit_code(reports))
+
+
+# ---- looking ----
+
+
+def _look(place: Place) -> list[_Report]:
+    """Look at every scope that exists; raises if there is none."""
+    home, project = home_of(place), project_of(place)
+    scopes: list[tuple[Scope, Path]] = [("global", home)] if home.is_dir() else []
+    if project is not None:
+        scopes.append(("project", project))
+    if not scopes:
+        raise click.ClickException(messages.no_memory(start_of(place), home))
+    limit = _settings(home, project)[0].max_file_bytes
+    return [_look_at(scope, root, limit) for scope, root in scopes]
+
+
+def _look_at(scope: Scope, root: Path, limit: int) -> _Report:
+    seen = inspect(root, limit)
+    findings = [*_settings(root, None)[1], *seen.findings, *check(seen.files, today(), scope)]
+    return _Report(scope, root / "memory", len(seen.files), tuple(findings))
+
+
+def _settings(home: Path, project: Path | None) -> tuple[Settings, list[Finding]]:
+    """Return the settings, or the defaults and what is wrong in a file of settings."""
+    try:
+        return load(home, project), []
+    except SettingsError as error:
+        if not error.source.endswith(_CONFIG):
+            raise
+        reason = str(error).removeprefix(f"{error.source}: ")
+        return Settings(), [find((f"../{_CONFIG}", 0), "settings", reason=reason)]
+
+
+def _exit_code(reports: Iterable[_Report]) -> int:
+    found = [finding for report in reports for finding in report.findings]
+    if any(finding.code in UNREADABLE for finding in found):
+        return STORE_FAILED
+    return REFUSED if any(finding.level != "note" for finding in found) else DONE
+
+
+# ---- mending ----
+
+
+def _mend(place: Place) -> list[FileChange]:
+    """Show what would be mended, ask, and mend it; return what changed."""
+    ids = Ids()
+    changes = _rehearsed(open_cortex(place), ids)
+    as_json, dry_run = given()["as_json"], given()["dry_run"]
+    if not as_json:
+        _show(changes, dry_run=dry_run)
+    if not changes or dry_run:
+        return changes
+    _ask(as_json=as_json)
+    if _rehearsed(_open(place), ids) != changes:
+        raise RefusalError(said.CHANGED_MEANWHILE)
+    _repair(_open(place), ids)
+    return changes
+
+
+def _open(place: Place) -> Cortex:
+    """Open memory again; what there is to notice has been said."""
+    project = project_of(place) or place.project
+    return Cortex.open(project=project, home=place.home, mode=place.mode)
+
+
+def _rehearsed(cortex: Cortex, ids: Ids) -> list[FileChange]:
+    cortex.rehearse()
+    _repair(cortex, ids)
+    return [change for change in cortex.rehearsed() if change.before != change.after]
+
+
+def _repair(cortex: Cortex, ids: Ids) -> None:
+    next_id = ids.again()
+    for store in cortex.stores:
+        repair(store, today(), next_id)
+
+
+def _show(changes: Sequence[FileChange], *, dry_run: bool) -> None:
+    screen = output.screen()
+    if dry_run:
+        screen.show([line((messages.DRY_RUN, "warn"))])
+    screen.show(rehearsed_lines(changes) if changes else [line((said.NOTHING_TO_MEND, "dim"))])
+    screen.show([line()])
+
+
+def _ask(*, as_json: bool) -> None:
+    if given()["yes"]:
+        return
+    if as_json or not output.is_person():
+        raise RefusalError(said.NEEDS_YES)
+    if not click.confirm(said.ASK):
+        raise Exit(REFUSED)
+
+
+# ---- telling ----
+
+
+def _lines(reports: Sequence[_Report]) -> list[Line]:
+    found = [finding for report in reports for finding in report.findings]
+    counts = {level: sum(each.level == level for each in found) for level in _LEVELS}
+    lines = list(chain.from_iterable(_scope_lines(report) for report in reports if report.findings))
+    if found:
+        lines += [line((said.ADVICE, "strong")), *_advice_lines(found), line()]
+    if not counts["error"] and not counts["warning"]:
+        return [
+            *lines,
+            line((said.healthy(sum(each.files for each in reports), counts["note"]), "good")),
+        ]
+    fixable = sum(finding.fixable for finding in found)
+    return [*lines, line((said.summary(counts, fixable), "strong"))]
+
+
+def _scope_lines(report: _Report) -> list[Line]:
+    folder = report.folder
+    shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    title = line((messages.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
+    places = [_where(finding) for finding in report.findings]
+    codes = [finding.code for finding in report.findings]
+    first, second = _width(places), _width(codes)
+    rows = [
+        line(
+            Part(_padded(place, first), "where"),
+            Part(_padded(finding.code, second), _STYLES[finding.level]),
+            finding.message,
+            hang=first + second + 4,
+        )
+        for place, finding in zip(places, report.findings, strict=True)
+    ]
+    return [title, *rows, line()]
+
+
+def _advice_lines(found: Iterable[Finding]) -> list[Line]:
+    codes = list(dict.fromkeys(finding.code for finding in found))
+    width = _width(codes)
+    return [
+        line(Part(_padded(code, width), "dim"), CODES[code].advice, hang=width + 2)
+        for code in codes
+    ]
+
+
+def _where(finding: Finding) -> str:
+    name = finding.file.removeprefix("../")
+    name = {"..": ".engramdown", ".": "memory"}.get(name, name)
+    return f"{name}:{finding.line}" if finding.line else name
+
+
+def _width(texts: Iterable[str]) -> int:
+    return min(max(map(cells, texts)), _WIDEST)
+
+
+def _padded(text: str, width: int) -> str:
+    return f"{text}{' ' * max(width - cells(text), 0)}  "
+
+
+def _data(reports: Sequence[_Report], changes: Sequence[FileChange]) -> dict[str, Any]:
+    found = [finding for report in reports for finding in report.findings]
+    return {
+        "healthy": all(finding.level == "note" for finding in found),
+        **{f"{level}s": sum(each.level == level for each in found) for level in _LEVELS},
+        "fixable": sum(finding.fixable for finding in found),
+        "dry_run": given()["dry_run"],
+        "changes": rehearsed_data(changes),
+        "scopes": [_report_data(report) for report in reports],
+    }
+
+
+def _report_data(report: _Report) -> dict[str, Any]:
+    return {
+        "scope": report.scope,
+        "folder": str(report.folder),
+        "files": report.files,
+        "findings": [
+            {
+                "file": finding.file,
+                "line": finding.line,
+                "code": finding.code,
+                "level": finding.level,
+                "message": finding.message,
+                "advice": finding.advice,
+                "fixable": finding.fixable,
+                "path": str(report.path(finding)),
+            }
+            for finding in report.findings
+        ],
+    }

@@ -1,0 +1,87 @@
+"""``engramdown edit``, ``forget`` and ``restore``: a person changes single memories.
+
+Promises: all ids are looked up before anything is changed; what is forgotten can be restored.
+"""
+
+from __future__ import annotations
+
+import click
+
+from engramdown.cli import messages
+from engramdown.cli.changing import Outcome
+from engramdown.cli.data import entry_data
+from engramdown.cli.finding import find_archived, find_entry
+from engramdown.cli.layout import diff, line
+from engramdown.cli.opening import folders, open_cortex
+from engramdown.cli.options import (
+    Place,
+    complete_ids,
+    dry_run_option,
+    id_argument,
+    json_option,
+    pass_place,
+)
+from engramdown.cli.reading import edit_text
+
+__all__ = ["edit", "forget", "restore"]
+
+
+@click.command()
+@id_argument
+@click.argument("words", metavar="[TEXT]...", nargs=-1)
+@json_option
+@dry_run_option
+@pass_place
+def edit(
+    place: Place, /, *, entry_id: str, words: tuple[str, ...], as_json: bool, dry_run: bool
+) -> None:
+    """Change the text of a memory: to TEXT, or in your editor. Its id stays."""
+    cortex = open_cortex(place)
+    entry = find_entry(cortex, entry_id)
+    text = " ".join(words) if words else edit_text(entry.text, messages.EDIT_INSTEAD)
+    if not text.strip():
+        raise click.UsageError(messages.empty_edit(entry.id))
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    if text == entry.text:
+        outcome.show([line(messages.UNCHANGED)], {"changed": False, "id": entry.id})
+        return
+    updated = cortex.update(entry.id, text)
+    lines = [line((messages.changed(updated), "good"), hang=2)]
+    if not dry_run:
+        lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.file)
+    outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})
+
+
+@click.command()
+@click.argument("entry_ids", metavar="ID...", shell_complete=complete_ids, nargs=-1, required=True)
+@click.option("--why", default="", metavar="REASON", help="Why, for the journal.")
+@json_option
+@dry_run_option
+@pass_place
+def forget(
+    place: Place, /, *, entry_ids: tuple[str, ...], why: str, as_json: bool, dry_run: bool
+) -> None:
+    """Retire memories: they move to archive.md, and are not learned again."""
+    cortex = open_cortex(place)
+    # A dictionary, because one memory may be named twice.
+    entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    gone = [cortex.forget(entry_id, why) for entry_id in entries]
+    lines = [line((messages.forgotten(entry), "good"), hang=2) for entry in gone]
+    where = folders(cortex)
+    outcome.show(lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
+
+
+@click.command()
+@id_argument
+@json_option
+@dry_run_option
+@pass_place
+def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> None:
+    """Bring back a retired memory; `engramdown list --archived` shows them."""
+    cortex = open_cortex(place)
+    item = find_archived(cortex, entry_id)
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    entry = cortex.restore(item.entry.id)
+    lines = [line((messages.restored(entry), "good"), hang=2)]
+    outcome.show(lines, entry_data(entry, folders(cortex)))

@@ -1,0 +1,96 @@
+"""Finds what an id or a prefix of one means: a memory, a proposal or a retired memory.
+
+Promises: a prefix that means several things is refused with the list of them; an id that is
+there in full is never ambiguous with a longer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from engramdown import Cortex, Entry, Proposal
+from engramdown.cli import messages
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.entries import one_line, place
+from engramdown.errors import AmbiguousIdError, EntryNotFoundError
+from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.entry import Archived
+
+__all__ = ["Found", "find_anywhere", "find_archived", "find_entry", "find_proposal", "raw_text"]
+
+Found = Entry | Proposal | Archived
+
+
+def find_entry(cortex: Cortex, prefix: str) -> Entry:
+    """Return the memory that ``prefix`` means.
+
+    Raises:
+        EntryNotFoundError: There is none.
+        RefusalError: There are several, which it lists, or it is retired.
+    """
+    try:
+        return _find_kept(cortex, prefix)
+    except EntryNotFoundError as error:
+        items = (item for store in cortex.stores for item in store.archived())
+        gone = next((item for item in items if prefix and item.entry.id.startswith(prefix)), None)
+        if gone is None:
+            raise
+        raise RefusalError(messages.is_retired(gone.entry.id)) from error
+
+
+def _find_kept(cortex: Cortex, prefix: str) -> Entry:
+    try:
+        return cortex.find(prefix)
+    except AmbiguousIdError as error:
+        matches = [entry for entry in cortex.entries() if entry.id in error.matches]
+        more = [f"{entry.id}  {place(entry)}  {one_line(entry.text)}" for entry in matches]
+        raise RefusalError(messages.ambiguous(prefix), more) from error
+
+
+def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
+    """Return the proposal that ``prefix`` means; raises as :func:`find_entry`."""
+    pending = [(item.id, item.engram.text, item) for item in cortex.pending()]
+    return _only(pending, prefix, "pending.md")
+
+
+def find_archived(cortex: Cortex, prefix: str) -> Archived:
+    """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
+    items = [item for store in cortex.stores for item in store.archived()]
+    return _only([(item.entry.id, item.entry.text, item) for item in items], prefix, "archive.md")
+
+
+def find_anywhere(cortex: Cortex, prefix: str) -> Found:
+    """Return what ``prefix`` means, memories before proposals before retired memories."""
+    try:
+        return _find_kept(cortex, prefix)
+    except EntryNotFoundError:
+        for find in (find_proposal, find_archived):
+            try:
+                return find(cortex, prefix)
+            except EntryNotFoundError:
+                continue
+        raise
+
+
+_Item = TypeVar("_Item")
+
+
+def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
+    matches = {key: (text, item) for key, text, item in items if key.startswith(prefix)}
+    if prefix in matches:
+        return matches[prefix][1]
+    if not matches or not prefix:
+        raise EntryNotFoundError(prefix, where)
+    if len(matches) > 1:
+        more = [f"{key}  {one_line(text)}" for key, (text, _) in matches.items()]
+        raise RefusalError(messages.ambiguous(prefix), more)
+    ((_, item),) = matches.values()
+    return item
+
+
+def raw_text(path: Path, line: int) -> str:
+    """Return the entry that starts on ``line`` of the file as it stands there, or ``""``."""
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    return next((item.block.raw for item in parse(text).placed() if item.line == line), "")

@@ -1,0 +1,204 @@
+"""``engramdown why``, ``history`` and ``undo``: the journal of changes, read and reversed.
+
+Promises: ``why`` and ``history`` change nothing; what a person wrote since is never undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex, Entry, Hippocampus, Proposal
+from engramdown.cli import messages, output
+from engramdown.cli.changing import Outcome
+from engramdown.cli.codes import REFUSED
+from engramdown.cli.data import archived_data, entry_data, proposal_data, step_data
+from engramdown.cli.entries import place as place_of
+from engramdown.cli.finding import Found, find_anywhere
+from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import folders, open_cortex
+from engramdown.cli.options import (
+    Place,
+    dry_run_option,
+    given,
+    id_argument,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.steps import change_lines, reversed_changes, step_lines
+from engramdown.errors import EntryNotFoundError
+from engramdown.hippocampus.entry import Archived
+from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.undoing import pick
+
+__all__ = ["history", "undo", "why"]
+
+
+class _Kept(NamedTuple):
+    """A step and the store whose journal holds it."""
+
+    step: Step
+    store: Hippocampus
+
+
+@click.command()
+@id_argument
+@json_option
+@pass_place
+def why(place: Place, /, *, entry_id: str, as_json: bool) -> None:
+    """Say where a memory comes from: who said it, how it is known, and each step since.
+
+    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory.
+    """
+    cortex = open_cortex(place)
+    found = find_anywhere(cortex, entry_id)
+    known = found.entry if isinstance(found, Archived) else found
+    steps = [_Kept(step, store) for store in cortex.stores for step in store.why(known.id)]
+    if as_json:
+        output.print_json(_why_data(cortex, found, steps))
+    else:
+        output.screen().show(_why_lines(found, steps))
+
+
+@click.command()
+@click.option(
+    "-n",
+    "--number",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="At most so many steps.",
+)
+@click.option("--file", metavar="FILE", help="Only steps that changed this file: rules.md.")
+@scope_options("Only the global scope.", "Only this project.")
+@json_option
+@pass_place
+def history(place: Place, /, *, as_json: bool, **_: object) -> None:
+    """Show what was changed in memory, the newest step first."""
+    wanted = given()
+    file = wanted["file"]
+    cortex = open_cortex(place)
+    kept = [item for item in _steps(cortex, wanted["scope"]) if not file or _touches(item, file)]
+    shown = kept[: -wanted["number"] - 1 : -1]
+    if as_json:
+        output.print_json([step_data(item.step, item.store.scope) for item in shown])
+    else:
+        output.screen().show(_history_lines(shown))
+    if not shown:
+        output.complain(messages.no_history(file))
+        raise Exit(REFUSED)
+
+
+@click.command()
+@click.argument("step_id", metavar="[STEP]", default="")
+@scope_options("In the global scope.", "In this project.")
+@json_option
+@dry_run_option
+@pass_place
+def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry_run: bool) -> None:
+    """Reverse a step: the last one that can be undone, or STEP of `engramdown history`.
+
+    A hand edit is never undone, and never overwritten.
+    """
+    cortex = open_cortex(place)
+    store = _store_to_undo(cortex, scope, step_id)
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    step = store.undo(step_id)
+    lines = [line((messages.undone(step), "good"), hang=2)]
+    if not dry_run:
+        lines += change_lines(reversed_changes(step.changes))
+    outcome.show(lines, {"undone": step_data(step, store.scope)})
+
+
+def _steps(cortex: Cortex, scope: str | None) -> list[_Kept]:
+    """Return the steps of the stores, the oldest first."""
+    kept = [
+        _Kept(step, store)
+        for store in cortex.stores
+        if scope in (None, store.scope)
+        for step in store.history()
+    ]
+    return sorted(kept, key=lambda item: item.step.at)
+
+
+def _touches(item: _Kept, file: str) -> bool:
+    """Return whether a step changed ``file``, given by its name or by its path."""
+    wanted = file.replace("\\", "/").rpartition("memory/")[2]
+    return any(name.removeprefix("memory/") == wanted for name in item.step.files)
+
+
+def _history_lines(items: Iterable[_Kept]) -> Iterator[Line]:
+    for number, item in enumerate(items):
+        if number:
+            yield line()
+        yield from step_lines(item.step, item.store.scope)
+
+
+def _store_to_undo(cortex: Cortex, scope: str | None, step_id: str) -> Hippocampus:
+    """Return the store that has the step, or the newest step that can be undone.
+
+    Raises:
+        EntryNotFoundError: There is none.
+    """
+    stores = [store for store in cortex.stores if scope in (None, store.scope)]
+    if step_id:
+        stores = [
+            store
+            for store in stores
+            if any(step.id.startswith(step_id) for step in store.history())
+        ]
+        if not stores:
+            raise click.ClickException(messages.no_step(step_id))
+        return stores[0]
+    newest = [(step.at, store) for store in stores if (step := _last(store)) is not None]
+    if not newest:
+        raise click.ClickException(messages.NOTHING_TO_UNDO)
+    return max(newest, key=lambda pair: pair[0])[1]
+
+
+def _last(store: Hippocampus) -> Step | None:
+    try:
+        return pick(store.history(), "")
+    except EntryNotFoundError:
+        return None
+
+
+def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:
+    known = found.entry if isinstance(found, Archived) else found
+    engram = known.engram if isinstance(known, Proposal) else known
+    yield line((engram.text, "strong"))
+    yield line()
+    yield line(messages.whence(engram.source, engram.basis, engram.origin))
+    yield line(_state(found))
+    if isinstance(known, Entry) and known.id.startswith("~"):
+        yield line(messages.BY_HAND)
+    elif not steps:
+        yield line(messages.NO_STEPS)
+    for item in steps:
+        yield line()
+        yield from step_lines(item.step, item.store.scope, only=known.id)
+
+
+def _state(found: Found) -> str:
+    if isinstance(found, Entry):
+        return messages.stands_in(place_of(found), found.scope)
+    if isinstance(found, Proposal):
+        return messages.waits_in(found)
+    return messages.retired(found)
+
+
+def _why_data(cortex: Cortex, found: Found, steps: list[_Kept]) -> dict[str, Any]:
+    where = folders(cortex)
+    if isinstance(found, Proposal):
+        data = {"state": "pending", **proposal_data(found, where)}
+    elif isinstance(found, Entry):
+        by_hand = found.id.startswith("~")
+        data = {"state": "kept", "by_hand": by_hand, **entry_data(found, where)}
+    else:
+        data = {"state": "archived", **archived_data(found, where)}
+    return {**data, "steps": [step_data(item.step, item.store.scope) for item in steps]}

@@ -1,0 +1,111 @@
+"""``engramdown init``: makes the folder of a project, and of the global scope for who wants it.
+
+Promises: what is there already is left alone, so that it can be run again; asks only on a
+terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engramdown import Hippocampus
+from engramdown.cli import messages, output
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.layout import Line, line, whole
+from engramdown.cli.opening import home_of, start_of
+from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
+from engramdown.engram import Scope
+from engramdown.settings import find_project, scope_folder
+
+__all__ = ["init"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A scope that is set up now: its folder, and the files that are new in it."""
+
+    scope: Scope
+    root: Path
+    new: list[Path]
+
+    def data(self) -> dict[str, Any]:
+        return {"root": str(self.root), "created": [str(path) for path in self.new]}
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--global/--no-global",
+    "everywhere",
+    default=None,
+    help="Also set up the memory that all projects share, or do not ask about it.",
+)
+@click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
+@json_option
+@dry_run_option
+@pass_place
+def init(
+    place: Place, /, *, folder: Path | None, as_json: bool, dry_run: bool, **_: object
+) -> None:
+    """Set up memory in DIR (default: here): a folder .engramdown with starter files.
+
+    What is there already is left alone. The memory that all projects share is offered too.
+    """
+    target = folder.expanduser().absolute() if folder else start_of(place)
+    project = scope_folder(target)
+    home = home_of(place)
+    outer = find_project(project.parent.parent)
+    made = []
+    if not _is_same(project, home):
+        made.append(_make("project", project, dry_run=dry_run))
+    elif not given()["everywhere"]:
+        raise RefusalError(messages.init_in_home(home))
+    if _wants_global(home, may_ask=not as_json):
+        made.append(_make("global", home, dry_run=dry_run))
+    if as_json:
+        data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
+        output.print_json(data | {item.scope: item.data() for item in made})
+        return
+    output.screen().show(_lines(made, outer, home, dry_run=dry_run))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _make(scope: Scope, root: Path, *, dry_run: bool) -> _Made:
+    store = Hippocampus(root, scope)
+    if dry_run:
+        store.rehearse()
+    return _Made(scope, root, store.start())
+
+
+def _wants_global(home: Path, *, may_ask: bool) -> bool:
+    said = given()["everywhere"]
+    if said is not None or given()["yes"]:
+        return said is not False
+    if home.is_dir() or not (may_ask and output.is_person()):
+        return False
+    return click.confirm(messages.ask_global(home), default=True)
+
+
+def _lines(made: list[_Made], outer: Path | None, home: Path, *, dry_run: bool) -> Iterator[Line]:
+    if dry_run:
+        yield line((messages.DRY_RUN, "warn"))
+    for item in made:
+        yield line((messages.made(item.scope, new=bool(item.new)), "good"), hang=2)
+        yield whole(str(item.root), indent=2)
+        for path in item.new:
+            yield whole((str(path.relative_to(item.root)), "where"), indent=4)
+    if outer is not None and any(item.scope == "project" and item.new for item in made):
+        yield line((messages.outer_project(outer), "warn"), hang=2)
+    yield line()
+    yield line((messages.NEXT, "strong"))
+    for command, sense in messages.next_steps(has_global=home.is_dir()):
+        yield line((f"{command}", "id"), indent=2)
+        yield line((sense, "dim"), indent=6)

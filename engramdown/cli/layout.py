@@ -1,0 +1,241 @@
+"""Lays out what a person reads: styled lines, wrapped to a width, and the diff of two texts.
+
+Promises: pure; nothing is wider than the width that was asked for (as far as one character fits);
+no word of a text is lost; every character that could fool a terminal is shown as what it is.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from engramdown.characters import visible
+
+__all__ = ["Line", "Part", "cells", "diff", "diff_rows", "line", "table", "whole", "wrap"]
+
+_TAB: Final = "    "
+_LEAST_ROOM: Final = 12
+_CONTEXT_LINES: Final = 2
+_DIFF_HEAD: Final = 2
+_DIFF_HANG: Final = 4
+_NO_END: Final = "\\ the last line has no line end"
+_WIDE: Final = frozenset("WF")
+
+
+class Part(NamedTuple):
+    """A piece of a line.
+
+    Attributes:
+        text: What is shown.
+        style: ``strong``, ``dim``, ``id``, ``where``, ``good``, ``bad``, ``warn`` or ``""``.
+    """
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line before it is wrapped.
+
+    Attributes:
+        parts: Its pieces, from left to right; one may hold line ends.
+        indent: How many columns the first line is moved to the right.
+        hang: How many columns the lines below it are moved to the right.
+        whole: Whether it is never wrapped, so that a path can be copied from a terminal.
+    """
+
+    parts: tuple[Part, ...] = ()
+    indent: int = 0
+    hang: int = 0
+    whole: bool = False
+
+
+def line(*parts: Part | tuple[str, str] | str, indent: int = 0, hang: int | None = None) -> Line:
+    """Return a line; a plain string is a part without style, ``hang`` is by default ``indent``.
+
+    >>> line("a", ("b", "id"), indent=2).parts
+    (Part(text='a', style=''), Part(text='b', style='id'))
+    """
+    made = (Part(part) if isinstance(part, str) else Part(*part) for part in parts)
+    return Line(tuple(made), indent, indent if hang is None else hang)
+
+
+def whole(*parts: Part | tuple[str, str] | str, indent: int = 0) -> Line:
+    """Return a line that is never wrapped."""
+    return replace(line(*parts, indent=indent), whole=True)
+
+
+def cells(text: str) -> int:
+    r"""Return how many columns of a terminal ``text`` takes.
+
+    >>> cells("abc"), cells("日本"), cells("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells_of, text))
+
+
+def wrap(item: Line, width: int) -> list[list[Part]]:
+    """Return the rows of a terminal of ``width`` columns that show ``item``.
+
+    A line end in a text begins a new row; a word that is wider than a row is cut, unless the line
+    is to stay whole.
+    """
+    width = sys.maxsize if item.whole else width
+    hang = min(item.hang, max(width - _LEAST_ROOM, 0))
+    row = _Row(width, min(item.indent, max(width - _LEAST_ROOM, 0)), hang)
+    for part in item.parts:
+        for number, text in enumerate(part.text.split("\n")):
+            if number:
+                row.end()
+            for word in _words(visible(text.expandtabs(len(_TAB)))):
+                row.put(word, part.style)
+    row.end()
+    return row.rows
+
+
+def diff(before: str, after: str, name: str) -> list[Line]:
+    r"""Return the unified diff of two texts as lines with styles; nothing when they are equal.
+
+    Lines end at ``\n`` only, so that a carriage return that came or went is seen.
+    """
+    return [
+        line((text, _diff_style(text, at)), hang=_DIFF_HANG)
+        for at, text in enumerate(diff_rows(before, after, name))
+    ]
+
+
+def diff_rows(before: str, after: str, name: str) -> list[str]:
+    """Return the rows of the unified diff of two texts."""
+    import difflib
+
+    rows = []
+    for row in difflib.unified_diff(
+        _with_ends(before), _with_ends(after), name, name, n=_CONTEXT_LINES
+    ):
+        rows.append(row.removesuffix("\n"))
+        if not row.endswith("\n"):
+            rows.append(_NO_END)
+    return rows
+
+
+def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), indent: int = 0) -> list[Line]:
+    """Return ``rows`` as aligned columns; numbers to the right, the last column may wrap."""
+    count = max((len(row) for row in rows), default=0)
+    widths = [max(cells(row[at]) for row in rows if len(row) > at) for at in range(count)]
+    numeric = [_is_numeric(rows, at) for at in range(count)]
+    lines = []
+    for row in rows:
+        parts: list[Part] = []
+        for at, text in enumerate(row):
+            style = styles[at] if at < len(styles) else ""
+            last = at == len(row) - 1
+            parts.append(Part(_padded(text, widths[at], right=numeric[at], last=last), style))
+        lines.append(line(*parts, indent=indent, hang=indent + sum(widths[:-1]) + 2 * (count - 1)))
+    return lines
+
+
+def _cells_of(char: str) -> int:
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in _WIDE else 1
+
+
+def _words(text: str) -> Iterator[str]:
+    """Cut ``text`` at its spaces; a run of spaces is a word of its own."""
+    start = 0
+    for at in range(1, len(text)):
+        if (text[at] == " ") != (text[at - 1] == " "):
+            yield text[start:at]
+            start = at
+    if text:
+        yield text[start:]
+
+
+class _Row:
+    """The row that is being filled, and those that are done."""
+
+    def __init__(self, width: int, indent: int, hang: int) -> None:
+        self.rows: list[list[Part]] = []
+        self._width = max(width, 1)
+        self._hang = hang
+        self._begin(indent)
+
+    def _begin(self, margin: int) -> None:
+        self._parts = [Part(" " * margin)] if margin else []
+        self._used = self._margin = margin
+
+    def end(self) -> None:
+        while self._parts:
+            last = self._parts.pop()
+            text = last.text.rstrip(" ")
+            if text:
+                self._parts.append(Part(text, last.style))
+                break
+        self.rows.append(self._parts)
+        self._begin(self._hang)
+
+    def put(self, word: str, style: str) -> None:
+        wanted = cells(word)
+        if self._used + wanted > self._width:
+            if not word.strip(" "):
+                return  # a space at the end of a row
+            if self._used > self._margin:
+                self.end()
+        while self._used + wanted > self._width:
+            head = _head(word, self._width - self._used)
+            self._add(head, style)
+            self.end()
+            word = word[len(head) :]
+            wanted = cells(word)
+        if word:
+            self._add(word, style)
+
+    def _add(self, text: str, style: str) -> None:
+        last = self._parts[-1] if self._parts else None
+        if last is not None and last.style == style:
+            self._parts[-1] = Part(last.text + text, style)
+        else:
+            self._parts.append(Part(text, style))
+        self._used += cells(text)
+
+
+def _head(word: str, room: int) -> str:
+    """Return the first characters of ``word`` that fit into ``room`` columns; at least one."""
+    used = 0
+    for at, char in enumerate(word):
+        used += _cells_of(char)
+        if used > room and at:
+            return word[:at]
+    return word
+
+
+def _with_ends(text: str) -> list[str]:
+    lines = [f"{row}\n" for row in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _diff_style(text: str, at: int) -> str:
+    if at < _DIFF_HEAD or text.startswith(("@@", "\\")):
+        return "dim"
+    return {"+": "good", "-": "bad"}.get(text[:1], "")
+
+
+def _is_numeric(rows: Iterable[Sequence[str]], at: int) -> bool:
+    values = [row[at] for row in rows if len(row) > at]
+    return any(value.isdigit() for value in values) and all(
+        value.isdigit() or not any(char.isdigit() for char in value) for value in values
+    )
+
+
+def _padded(text: str, width: int, *, right: bool, last: bool) -> str:
+    gap = " " * (width - cells(text))
+    if right:
+        return f"{gap}{text}" if last else f"{gap}{text}  "
+    return text if last else f"{text}{gap}  "

@@ -1,0 +1,112 @@
+"""``engramdown list`` and ``engramdown show``: memory as it stands.
+
+Promises: neither changes what it shows; both read well in 80 columns and stay readable in fewer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex, Entry, Proposal
+from engramdown.cli import data, messages, output
+from engramdown.cli.codes import REFUSED
+from engramdown.cli.entries import archived_lines, full_lines, grouped_lines
+from engramdown.cli.filtering import Filter
+from engramdown.cli.finding import Found, find_anywhere, raw_text
+from engramdown.cli.opening import folders, open_cortex
+from engramdown.cli.options import Place, given, id_argument, json_option, pass_place
+from engramdown.clock import today
+from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES
+
+__all__ = ["list_command", "show"]
+
+
+@click.command("list")
+@click.option("--kind", type=click.Choice(KINDS), multiple=True, help="Only of this kind.")
+@click.option("--scope", type=click.Choice(SCOPES), multiple=True, help="Only of this scope.")
+@click.option("--topic", metavar="TOPIC", default="", help="Only about this topic.")
+@click.option("--confidence", type=click.Choice(CONFIDENCES), multiple=True, help="Only so sure.")
+@click.option("--source", type=click.Choice(SOURCES), multiple=True, help="Only from this source.")
+@click.option("--older", type=click.IntRange(0), metavar="DAYS", help="Only older than DAYS days.")
+@click.option("--newer", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
+@click.option("--archived", is_flag=True, help="What was retired instead, with the reason.")
+@json_option
+@pass_place
+def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object) -> None:
+    """List memories, file by file.
+
+    A filter that is given several times lets any of its values pass. A memory without a date
+    passes no filter by age.
+    """
+    wanted = Filter(**_filters())
+    cortex = open_cortex(place)
+    show_them = _show_archived if archived else _show_entries
+    if not show_them(cortex, wanted, as_json=as_json):
+        output.complain(messages.nothing_listed(filtered=bool(wanted), archived=archived))
+        raise Exit(REFUSED)
+
+
+@click.command()
+@id_argument
+@json_option
+@pass_place
+def show(place: Place, /, *, entry_id: str, as_json: bool) -> None:
+    """Show one memory in full: what is known about it, and its line as it stands in the file.
+
+    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory.
+    """
+    cortex = open_cortex(place)
+    found = find_anywhere(cortex, entry_id)
+    if as_json:
+        output.print_json(_full_data(cortex, found))
+        return
+    raw = _raw(cortex, found) if isinstance(found, Entry) else ""
+    output.screen().show(full_lines(found, folders(cortex), raw))
+
+
+def _filters() -> dict[str, Any]:
+    return {key: value for key, value in given().items() if key not in ("archived", "as_json")}
+
+
+def _show_entries(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
+    now = today()
+    entries = [entry for entry in cortex.entries() if wanted.passes(entry, now)]
+    if as_json:
+        where = folders(cortex)
+        output.print_json([data.entry_data(entry, where) for entry in entries])
+    else:
+        output.screen().show(grouped_lines(entries))
+    return bool(entries)
+
+
+def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
+    now = today()
+    items = [
+        item
+        for store in cortex.stores
+        for item in store.archived()
+        if wanted.passes(item.entry, now)
+    ]
+    if as_json:
+        where = folders(cortex)
+        output.print_json([data.archived_data(item, where) for item in items])
+    else:
+        output.screen().show(archived_lines(items))
+    return bool(items)
+
+
+def _full_data(cortex: Cortex, found: Found) -> dict[str, Any]:
+    where = folders(cortex)
+    if isinstance(found, Entry):
+        return {"state": "kept", **data.entry_data(found, where), "raw": _raw(cortex, found)}
+    if isinstance(found, Proposal):
+        return {"state": "pending", **data.proposal_data(found, where)}
+    return {"state": "archived", **data.archived_data(found, where)}
+
+
+def _raw(cortex: Cortex, entry: Entry) -> str:
+    folder = folders(cortex).get(entry.scope)
+    return raw_text(folder / entry.file, entry.line) if folder else ""

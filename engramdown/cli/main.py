@@ -1,0 +1,242 @@
+"""The entry point of ``engramdown`` and ``egd``: finds the command, turns errors into one line.
+
+Promises: a command's module is loaded when it is called, and no other; an expected error is one
+line on stderr with the next step, never a traceback; the exit codes are those of
+:mod:`engramdown.cli.codes`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from functools import singledispatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+from click.exceptions import Abort, Exit
+
+from engramdown import __version__
+from engramdown.cli import messages, output
+from engramdown.cli.codes import (
+    DONE,
+    PIPE_CLOSED,
+    REFUSED,
+    STOPPED,
+    STORE_FAILED,
+    USAGE,
+    RefusalError,
+)
+from engramdown.cli.options import Place
+from engramdown.errors import (
+    AmbiguousIdError,
+    EngramdownError,
+    EntryNotFoundError,
+    InvalidEngramError,
+    SettingsError,
+    StoreError,
+    UndoRefusedError,
+)
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+__all__ = ["main", "program"]
+
+# Where each command is; its short help stands in messages.SHORT_HELP, so that no module is
+# loaded to print the list of commands.
+_COMMANDS: Final = {
+    "init": "init:init",
+    "tour": "tour:tour",
+    "remember": "remember:remember",
+    "recall": "recall:recall",
+    "context": "context:context",
+    "review": "review:review",
+    "list": "listing:list_command",
+    "show": "listing:show",
+    "why": "history:why",
+    "history": "history:history",
+    "stats": "stats:stats",
+    "edit": "editing:edit",
+    "forget": "editing:forget",
+    "restore": "editing:restore",
+    "undo": "history:undo",
+    "doctor": "doctor:doctor",
+}
+_MODES: Final = ("autopilot", "copilot", "off")
+_NAMES: Final = ("engramdown", "egd")
+_ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
+_CODES: Final[tuple[tuple[type[EngramdownError], int], ...]] = (
+    (EntryNotFoundError, REFUSED),
+    (AmbiguousIdError, REFUSED),
+    (UndoRefusedError, REFUSED),
+    (StoreError, STORE_FAILED),
+    (InvalidEngramError, USAGE),
+    (SettingsError, USAGE),
+    (EngramdownError, REFUSED),
+)
+
+
+class _Commands(click.Group):
+    """A group that loads a command when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, as ``--help`` lists them."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; ``None`` if there is none of this name."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"engramdown.cli.{module}"), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one was perhaps meant."""
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(messages.no_such_command(name, _COMMANDS), ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; a usage error knows which one, where click does not say."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.ctx is None:
+                error.ctx = click.Context(self, info_name=ctx.invoked_subcommand, parent=ctx)
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in groups, without loading any."""
+        del ctx
+        for title, names in messages.COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, messages.SHORT_HELP[name]) for name in names])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of commands, without loading any."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in _COMMANDS if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=messages.SHORT_HELP[name]) for name in names]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+@click.group(
+    cls=_Commands,
+    name="engramdown",
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND] [ARGS]...",  # the default, which differs between versions
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=messages.EPILOG,
+)
+@click.version_option(__version__, prog_name="engramdown", message="%(prog)s %(version)s")
+@click.option(
+    "-C",
+    "--project",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Look for the project in DIR instead of here.",
+)
+@click.option(
+    "--home",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the global scope in DIR instead of ~/.engramdown.",
+)
+@click.option("--mode", type=click.Choice(_MODES), help="Decide on new memory in this mode.")
+@click.pass_context
+def program(ctx: click.Context, project: Path | None, home: Path | None, mode: str | None) -> None:
+    """Memory for assistants, in markdown files that you own."""
+    ctx.obj = Place(project, home.expanduser() if home else None, mode)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code.
+
+    Args:
+        arguments: What stands behind the name of the program; by default that of the process.
+    """
+    output.set_up_streams()
+    try:
+        _run(sys.argv[1:] if arguments is None else list(arguments))
+        output.flush()
+    except (click.ClickException, EngramdownError, OSError, *_ENDS) as error:
+        return _end(error)
+    return DONE
+
+
+@singledispatch
+def _end(error: BaseException) -> int:
+    """Say what ended the command, if that is not plain, and return the exit code."""
+    del error  # Ctrl-C, or the end of the input where an answer was expected
+    click.echo(f"\n{messages.STOPPED}", err=True)
+    return STOPPED
+
+
+@_end.register
+def _(error: Exit) -> int:
+    return error.exit_code
+
+
+@_end.register
+def _(error: click.ClickException) -> int:
+    output.complain(error.format_message())
+    for item in error.more if isinstance(error, RefusalError) else ():
+        output.complain_more(item)
+    return error.exit_code
+
+
+@_end.register
+def _(error: click.UsageError) -> int:
+    path = error.ctx.command_path if error.ctx else _program_name()
+    output.complain(messages.wrong_usage(error.format_message(), path), path)
+    return USAGE
+
+
+@_end.register
+def _(error: EngramdownError) -> int:
+    output.complain(str(error))
+    return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+@_end.register
+def _(error: OSError) -> int:
+    output.complain(messages.system_error(error))
+    output.give_up_stdout()
+    return STORE_FAILED
+
+
+@_end.register
+def _(error: BrokenPipeError) -> int:
+    del error
+    output.give_up_stdout()
+    return PIPE_CLOSED
+
+
+def _run(arguments: list[str]) -> None:
+    name = _program_name()
+    # The variable that click's own completion scripts set.
+    variable = f"_{name}_COMPLETE".upper()
+    instruction = os.environ.get(variable)
+    if instruction:
+        from click.shell_completion import shell_complete
+
+        raise Exit(shell_complete(program, {}, name, variable, instruction))
+    with program.make_context(name, arguments) as ctx:
+        program.invoke(ctx)
+
+
+def _program_name() -> str:
+    name = Path(sys.argv[0]).stem if sys.argv else ""
+    return name if name in _NAMES else _NAMES[0]

@@ -1,0 +1,97 @@
+"""Opens memory for a command, or says what to do when there is none.
+
+Promises: a command that only reads works with the global scope alone; one that writes to a
+project refuses to start one by accident: that is what ``engramdown init`` is for.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex
+from engramdown.cli import messages, output
+from engramdown.cli.codes import STORE_FAILED, RefusalError
+from engramdown.cli.options import Place
+from engramdown.errors import EngramdownError
+from engramdown.settings import find_project, global_home
+
+__all__ = ["Need", "folders", "home_of", "known_ids", "open_cortex", "project_of", "start_of"]
+
+Need = Literal["any", "project", "nothing"]
+
+
+def open_cortex(place: Place, need: Need = "any") -> Cortex:
+    """Open memory at ``place``; what is noticed there is said on stderr when the command ends.
+
+    Raises:
+        click.ClickException: There is no memory of the kind that is needed.
+    """
+    cortex = _open(place, need)
+    click.get_current_context().call_on_close(lambda: _say_notices(cortex))
+    return cortex
+
+
+def start_of(place: Place) -> Path:
+    """Return the folder in which the search for a project begins.
+
+    Raises:
+        RefusalError: It is the working directory, and that is gone.
+    """
+    try:
+        return (place.project or Path.cwd()).absolute()
+    except FileNotFoundError as error:
+        raise RefusalError(messages.NO_FOLDER) from error
+
+
+def project_of(place: Place) -> Path | None:
+    """Return the ``.engramdown`` folder of the project, or ``None``."""
+    return find_project(start_of(place))
+
+
+def home_of(place: Place) -> Path:
+    """Return the folder of the global scope; it need not exist."""
+    return place.home.absolute() if place.home else global_home()
+
+
+def folders(cortex: Cortex) -> dict[str, Path]:
+    """Return the memory folder of each scope."""
+    return {store.scope: store.memory for store in cortex.stores}
+
+
+def known_ids(place: Place, /, *, pending: bool = False) -> list[tuple[str, str]]:
+    """Return the ids of memories or proposals with their texts; none if they cannot be read."""
+    try:
+        cortex = _open(place, "any")
+        if pending:
+            found = [(item.id, item.engram.text) for item in cortex.pending()]
+        else:
+            found = [(entry.id, entry.text) for entry in cortex.entries()]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+    return [(key, " ".join(text.split())) for key, text in found]
+
+
+def _say_notices(cortex: Cortex) -> None:
+    """Say what was noticed, once; not when the command failed, as its error says the same."""
+    ending = sys.exception()
+    failed = isinstance(ending, Exit) and ending.exit_code == STORE_FAILED
+    if failed or isinstance(ending, EngramdownError):
+        return
+    for notice in dict.fromkeys(cortex.notices()):
+        output.note(notice)
+
+
+def _open(place: Place, need: Need) -> Cortex:
+    project = project_of(place)
+    if need != "nothing" and project is None:
+        home = home_of(place)
+        if need == "project":
+            raise click.ClickException(messages.no_project(start_of(place)))
+        if not home.is_dir():
+            raise click.ClickException(messages.no_memory(start_of(place), home))
+    return Cortex.open(project=project or place.project, home=place.home, mode=place.mode)

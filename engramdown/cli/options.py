@@ -1,0 +1,106 @@
+"""What several commands share: the options of the program, ids that complete, ``--json``.
+
+Promises: no option reads a file while a command line is parsed, except to complete an id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+__all__ = [
+    "Command",
+    "Place",
+    "complete_ids",
+    "complete_proposals",
+    "dry_run_option",
+    "given",
+    "id_argument",
+    "json_option",
+    "pass_place",
+    "scope_options",
+]
+
+Command = Callable[..., Any]
+"""A command before click has made it one."""
+
+_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where memory is, as the options of the program say.
+
+    Attributes:
+        project: The folder to look for a project in, or ``None`` for the working directory.
+        home: The folder of the global scope, or ``None`` for the one of the environment.
+        mode: The mode of the gate, or ``None`` for the one of the settings.
+    """
+
+    project: Path | None = None
+    home: Path | None = None
+    mode: str | None = None
+
+
+pass_place = click.make_pass_decorator(Place, ensure=True)
+
+
+def complete_ids(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the ids of memories that begin with what was typed, and the beginning of each text."""
+    del param
+    return _completed(ctx, incomplete, pending=False)
+
+
+def complete_proposals(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the ids of proposals, as :func:`complete_ids` does."""
+    del param
+    return _completed(ctx, incomplete, pending=True)
+
+
+def given() -> dict[str, Any]:
+    """Return the values of the options of the command that runs."""
+    return click.get_current_context().params
+
+
+id_argument = click.argument("entry_id", metavar="ID", shell_complete=complete_ids)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Change nothing; show the diff of what would change."
+)
+
+
+def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--global`` and ``--project`` as the argument ``scope``."""
+
+    def add(command: Command) -> Command:
+        project = click.option("--project", "scope", flag_value="project", help=help_project)
+        everywhere = click.option("--global", "scope", flag_value="global", help=help_global)
+        return everywhere(project(command))
+
+    return add
+
+
+def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from engramdown.cli.opening import known_ids
+
+    # While a line is completed the program itself does not run, so ctx.obj is not there.
+    values = ctx.find_root().params
+    place = Place(values.get("project"), values.get("home"), values.get("mode"))
+    return [
+        CompletionItem(entry_id, help=text[:_SHOWN])
+        for entry_id, text in known_ids(place, pending=pending)
+        if entry_id.startswith(incomplete)
+    ]

@@ -1,0 +1,190 @@
+"""Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
+
+Promises: what comes from memory passes :func:`engramdown.characters.visible` on its way to a
+person and is exact in JSON; rich is loaded only for a terminal, and never by a command that must
+start fast.
+
+A person reads at the width of the terminal, of ``COLUMNS``, or 80; wider than 100 is never used.
+Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final, Protocol, TextIO
+
+import click
+
+from engramdown.characters import visible
+from engramdown.cli.layout import Line, Part, line, wrap
+
+__all__ = [
+    "PlainScreen",
+    "Screen",
+    "complain",
+    "complain_more",
+    "fast_screen",
+    "flush",
+    "give_up_stdout",
+    "is_person",
+    "is_terminal",
+    "note",
+    "print_json",
+    "screen",
+    "set_up_streams",
+    "width",
+]
+
+_WIDEST: Final = 100
+_USUAL: Final = 80
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# For the screen without rich.
+_ANSI: Final[dict[str, Callable[[str], str]]] = {
+    "strong": partial(click.style, bold=True),
+    "dim": partial(click.style, dim=True),
+    "id": partial(click.style, fg="yellow"),
+    "where": partial(click.style, fg="cyan"),
+    "good": partial(click.style, fg="green"),
+    "bad": partial(click.style, fg="red"),
+    "warn": partial(click.style, fg="magenta"),
+}
+
+
+class Screen(Protocol):
+    """Where lines for a person go."""
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Print lines, wrapped."""
+        ...
+
+    def box(self, title: str, lines: Iterable[Line]) -> None:
+        """Print lines that belong together, with a title."""
+        ...
+
+
+class PlainScreen:
+    """A screen without rich: for pipes, files and commands that must start fast."""
+
+    def __init__(self, *, colour: bool = False, wrapped: bool = True) -> None:
+        """Use plain ANSI colours if ``colour``; let long lines be long if not ``wrapped``."""
+        self._colour = colour
+        self._wrapped = wrapped
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Print lines, wrapped."""
+        columns = width() if self._wrapped else sys.maxsize
+        rows = [row for item in lines for row in wrap(item, columns)]
+        if rows:
+            text = "\n".join("".join(map(self._paint, row)) for row in rows)
+            click.echo(text, color=self._colour)
+
+    def box(self, title: str, lines: Iterable[Line]) -> None:
+        """Print lines between two rules, the first of which holds the title."""
+        rule = "-" * width()
+        head = f"-- {visible(title)} "
+        self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
+
+    def _paint(self, part: Part) -> str:
+        style = _ANSI.get(part.style) if self._colour else None
+        return style(part.text) if style else part.text
+
+
+def width() -> int:
+    """Return how many columns a line for a person may have."""
+    said = os.environ.get("COLUMNS", "")
+    # Not shutil.get_terminal_size: shutil loads three compressors.
+    columns = int(said) if said.isdecimal() else _terminal_columns()
+    return min(columns or _USUAL, _WIDEST)
+
+
+def screen() -> Screen:
+    """Return where lines for a person go."""
+    if not _has_style():
+        return PlainScreen()
+    from engramdown.cli.rich_screen import RichScreen
+
+    return RichScreen()
+
+
+def fast_screen() -> PlainScreen:
+    """Return a screen that never loads rich, and does not wrap what no terminal reads."""
+    colour = _has_style() and not os.environ.get("NO_COLOR")
+    return PlainScreen(colour=colour, wrapped=is_terminal(sys.stdout))
+
+
+def is_person() -> bool:
+    """Return whether a person sits at both ends: questions can be asked."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stdout)
+
+
+def is_terminal(stream: io.TextIOBase | object) -> bool:
+    """Return whether a person is at the other end of a stream."""
+    isatty: Callable[[], bool] | None = getattr(stream, "isatty", None)
+    return bool(isatty and not getattr(stream, "closed", False) and isatty())
+
+
+def print_json(data: object) -> None:
+    """Print ``data`` as JSON, exact: a byte that is not UTF-8 stands as a lone surrogate."""
+    import json
+
+    ascii_only = "utf" not in (getattr(sys.stdout, "encoding", "") or "").casefold()
+    text = json.dumps(data, ensure_ascii=ascii_only, indent=2)
+    click.echo(_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def note(message: str) -> None:
+    """Say something on stderr that is no result."""
+    click.echo(f"note: {_one_line(message)}", err=True)
+
+
+def complain(message: str, command: str = "engramdown") -> None:
+    """Say on stderr, in one line, what went wrong."""
+    click.echo(f"{command}: {_one_line(message)}", err=True)
+
+
+def complain_more(message: str) -> None:
+    """Say below a complaint what could have been meant."""
+    click.echo(f"  {_one_line(message)}", err=True)
+
+
+def flush() -> None:
+    """Hand over what was printed, so that whoever reads it going away is seen in time."""
+    stream: TextIO | None = sys.stdout
+    if stream is not None:
+        stream.flush()
+
+
+def give_up_stdout() -> None:
+    """Send to nowhere what stdout cannot take, or Python would complain at its end."""
+    try:
+        flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def set_up_streams() -> None:
+    """Let no character that the terminal's encoding lacks stop a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _terminal_columns() -> int:
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def _has_style() -> bool:
+    wanted = is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
+    return wanted and os.environ.get("TERM") != "dumb"
+
+
+def _one_line(message: str) -> str:
+    return visible(" ".join(message.split("\n")))

@@ -1,0 +1,54 @@
+"""How a proposal looks to the person who decides on it.
+
+Promises: pure; everything that speaks against a proposal is shown with it: why it is held, what
+it would replace, what it is like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from engramdown import Proposal
+from engramdown.cli import messages
+from engramdown.cli.entries import place
+from engramdown.cli.layout import Line, line
+
+__all__ = ["heading", "proposal_lines"]
+
+
+def heading(proposal: Proposal, number: int, count: int) -> str:
+    """Return the title of a proposal: which of how many, where it waits, and its id."""
+    where = f"{Path(proposal.file).name}:{proposal.line}"
+    return f"{number} of {count} · {where} · {proposal.id}"
+
+
+def proposal_lines(proposal: Proposal) -> Iterator[Line]:
+    """Return what a person needs to decide."""
+    yield from _change(proposal)
+    yield line((messages.proposal_facts(proposal), "dim"))
+    why = proposal.hold or proposal.reason
+    if why:
+        yield line((messages.waits_because(why), "warn"))
+    for entry in proposal.similar:
+        yield line(
+            (messages.SIMILAR, "dim"),
+            (entry.id, "id"),
+            "  ",
+            (place(entry), "where"),
+            "  ",
+            entry.text,
+            hang=2,
+        )
+
+
+def _change(proposal: Proposal) -> Iterator[Line]:
+    """Return the text, as a diff where something gives way to it."""
+    old = proposal.replaces.text if proposal.replaces else ""
+    new = "" if proposal.op == "forget" else proposal.engram.text
+    if not old:
+        yield line((new or proposal.engram.text, "strong"))
+        return
+    for mark, style, text in (("-", "bad", old), ("+", "good", new)):
+        for row in text.split("\n") if text else ():
+            yield line((f"{mark} {row}", style), hang=2)

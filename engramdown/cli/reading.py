@@ -1,0 +1,52 @@
+"""Reads a text that does not stand on the command line: from stdin, or from a person's editor.
+
+Promises: what was given is what comes back, byte for byte, without the one line end that editors
+and pipes add; an editor's temporary file is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from engramdown.cli import messages, output
+
+__all__ = ["edit_text", "read_stdin"]
+
+
+def read_stdin() -> str:
+    """Return what stdin holds."""
+    stream: TextIO | None = sys.stdin
+    data = stream.buffer.read() if stream is not None else b""
+    return _without_end(data.decode("utf-8", "surrogateescape"))
+
+
+def edit_text(text: str, instead: str) -> str:
+    """Return ``text`` as a person left it in ``$VISUAL`` or ``$EDITOR``.
+
+    Args:
+        text: What the editor shows.
+        instead: What to do where no editor can run, for the error.
+
+    Raises:
+        click.UsageError: No editor is set and there is no terminal to run one in.
+        click.ClickException: The editor failed.
+    """
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not chosen and not output.is_terminal(sys.stdin):
+        raise click.UsageError(messages.no_editor(instead))
+    with tempfile.TemporaryDirectory(prefix="engramdown-") as folder:
+        path = Path(folder) / "memory.md"
+        path.write_bytes(f"{text}\n".encode("utf-8", "surrogateescape"))
+        click.edit(filename=str(path))
+        saved = path.read_bytes().decode("utf-8", "surrogateescape")
+    return _without_end(saved)
+
+
+def _without_end(text: str) -> str:
+    return text[:-1].removesuffix("\r") if text.endswith("\n") else text

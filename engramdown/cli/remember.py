@@ -1,0 +1,115 @@
+"""``engramdown remember``: one memory from the words of a person, through the gate.
+
+Promises: says where the memory stands, or why nothing was written; a secret is never repeated.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+from click.exceptions import Exit
+
+from engramdown.cli import data, messages, output
+from engramdown.cli.changing import Outcome
+from engramdown.cli.codes import REFUSED, STORE_FAILED
+from engramdown.cli.layout import line
+from engramdown.cli.opening import open_cortex
+from engramdown.cli.options import (
+    Command,
+    Place,
+    dry_run_option,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.reading import read_stdin
+from engramdown.cli.wording import kind_of
+from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
+
+__all__ = ["remember"]
+
+_STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
+_WRITTEN: Final = ("encoded", "merged", "queued")
+
+
+def _kind_flags(command: Command) -> Command:
+    """Add ``--always`` and its siblings as the argument ``kinds``."""
+    for kind in reversed(KINDS):
+        flag = click.option(f"--{kind}", kind, is_flag=True, help=messages.KIND_HELP[kind])
+        command = flag(command)
+    return command
+
+
+@click.command()
+@click.argument("words", metavar="TEXT...", nargs=-1, required=True)
+@_kind_flags
+@click.option("--kind", type=click.Choice(KINDS), help="The kind by its name.")
+@scope_options("Keep it for all projects.", "Keep it in this project (default).")
+@click.option("--topic", default="", metavar="TOPIC", help="Also file it under a topic.")
+@click.option(
+    "--confidence",
+    type=click.Choice(CONFIDENCES),
+    help="How sure it is (default: high from the user, else medium).",
+)
+@click.option("--source", type=click.Choice(SOURCES), default="user", help="Who says so.")
+@click.option("--basis", type=click.Choice(BASES), help="How it is known.")
+@click.option("--expires", default="", metavar="DATE", help="The last day it holds, YYYY-MM-DD.")
+@click.option("--from", "origin", default="", metavar="ORIGIN", help="Where it was learned.")
+@click.option("--via", type=click.Choice(["tool", "web"]), help="Text that came from outside.")
+@json_option
+@dry_run_option
+@pass_place
+def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+    """Remember TEXT; "-" reads it from stdin.
+
+    Without an option the words say the kind: "Always ...", "Never ...", "When ..." are rules,
+    "My name is ..." and "I prefer ..." facts about you, anything else a lesson. Facts about you
+    are kept for all projects.
+    """
+    engram = _engram(given())
+    cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    receipt = cortex.propose([engram])[0]
+    written = receipt.action in _WRITTEN
+    sentence = messages.receipt(receipt)
+    lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
+    outcome.show(lines, data.receipt_data(receipt))
+    if not written:
+        output.complain(sentence)
+        raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
+
+
+def _engram(options: dict[str, Any]) -> Engram:
+    text = _text(options["words"])
+    kind: Kind = _kind(options) or kind_of(text)
+    if kind == "profile" and options["scope"] == "project":
+        raise click.UsageError(messages.PROFILE_IS_GLOBAL)
+    source: Source = options["source"]
+    sure: Confidence = "high" if source == "user" else "medium"
+    return Engram(
+        text,
+        kind,
+        options["scope"] or ("global" if kind == "profile" else "project"),
+        options["confidence"] or sure,
+        options["topic"],
+        source,
+        basis=options["basis"] or "",
+        origin=options["origin"],
+        via=options["via"] or "",
+        expires=options["expires"],
+    )
+
+
+def _text(words: tuple[str, ...]) -> str:
+    if words != ("-",):
+        return " ".join(words)
+    return read_stdin()
+
+
+def _kind(options: dict[str, Any]) -> Kind | None:
+    chosen = {kind for kind in KINDS if options[kind] or options["kind"] == kind}
+    if len(chosen) > 1:
+        raise click.UsageError(messages.several_kinds(sorted(chosen)))
+    return chosen.pop() if chosen else None

@@ -1,0 +1,133 @@
+"""``engramdown review``: a person decides on what waits in pending.md.
+
+Promises: nothing is decided without a key, an option or a tick; each decision is carried out at
+once, so that quitting loses none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex, Proposal
+from engramdown.cli import messages, output
+from engramdown.cli.changing import Outcome
+from engramdown.cli.codes import STORE_FAILED
+from engramdown.cli.data import proposal_data, receipt_data
+from engramdown.cli.finding import find_proposal
+from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import folders, open_cortex
+from engramdown.cli.options import (
+    Place,
+    complete_proposals,
+    dry_run_option,
+    given,
+    json_option,
+    pass_place,
+)
+from engramdown.cli.proposals import heading, proposal_lines
+from engramdown.cli.receipts import receipt_line
+from engramdown.cli.walk import Walk
+
+__all__ = ["review"]
+
+
+class _Decision(NamedTuple):
+    """What is to be done with one proposal."""
+
+    proposal: Proposal
+    action: Literal["accept", "decline"]
+    text: str | None = None
+
+
+@click.command()
+@click.option(
+    "--accept",
+    metavar="ID",
+    shell_complete=complete_proposals,
+    multiple=True,
+    help="Accept this one; repeatable.",
+)
+@click.option(
+    "--decline",
+    metavar="ID",
+    shell_complete=complete_proposals,
+    multiple=True,
+    help="Decline this one; repeatable.",
+)
+@click.option(
+    "--edit",
+    metavar="ID TEXT",
+    type=(str, str),
+    multiple=True,
+    help="Accept this one with another text; repeatable.",
+)
+@click.option("--all", "everything", is_flag=True, help="Accept all that no other option names.")
+@json_option
+@dry_run_option
+@pass_place
+def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+    """Decide on what waits in pending.md.
+
+    On a terminal each proposal is shown, and one key decides: accept, edit, decline, skip, all
+    of this kind, quit. Without a terminal, options decide; without options, what waits is listed.
+    Lines that are ticked in pending.md are applied first.
+    """
+    cortex = open_cortex(place)
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    receipts = cortex.apply_ticks()
+    if any(_orders().values()):
+        receipts += [
+            cortex.resolve(item.proposal.id, item.action, text=item.text)
+            for item in _decisions(cortex, _orders())
+        ]
+    elif output.is_person() and not as_json and not dry_run:
+        screen = output.screen()
+        screen.show(map(receipt_line, receipts))
+        Walk(cortex, screen).run()
+        return
+    waiting = cortex.pending()
+    where = folders(cortex)
+    outcome.show(
+        [*map(receipt_line, receipts), *_waiting_lines(waiting)],
+        {
+            "receipts": [receipt_data(receipt) for receipt in receipts],
+            "pending": [proposal_data(proposal, where) for proposal in waiting],
+        },
+    )
+    if any(receipt.action == "failed" for receipt in receipts):
+        raise Exit(STORE_FAILED)
+
+
+def _orders() -> dict[str, Any]:
+    return {key: given()[key] for key in ("accept", "decline", "edit", "everything")}
+
+
+def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[_Decision]:
+    """Return what the options say; every id is looked up before anything is done."""
+    decisions = [
+        *(_Decision(find_proposal(cortex, item), "decline") for item in orders["decline"]),
+        *(_Decision(find_proposal(cortex, item), "accept", text) for item, text in orders["edit"]),
+        *(_Decision(find_proposal(cortex, item), "accept") for item in orders["accept"]),
+    ]
+    named = [item.proposal.id for item in decisions]
+    twice = next((key for key in named if named.count(key) > 1), "")
+    if twice:
+        raise click.UsageError(messages.decided_twice(twice))
+    if orders["everything"]:
+        rest = (item for item in cortex.pending() if item.id not in named)
+        decisions += [_Decision(item, "accept") for item in rest]
+    return decisions
+
+
+def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:
+    for number, proposal in enumerate(waiting, 1):
+        yield line((heading(proposal, number, len(waiting)), "where"))
+        for found in proposal_lines(proposal):
+            yield replace(found, indent=found.indent + 2, hang=found.hang + 2)
+        yield line()
+    yield line(messages.waiting(len(waiting)))

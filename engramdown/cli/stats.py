@@ -1,0 +1,101 @@
+"""``engramdown stats``: how much is remembered, of what kind, from whom, and how old.
+
+Promises: counts only what a store holds now; changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from engramdown import Cortex, Entry
+from engramdown.cli import messages, output
+from engramdown.cli.filtering import age_of
+from engramdown.cli.layout import Line, line, table
+from engramdown.cli.opening import open_cortex
+from engramdown.cli.options import Place, json_option, pass_place
+from engramdown.clock import today
+from engramdown.tokens import estimate_tokens
+
+__all__ = ["stats"]
+
+# Upper ends, in days.
+_AGES: Final = ((7, "a week"), (30, "a month"), (365, "a year"))
+
+
+@click.command()
+@json_option
+@pass_place
+def stats(place: Place, /, *, as_json: bool) -> None:
+    """Count memories by file, kind, source, basis and age; what waits, what was retired."""
+    cortex = open_cortex(place)
+    counted = _count(cortex, today())
+    if as_json:
+        output.print_json(counted)
+    else:
+        output.screen().show(_lines(counted))
+
+
+def _count(cortex: Cortex, now: date) -> dict[str, Any]:
+    entries = cortex.entries()
+    context = cortex.build_memory_context()
+    return {
+        "memories": len(entries),
+        "by_scope": _by(entries, "scope"),
+        "by_file": _tally(f"{entry.file} ({entry.scope})" for entry in entries),
+        "by_kind": _by(entries, "kind"),
+        "by_source": _by(entries, "source"),
+        "by_basis": _by(entries, "basis"),
+        "by_confidence": _by(entries, "confidence"),
+        "by_age": _by_age(entries, now),
+        "pending": len(cortex.pending()),
+        "archived": sum(len(store.archived()) for store in cortex.stores),
+        "context_tokens": estimate_tokens(context),
+        "history_steps": sum(len(store.history()) for store in cortex.stores),
+        "history_bytes": sum(_journal_size(store.root) for store in cortex.stores),
+    }
+
+
+def _by(entries: Iterable[Entry], field: str) -> dict[str, int]:
+    return _tally(getattr(entry, field) for entry in entries)
+
+
+def _tally(values: Iterable[str]) -> dict[str, int]:
+    """Count values, in the order in which they come."""
+    return dict(Counter(values))
+
+
+def _by_age(entries: Iterable[Entry], now: date) -> dict[str, int]:
+    """Count memories by age, the youngest first."""
+    ages = (age_of(entry, now) for entry in entries)
+    return _tally(_age_name(age) for age in sorted(ages, key=lambda age: (age is None, age or 0)))
+
+
+def _age_name(age: int | None) -> str:
+    if age is None:
+        return messages.NO_DATE
+    return next((messages.up_to(name) for most, name in _AGES if age <= most), messages.OLDER)
+
+
+def _journal_size(root: Path) -> int:
+    journal = root / "history.jsonl"
+    return journal.stat().st_size if journal.is_file() else 0
+
+
+def _lines(counted: dict[str, Any]) -> Iterator[Line]:
+    yield line((messages.count_title(counted["memories"]), "strong"))
+    for key, title in messages.STATS_GROUPS.items():
+        if counted[key]:
+            yield line()
+            yield line((title, "where"))
+            names = messages.SOURCE_NAMES if key == "by_source" else {}
+            rows = [(str(count), names.get(name, name)) for name, count in counted[key].items()]
+            yield from table(rows, ("strong",), indent=2)
+    yield line()
+    rows = [(str(counted[key]), title) for key, title in messages.STATS_TOTALS.items()]
+    yield from table(rows, ("strong",))

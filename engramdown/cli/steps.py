@@ -1,0 +1,66 @@
+"""How a step of the journal looks to a person.
+
+Promises: no I/O; what a step took out and what it put in is shown line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+from engramdown.cli import messages
+from engramdown.cli.layout import Line, line
+from engramdown.hippocampus.steps import Change, Step
+
+__all__ = ["change_lines", "reversed_changes", "step_lines", "when"]
+
+_MOST_CHANGES: Final = 12
+
+
+def step_lines(step: Step, scope: str, *, only: str = "") -> Iterator[Line]:
+    """Return a step: when, who, what and why, and below it the lines that it changed.
+
+    With ``only`` just the changes of the memory with this id are shown.
+    """
+    yield line(
+        (step.id, "id"),
+        "  ",
+        (when(step.at), "dim"),
+        "  ",
+        (messages.step_title(step), "strong"),
+        (f"  ({scope})", "dim"),
+        hang=4,
+    )
+    if step.why and not step.of:
+        yield line(step.why, indent=4)
+    changes = [change for change in step.changes if only in ("", change.id)]
+    yield from change_lines(changes[:_MOST_CHANGES])
+    if len(changes) > _MOST_CHANGES:
+        yield line((messages.more_changes(len(changes) - _MOST_CHANGES), "dim"), indent=4)
+
+
+def reversed_changes(changes: Iterable[Change]) -> list[Change]:
+    """Return what undoing ``changes`` does."""
+    return [Change(change.id, change.file, change.after, change.before) for change in changes]
+
+
+def change_lines(changes: Iterable[Change]) -> Iterator[Line]:
+    """Return the lines that went (``-``) and came (``+``), under the name of their file."""
+    file = ""
+    for change in changes:
+        if change.file != file:
+            file = change.file
+            yield line((file, "where"), indent=4)
+        for mark, style, text in (("-", "bad", change.before), ("+", "good", change.after)):
+            if text is not None and change.before != change.after:
+                yield line((f"{mark} {text.rstrip()}", style), indent=4, hang=6)
+
+
+def when(at: str) -> str:
+    """Return a moment of the journal as the person's clock shows it, to the minute."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,67 @@
+"""What a test of the command line gets: commands that run in this process, and a project."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from engramdown.cli.main import main
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - JSON is anything
+        """What it printed, as JSON."""
+        return json.loads(self.out)
+
+
+class Runner:
+    """Runs commands in this process, without a terminal."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Read what is printed through ``capsys``."""
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> Done:
+        """Run ``engramdown`` with ``arguments``."""
+        self._capsys.readouterr()
+        stream = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+        self._monkeypatch.setattr("sys.stdin", stream)
+        code = main(arguments)
+        return Done(code, *self._capsys.readouterr())
+
+    def ok(self, *arguments: str, stdin: bytes = b"") -> Done:
+        """Run a command that must succeed."""
+        done = self(*arguments, stdin=stdin)
+        assert done.code == 0, done
+        return done
+
+    def remember(self, *arguments: str) -> str:
+        """Remember something and return its id."""
+        found: str = self.ok("remember", "--json", *arguments).json["id"]
+        return found
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Return what runs commands."""
+    return Runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in a project, and return its memory folder."""
+    monkeypatch.chdir(tmp_path)
+    run.ok("init", "--no-global")
+    return tmp_path / ".engramdown" / "memory"

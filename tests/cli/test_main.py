@@ -1,0 +1,274 @@
+"""The program as a whole: help, places, errors in one line, exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engramdown import __version__
+from engramdown.cli import main as program_module
+from engramdown.cli import messages
+from engramdown.cli.codes import PIPE_CLOSED, STOPPED
+from engramdown.cli.main import main, program
+from engramdown.errors import EngramdownError
+from tests.cli.conftest import Runner
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",)])
+def test_help_lists_every_command_with_a_sentence(arguments: tuple[str, ...], run: Runner) -> None:
+    done = run.ok(*arguments)
+    for name, sentence in messages.SHORT_HELP.items():
+        assert f"  {name} " in done.out
+        assert sentence in done.out
+
+
+def test_every_command_has_a_place_in_the_help() -> None:
+    grouped = [name for names in messages.COMMAND_GROUPS.values() for name in names]
+    commands = program_module._COMMANDS
+    assert list(commands) == grouped == list(messages.SHORT_HELP)
+
+
+def test_help_fits_into_80_columns(run: Runner) -> None:
+    for name in ("", *messages.SHORT_HELP):
+        done = run.ok(*filter(None, [name]), "--help")
+        assert all(len(row) <= 80 for row in done.out.split("\n")), name
+
+
+def test_version_says_the_version(run: Runner) -> None:
+    assert run.ok("--version").out == f"engramdown {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help"])
+def test_help_and_version_load_no_command(arguments: str, child_env: dict[str, str]) -> None:
+    code = (
+        "import sys\n"
+        "from engramdown.cli.main import main\n"
+        f"main([{arguments!r}])\n"
+        "heavy = ('rich', 'jinja2', 'sqlite3', 'engramdown.cortex', 'engramdown.hippocampus')\n"
+        "sys.exit(str([name for name in heavy if name in sys.modules] or ''))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=child_env, capture_output=True, check=False, text=True
+    )
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        pytest.param(
+            ["remembr"], "engramdown: no command 'remembr'; did you mean 'remember'?", id="typo"
+        ),
+        pytest.param(["xyzzy"], "engramdown: no command 'xyzzy'; see ", id="no-command"),
+        pytest.param(["--wrong"], "engramdown: no such option", id="option"),
+        pytest.param(["recall"], "engramdown recall: missing argument", id="argument"),
+        pytest.param(["list", "--kind", "x"], "engramdown list: invalid value", id="choice"),
+        pytest.param(["recall", "-n", "0", "x"], "engramdown recall: invalid value", id="range"),
+        pytest.param(["-C", "nowhere", "list"], "engramdown: invalid value for '-C'", id="place"),
+        pytest.param(["--mode", "maybe", "list"], "engramdown: invalid value", id="mode"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_points_at_the_help(
+    arguments: list[str], complaint: str, run: Runner
+) -> None:
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith(complaint)
+    assert done.err.endswith("--help`\n")
+    assert done.err.count("\n") == 1
+
+
+def test_without_memory_the_next_step_is_said(run: Runner) -> None:
+    for arguments in (["list"], ["recall", "x"], ["context"], ["stats"], ["history"]):
+        done = run(*arguments)
+        assert done.code == 1
+        assert "run `engramdown init`" in done.err
+        assert done.err.count("\n") == 1
+
+
+def test_a_wrong_setting_is_wrong_usage(memory: Path, run: Runner) -> None:
+    (memory.parent / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
+    done = run("list")
+    assert done.code == 2
+    assert "config.toml" in done.err
+    assert "autopilot, copilot, off" in done.err
+
+
+def test_a_store_that_cannot_be_read_is_code_3(memory: Path, run: Runner) -> None:
+    (memory / "rules.md").unlink()
+    (memory / "rules.md").mkdir()
+    done = run("list")
+    assert done.code == 3
+    assert "rules.md" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_text_that_cannot_be_kept_is_wrong_usage(memory: Path, run: Runner) -> None:
+    assert memory.is_dir()
+    done = run("remember", " ")
+    assert done.code == 2
+    assert done.err == "engramdown: text: is empty; give at least one character\n"
+
+
+def test_a_project_is_found_from_a_folder_below(memory: Path, run: Runner) -> None:
+    below = memory.parent.parent / "src" / "deep"
+    below.mkdir(parents=True)
+    run.remember("Never push to main")
+    assert len(run.ok("-C", str(below), "list", "--json").json) == 1
+
+
+def test_the_global_scope_can_be_elsewhere(memory: Path, run: Runner, tmp_path: Path) -> None:
+    assert memory.is_dir()
+    home = tmp_path / "elsewhere"
+    run.ok("--home", str(home), "remember", "--global", "Never push to main")
+    assert "Never push" in (home / "memory" / "rules.md").read_text(encoding="utf-8")
+    assert run("list").code == 1
+
+
+def test_the_global_scope_alone_can_be_read(run: Runner) -> None:
+    run.ok("remember", "--global", "Never push to main")
+    assert "Never push to main" in run.ok("list").out
+    assert "Never push to main" in run.ok("recall", "push").out
+    assert "Never push to main" in run.ok("context").out
+
+
+def test_a_mode_decides_what_is_written(memory: Path, run: Runner) -> None:
+    assert memory.is_dir()
+    done = run("--mode", "off", "remember", "Never push to main")
+    assert done.code == 1
+    assert done.err.startswith("engramdown: Not written: ")
+
+
+def test_ctrl_c_is_one_line_and_code_130(
+    run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memory.is_dir()
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engramdown.cortex.cortex.Cortex.recall", stop)
+    done = run("recall", "x")
+    assert (done.code, done.err) == (STOPPED, "\nStopped.\n")
+
+
+WAITING = """
+import sys, time
+from engramdown.cli.main import main
+
+class Slow:
+    def read(self):
+        print("reading", flush=True)
+        time.sleep(60)
+
+class Stdin:
+    buffer = Slow()
+
+sys.stdin = Stdin()
+sys.exit(main(["remember", "-"]))
+"""
+
+
+def test_an_interrupt_stops_a_process_without_a_traceback(
+    memory: Path, child_env: dict[str, str]
+) -> None:
+    assert memory.is_dir()
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITING],
+        env=child_env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reading\n"
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == STOPPED
+    assert complaint == "\nStopped.\n"
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["list", "--json"], ["context"]])
+def test_a_closed_pipe_is_no_error(
+    arguments: list[str], memory: Path, run: Runner, child_env: dict[str, str]
+) -> None:
+    assert memory.is_dir()
+    run.remember("Never push to main")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        ["engramdown", *arguments],
+        env=child_env,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+        text=True,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (PIPE_CLOSED, "")
+
+
+def test_a_full_disk_behind_stdout_is_an_error(
+    memory: Path, run: Runner, child_env: dict[str, str]
+) -> None:
+    assert memory.is_dir()
+    run.remember("Never push to main")
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            ["engramdown", "list"],
+            env=child_env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            text=True,
+        )
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+
+
+def test_both_names_run(memory: Path, child_env: dict[str, str]) -> None:
+    assert memory.is_dir()
+    for name in ("engramdown", "egd"):
+        done = subprocess.run(
+            [name, "list", "--kind"], env=child_env, capture_output=True, check=False, text=True
+        )
+        assert done.returncode == 2
+        assert f"see `{name} list --help`" in done.stderr
+
+
+def test_an_error_of_several_lines_becomes_one(
+    run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memory.is_dir()
+
+    def fail(*_: object, **__: object) -> None:
+        raise EngramdownError("one\ntwo \x1b[31mthree")
+
+    monkeypatch.setattr("engramdown.cortex.cortex.Cortex.recall", fail)
+    done = run("recall", "x")
+    assert done.code == 1
+    assert done.err == "engramdown: one two ␛[31mthree\n"
+
+
+def test_the_program_can_be_run_by_its_name_only() -> None:
+    assert program.name == "engramdown"
+    assert main(["--version"]) == 0
+
+
+def test_a_working_directory_that_is_gone_is_said(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    for arguments in (["list"], ["init"], ["remember", "Never push"]):
+        done = run(*arguments)
+        assert done.code == 1
+        assert done.err.startswith("engramdown: the working directory is gone; ")
