@@ -1,0 +1,1 @@
+"""What must be true after a crash or an error at any call."""

@@ -1,0 +1,1 @@
+"""Whole stories through the public names, with real files."""
