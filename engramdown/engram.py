@@ -157,8 +157,7 @@ def slug(topic: str) -> str:
     if name in _RESERVED or folded.partition(".")[0].strip() in _RESERVED:
         raise InvalidEngramError("topic", f"{topic!r} is a device name on Windows")
     if len(name.encode()) > _SLUG_BYTES:
-        reason = f"{topic[:40]!r}… is longer than {_SLUG_BYTES} bytes"
-        raise InvalidEngramError("topic", reason)
+        raise InvalidEngramError.too_long("topic", topic, f"{_SLUG_BYTES} bytes")
     return name
 
 

@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _SHOWN: Final = 8
+_BEGINNING: Final = 40
 
 
 class EngramdownError(Exception):
@@ -61,6 +62,14 @@ class InvalidEngramError(EngramdownError, ValueError):
     def not_one_of(cls, field: str, value: object, allowed: Iterable[str]) -> InvalidEngramError:
         """Build the error for a value that is not in a closed list."""
         return cls(field, f"{value!r} is not one of {', '.join(allowed)}")
+
+    @classmethod
+    def too_long(cls, field: str, value: str, limit: str) -> InvalidEngramError:
+        """Build the error for a value that is longer than ``limit`` says; its beginning is told."""
+        from engramdown.redaction import redact
+
+        # Hidden before it is cut: a piece of a secret does not look like one.
+        return cls(field, f"{redact(value)[:_BEGINNING]!r}… is longer than {limit}")
 
 
 class SettingsError(EngramdownError, ValueError):

@@ -216,6 +216,14 @@ def test_what_is_no_name_is_refused(topic: str) -> None:
     assert caught.value.field == "topic"
 
 
+def test_a_secret_in_a_topic_is_hidden_before_the_topic_is_cut() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    with pytest.raises(InvalidEngramError) as caught:
+        slug(f"the bot that deploys logs in with {key} {'x' * 120}")
+    assert key[:5] not in str(caught.value)
+    assert "… is longer than 120 bytes" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "text, key",
     [
