@@ -65,9 +65,11 @@ class Evidence:
         """Return what is known about ``engram``; the word of a user stands for itself."""
         kinds = sorted({secret.kind for secret in find_secrets(_all_text(engram))})
         by_user = engram.source == "user"
+        # Who deleted a lesson and left the rule of the same words did not turn down the rule.
+        stands = by_user or self.is_known(engram)
         return Findings(
             secret=", ".join(kinds),
-            tombstone="" if by_user else self._turned_down.matching(engram),
+            tombstone="" if stands else self._turned_down.matching(engram),
             contradicts=None if by_user else self._contradicted(engram),
             instruction=find_instruction(engram.text) if engram.via else "",
         )

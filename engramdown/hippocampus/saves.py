@@ -152,7 +152,11 @@ class Saves:
         return digest(save.saved) != (self._history.head(save.edit.file) or "")
 
     def _stands_elsewhere(self, file: str, draft: Draft) -> Callable[[Placed], bool]:
-        """Return a test: does an entry stand in another file now, where it did not before?"""
+        """Return a test: does an entry stand in another file now, where it did not before?
+
+        A lesson that is filed under another topic, too, was moved there in an earlier save. A rule
+        with the words of a lesson is another memory, which stays while the lesson is deleted.
+        """
         heads: dict[str, Document] = {}
 
         def stood(name: str, text: str) -> bool:
@@ -160,13 +164,16 @@ class Saves:
                 heads[name] = parse(self._head_text(name) or "")
             return bool(heads[name].same(text))
 
+        others = [name for name in self._reader.names() if name not in _ASIDE | {file}]
+
         def moved(placed: Placed) -> bool:
-            text = placed.block.text
+            said = placed.block.text
+            text = filing.split_task(said)[1] if file == filing.PENDING else said
             copies = filing.copies_of(file, placed.block.meta or Metadata())
-            others = (name for name in self._reader.names() if name not in _ASIDE | {file})
             return any(
-                draft.get(name).same(text) and (name not in copies or not stood(name, text))
+                not stood(name, text) or (name not in copies and _both_lessons(name, file))
                 for name in others
+                if draft.get(name).same(text)
             )
 
         return moved
@@ -181,3 +188,7 @@ class Saves:
             return None
         known = self._reader.known(name, head)
         return self._history.text(name) if known is None else known
+
+
+def _both_lessons(*names: str) -> bool:
+    return all(name == filing.LESSONS or name.startswith("topics/") for name in names)

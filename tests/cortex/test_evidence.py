@@ -96,6 +96,12 @@ class TestFindings:
         evidence = Evidence({}, TurnedDown([("Use tabs", "lesson")]))
         assert evidence.findings(said("use tabs")).tombstone == "Use tabs"
 
+    def test_what_stands_was_not_turned_down_with_another_memory_of_its_words(self) -> None:
+        turned_down = TurnedDown([("Use tabs", "lesson")])
+        evidence = Evidence({"project": [entry("Use tabs", kind="always")]}, turned_down)
+        assert evidence.findings(said("Use tabs", "always")).tombstone == ""
+        assert evidence.findings(said("Use tabs", "lesson")).tombstone == "Use tabs"
+
     def test_a_contradiction_is_found(self) -> None:
         theirs = told("Never deploy on Fridays")
         found = Evidence({"project": [theirs]}).findings(said("Deploy on Fridays"))
