@@ -176,8 +176,8 @@ def every_entry_is_found_where_it_stands(text: str) -> None:
     document = parse(text)
     lines = text.split("\n")
     lines[0] = lines[0].removeprefix("\ufeff")
+    _assert_places(document)
     for placed in document.placed():
-        assert document.at(placed.block) == placed
         assert document.blocks[placed.index] is placed.block
         assert placed.block.raw.startswith(lines[placed.line - 1])
         assert placed.block.text.strip()
@@ -256,6 +256,7 @@ def edits_in_a_row_read_back(page: str, edits: Sequence[Edit]) -> None:
     document = parse(page)
     document.same("warm the index")
     document.same("warm the index")
+    _assert_places(document)
     for number, edit in enumerate(edits):
         meta = Metadata().update({"id": f"new{number:05}"})
         wanted = Counter(_texts(document))
@@ -263,6 +264,7 @@ def edits_in_a_row_read_back(page: str, edits: Sequence[Edit]) -> None:
         assert Counter(_texts(_reread(document))) == wanted - Counter(gone) + Counter(said)
         twins = [p.block for p in document.placed() if fold(p.block.text) == fold(edit.text)]
         assert Counter(map(id, document.same(edit.text))) == Counter(map(id, twins))
+        _assert_places(document)
 
 
 def one_sided_merges_take_that_side(base: str, other: str) -> None:
@@ -338,6 +340,10 @@ def _reread(document: Document) -> Document:
     again = parse(document.render())
     assert _shapes(again) == _shapes(document)
     return again
+
+
+def _assert_places(document: Document) -> None:
+    assert [document.at(placed.block) for placed in document.placed()] == document.placed()
 
 
 def _shapes(document: Document) -> list[tuple[str, str]]:

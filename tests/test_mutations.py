@@ -240,6 +240,13 @@ BUGS: Final = (
         lambda core: core.edits_in_a_row_read_back("- a\n", [core.Edit("add", 0, "b", "")]),
     ),
     Bug(
+        "the lines of what was removed still count",
+        "hippocampus.document",
+        "self._ends - _line_ends(gone) + _line_ends(new)",
+        "self._ends + _line_ends(new)",
+        lambda core: core.edits_in_a_row_read_back("- a\n- b\n", [core.Edit("remove", 0, "", "")]),
+    ),
+    Bug(
         "a word with a comment in the middle is not found",
         "hippocampus.document",
         'if "&#" in whole or _GLUED.search(whole):',

@@ -57,7 +57,7 @@ class Document:
         blocks: The blocks of the file; never changed in place.
     """
 
-    __slots__ = ("_asked", "_folds", "_placed", "blocks")
+    __slots__ = ("_asked", "_ends", "_folds", "_placed", "blocks")
 
     def __init__(self, blocks: Sequence[Block] = ()) -> None:
         """Hold ``blocks``, as :func:`parse` finds them."""
@@ -65,6 +65,7 @@ class Document:
         self._placed: list[Placed] | None = None
         self._folds: dict[str, tuple[Block, ...]] | None = None
         self._asked = False
+        self._ends: int | None = None
 
     def render(self) -> str:
         """Return the text of the document, byte for byte."""
@@ -111,17 +112,11 @@ class Document:
         Raises:
             ValueError: If it is not a block of this document.
         """
-        try:
-            index = self.blocks.index(block)  # A block is equal only to itself.
-        except ValueError:
-            msg = f"not in this document: {block!r}"
-            raise ValueError(msg) from None
-        above = self.blocks[:index]
-        line = 1 + "".join([other.raw for other in above]).count("\n")
+        index = self._index(block)
         heading = kind = ""
-        for title in [other for other in above if other.shape == "heading"]:
+        for title in [other for other in self.blocks[:index] if other.shape == "heading"]:
             heading, kind = _enter(title, heading, kind)
-        return Placed(block, index, line, heading, kind)
+        return Placed(block, index, self._line(index), heading, kind)
 
     def add(self, text: str, meta: Metadata, kind: str = "", title: str = "") -> Document:
         r"""Return the document with one more entry, below the last one of its section.
@@ -129,8 +124,8 @@ class Document:
         Args:
             text: What the entry says: any text with a character that is not white space.
             meta: Its metadata.
-            kind: The section it belongs to (``always``, ``never``, ``when``), or ``""`` for a
-                file without sections.
+            kind: The section it belongs to (``always``, ``never``, ``when``, or the title of one
+                of a person's own, which must be there), or ``""`` for the whole file.
             title: The title that an empty document gets.
 
         >>> parse("# Lessons\n\n").add("CI is slow", Metadata((("id", "k3v9q2ht"),))).render()
@@ -148,6 +143,10 @@ class Document:
         items = (i for i in range(end - 1, start - 1, -1) if document.blocks[i].shape == "item")
         at = next(items, -1)
         return document._insert(at + 1 if at >= 0 else end, entry_block(raw))
+
+    def has_section(self, title: str) -> bool:
+        """Whether there is a section of a person's own with this title, or one of this kind."""
+        return self._section(title)[0] >= 0
 
     def replace(self, block: Block, text: str, meta: Metadata | None) -> Document:
         """Return the document with an entry that says ``text`` in the place of ``block``.
@@ -200,24 +199,46 @@ class Document:
                 heading, kind = _enter(block, heading, kind)
             line += block.raw.count("\n")
 
+    def _index(self, block: Block) -> int:
+        try:
+            return self.blocks.index(block)  # A block is equal only to itself.
+        except ValueError:
+            msg = f"not in this document: {block!r}"
+            raise ValueError(msg) from None
+
+    def _line(self, index: int) -> int:
+        """Return the line on which a block starts, counted from the end: new entries are there."""
+        if self._ends is None:
+            self._ends = _line_ends(self.blocks)
+        return 1 + self._ends - _line_ends(self.blocks[index:])
+
+    def _says_nothing(self) -> bool:
+        """Whether there is only white space, and a byte order mark at most."""
+        raws = (block.raw for block in self.blocks)
+        first = next(raws, "").removeprefix(_BOM)
+        return not (first.strip(_BLANK) or any(raw.strip(_BLANK) for raw in raws))
+
     def _begun(self, title: str) -> Document:
-        if not title or self.render().removeprefix(_BOM).strip(_BLANK):
+        if not title or not self._says_nothing():
             return self
         eol = self.eol
         first = self._ended().blocks
         return Document([*first, Block(f"# {title}{eol}", "heading"), Block(eol, "prose")])
 
     def _section(self, kind: str) -> tuple[int, int]:
-        """Return the first and last (exclusive) block of the first section of ``kind``."""
+        """Return the first and last (exclusive) block of the first section of ``kind``.
+
+        A section of a person's own has its title in the place of a kind.
+        """
         if not kind:
             return 0, len(self.blocks)
         start, heading, now = -1, "", ""
         for index, block in enumerate(self.blocks):
             if block.shape == "heading":
                 heading, now = _enter(block, heading, now)
-                if start >= 0 and now != kind:
+                if start >= 0 and (now or heading) != kind:
                     return start, index
-                if start < 0 and now == kind:
+                if start < 0 and (now or heading) == kind:
                     start = index + 1
         return start, len(self.blocks)
 
@@ -252,7 +273,7 @@ class Document:
         return self._set(at - 1, at, [block], around)
 
     def _swap(self, block: Block, new: list[Block]) -> Document:
-        at = self.at(block).index
+        at = self._index(block)
         return self._set(at, at + 1, new)
 
     def _set(
@@ -270,6 +291,8 @@ class Document:
         blocks[first : end + 1] = joined([*blocks[first:start], *new, *blocks[end : end + 1]])
         document = Document(blocks)
         document._asked = self._asked
+        if self._ends is not None:
+            document._ends = self._ends - _line_ends(gone) + _line_ends(new)
         if self._folds is not None:
             document._folds = _refolded(self._folds, gone, new)
         return document
@@ -283,6 +306,10 @@ def parse(text: str) -> Document:
     ['Mine.', 'Log in UTC']
     """
     return Document(scan(text))
+
+
+def _line_ends(blocks: Sequence[Block]) -> int:
+    return "".join([block.raw for block in blocks]).count("\n")
 
 
 def _holds(block: Block, words: Sequence[str]) -> bool:
