@@ -50,6 +50,8 @@ _MEGABYTE: Final = 1024 * 1024
 # More seconds, or more megabytes, nobody means.
 _LARGEST: Final = 1_000_000
 _LARGEST_CONFIG: Final = 1024 * 1024
+# A pipe is opened without waiting for its other end, and then seen to be one.
+_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,18 +239,26 @@ def _read(path: Path, before: Mapping[str, Any]) -> dict[str, Any]:
 def _text(path: Path) -> str:
     """Return the text of a configuration file, or ``""`` if there is none."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise SettingsError(str(path), "file", "is not a regular file; move it away")
-        if found.st_size > _LARGEST_CONFIG:
-            raise SettingsError(str(path), "file", f"is larger than {_LARGEST_CONFIG} bytes")
-        return path.read_bytes().decode()
+        descriptor = os.open(path, _READ)
+        try:
+            _check_file(path, os.fstat(descriptor))
+            # Some editors begin a file of UTF-8 with a mark.
+            return os.read(descriptor, _LARGEST_CONFIG).decode("utf-8-sig")
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     except OSError as error:
         raise SettingsError(str(path), "file", f"cannot be read: {error.strerror}") from error
+
+
+def _check_file(path: Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise SettingsError(str(path), "file", "is not a regular file; move it away")
+    if found.st_size > _LARGEST_CONFIG:
+        raise SettingsError(str(path), "file", f"is larger than {_LARGEST_CONFIG} bytes")
 
 
 def _checked(path: Path, key: str, value: object) -> object:

@@ -157,6 +157,10 @@ class TestWhatIsWrong:
         with pytest.raises(SettingsError, match=r"config\.toml: file: is not TOML: "):
             load(scopes.home, scopes.project)
 
+    def test_the_mark_of_utf_8_at_the_beginning_is_no_error(self, scopes: Places) -> None:
+        (scopes.home / "config.toml").write_bytes(b'\xef\xbb\xbfmode = "off"\r\n')
+        assert load(scopes.home, scopes.project).mode == "off"
+
     def test_bytes_that_are_not_utf_8_are_one_error(self, scopes: Places) -> None:
         (scopes.home / "config.toml").write_bytes(b'mode = "\xff"\n')
         with pytest.raises(SettingsError, match="file: is not TOML"):

@@ -224,7 +224,7 @@ CODES: Final[Mapping[str, Code]] = {
     ),
     "not-a-file": Code(
         "error",
-        "is {what} where a file should be, and is not read",
+        "is {what} where {wanted} should be",
         "move it away",
     ),
     "link": Code(

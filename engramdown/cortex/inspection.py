@@ -21,6 +21,7 @@ from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.filing import is_name
+from engramdown.hippocampus.regular import open_regular, what_instead
 
 __all__ = ["UNREADABLE", "Inspection", "inspect"]
 
@@ -98,8 +99,9 @@ class _Inspector:
     def _is_folder(self, path: Path, name: str) -> bool:
         if not self._is_inside(path, name):
             return False
-        if not path.is_dir():
-            self._add(name, "not-a-file", what="no folder")
+        mode = path.stat().st_mode
+        if not stat.S_ISDIR(mode):
+            self._add(name, "not-a-file", what=what_instead(mode) or "a file", wanted="a folder")
             return False
         self._permissions(path, name)
         if not os.access(path, os.R_OK | os.X_OK):
@@ -110,8 +112,7 @@ class _Inspector:
     def _hidden_file(self, path: Path, name: str) -> None:
         """Look at our own temporary files; other hidden files are nobody's business."""
         if path.name == ".lock":
-            if path.is_dir():
-                self._add(name, "not-a-file", what="a folder")
+            self._is_file(path.lstat().st_mode, name, "the lock")
         elif path.name.endswith((".tmp", ".tmp.old")):
             age = time.time() - path.lstat().st_mtime
             if age > _FINISHED_AFTER:
@@ -122,10 +123,9 @@ class _Inspector:
             return
         target = path.resolve()
         found = target.stat()
-        if not stat.S_ISREG(found.st_mode):
-            what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
-            self._add(name, "not-a-file", what=what)
-        elif found.st_size > self.limit:
+        if not self._is_file(found.st_mode, name):
+            return
+        if found.st_size > self.limit:
             self._add(
                 name, "too-large", size=_megabytes(found.st_size), limit=_megabytes(self.limit)
             )
@@ -137,11 +137,16 @@ class _Inspector:
         try:
             data = self.disk.read(path)
         except (OSError, StoreError) as error:
-            reason = error.strerror or "" if isinstance(error, OSError) else str(error)
-            self._add(name, "cannot-read", reason=reason)
+            self._add(name, "cannot-read", reason=_reason(error))
         else:
             if data is not None:
                 self.result.files[name] = data.decode("utf-8", "surrogateescape")
+
+    def _is_file(self, mode: int, name: str, wanted: str = "a file") -> bool:
+        what = what_instead(mode)
+        if what:
+            self._add(name, "not-a-file", what=what, wanted=wanted)
+        return not what
 
     def _is_inside(self, path: Path, name: str) -> bool:
         """Whether a path is no link, or one that stays in the scope and leads somewhere."""
@@ -174,16 +179,27 @@ class _Inspector:
 
     def _history(self, path: Path) -> None:
         name = "../history.jsonl"
-        if not os.path.lexists(path) or not self._is_inside(path, name):
+        if not os.path.lexists(path):
             return
-        self._permissions(path, name)
+        if path.is_symlink():
+            # Unlike a memory file it is not even followed inside of the scope.
+            self._add(name, "link", target=path.readlink())
+        elif self._is_file(path.lstat().st_mode, name):
+            self._permissions(path, name)
+            self._steps(path, name)
+
+    def _steps(self, path: Path, name: str) -> None:
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
                 for number, line in enumerate(file, 1):
                     if not _is_step(line):
                         self._add(name, "history-line", number)
-        except OSError as error:
-            self._add(name, "cannot-read", reason=error.strerror)
+        except (OSError, StoreError) as error:
+            self._add(name, "cannot-read", reason=_reason(error))
+
+
+def _reason(error: OSError | StoreError) -> str:
+    return error.strerror or "" if isinstance(error, OSError) else str(error)
 
 
 def _is_step(line: bytes) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
+from engramdown.hippocampus.regular import check_regular, open_regular
 
 __all__ = ["FILE_MODE", "FOLDER_MODE", "UNFINISHED", "Disk"]
 
@@ -26,10 +27,8 @@ FOLDER_MODE: Final = 0o700
 UNFINISHED: Final = ".part"
 """What the name of a file ends with until it is whole."""
 
-_NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
-_READ: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | getattr(os, "O_BINARY", 0)
-_APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | _NOFOLLOW | getattr(os, "O_BINARY", 0)
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 _AT_FDCWD: Final = -100
 _EXCHANGE: Final = 2
 # What the system says when a file system has no exchange, or no hard links.
@@ -56,17 +55,17 @@ class Disk:
             StoreError: If it is no regular file, or larger than the limit.
         """
         try:
-            descriptor = os.open(path, _READ)
+            descriptor = open_regular(path, os.O_RDONLY)
         except FileNotFoundError:
             return None
         with _closing(descriptor, path):
-            found = os.fstat(descriptor)
-            self._check(path, found)
-            return _read_all(descriptor, found.st_size)
+            size = os.fstat(descriptor).st_size
+            self.check_size(path, size)
+            return _read_all(descriptor, size)
 
     def read_range(self, path: Path, start: int, end: int) -> bytes:
         """Return the bytes of a file from ``start`` to ``end`` (exclusive), as far as it goes."""
-        descriptor = os.open(path, _READ)
+        descriptor = open_regular(path, os.O_RDONLY)
         with _closing(descriptor, path):
             os.lseek(descriptor, start, os.SEEK_SET)
             chunks, left = [], end - start
@@ -76,11 +75,16 @@ class Disk:
             return b"".join(chunks)
 
     def identity(self, path: Path) -> tuple[int, int]:
-        """Return the size in bytes and the inode of a file; zeros where there is none."""
+        """Return the size in bytes and the inode of a file; zeros where there is none.
+
+        Raises:
+            StoreError: If it is no regular file.
+        """
         try:
             found = path.lstat()
         except FileNotFoundError:
             return 0, 0
+        check_regular(path, found.st_mode)
         return found.st_size, found.st_ino
 
     def exists(self, path: Path) -> bool:
@@ -141,7 +145,7 @@ class Disk:
         import signal
 
         try:
-            descriptor = os.open(path, _READ)
+            descriptor = open_regular(path, os.O_RDONLY)
         except FileNotFoundError:
             return False
         with _closing(descriptor, path):
@@ -167,7 +171,7 @@ class Disk:
             mode: Its permissions otherwise.
         """
         unfinished = path.with_name(path.name + UNFINISHED)
-        descriptor = os.open(unfinished, _NEW, FILE_MODE)
+        descriptor = open_regular(unfinished, _NEW, FILE_MODE)
         try:
             with _closing(descriptor, unfinished):
                 _take_after(descriptor, like, mode)
@@ -185,7 +189,7 @@ class Disk:
         A torn last line is what a crash left of an append that nobody was told about; it is cut
         off. An append that fails is taken back.
         """
-        descriptor = os.open(path, _APPEND, FILE_MODE)
+        descriptor = open_regular(path, _APPEND, FILE_MODE)
         with _closing(descriptor, path):
             size = _last_line_end(descriptor)
             try:
@@ -273,13 +277,6 @@ class Disk:
     def _sync(self, descriptor: int) -> None:
         if self.durable:
             os.fsync(descriptor)
-
-    def _check(self, path: Path, found: os.stat_result) -> None:
-        if stat.S_ISDIR(found.st_mode):
-            raise StoreError(f"{path}: is a folder where a file should be; move it away.")
-        if not stat.S_ISREG(found.st_mode):
-            raise StoreError(f"{path}: is not a regular file; move it away.")
-        self.check_size(path, found.st_size)
 
     def check_size(self, path: Path, size: int) -> None:
         """Refuse a file of more than the limit.

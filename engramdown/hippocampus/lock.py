@@ -21,6 +21,7 @@ from typing import Final
 
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.hippocampus.disk import FILE_MODE
+from engramdown.hippocampus.regular import open_regular
 
 __all__ = ["Held", "ScopeLock"]
 
@@ -40,18 +41,23 @@ class Held:
         note = _read_note(descriptor)
         finished = note.get("finished")
         self.finished = finished if isinstance(finished, str) else None
-        self._write()
+        self._write(os.getpid())
 
     def finish(self, step: str) -> None:
         """Say that the journal is carried out up to and including ``step``."""
         self.finished = step
         # A note that is lost makes the next holder look again, so a full disk does no harm here.
         with contextlib.suppress(OSError):
-            self._write()
+            self._write(os.getpid())
 
-    def _write(self) -> None:
+    def leave(self) -> None:
+        """Take our name out, so that nobody takes us for a later holder who leaves none."""
+        with contextlib.suppress(OSError):
+            self._write(None)
+
+    def _write(self, pid: int | None) -> None:
         since = datetime.now().astimezone().isoformat(timespec="seconds")
-        note = {"finished": self.finished, "pid": os.getpid(), "since": since}
+        note = {"finished": self.finished, "pid": pid, "since": since}
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         os.write(self._descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")
 
@@ -74,7 +80,11 @@ class ScopeLock:
         """
         waiter = self._take()
         try:
-            yield Held(waiter.descriptor)
+            held = Held(waiter.descriptor)
+            try:
+                yield held
+            finally:
+                held.leave()
         finally:
             waiter.release()
 
@@ -95,13 +105,7 @@ class ScopeLock:
                 raise LockTimeoutError(str(self.path), self.timeout, self._holder())
 
     def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        try:
-            return os.open(self.path, flags, FILE_MODE)
-        except IsADirectoryError:
-            raise StoreError(
-                f"{self.path}: is a folder where the lock should be; remove it."
-            ) from None
+        return open_regular(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE, "the lock")
 
     def _is_here(self, descriptor: int) -> bool:
         with contextlib.suppress(FileNotFoundError):
@@ -109,13 +113,13 @@ class ScopeLock:
         return False
 
     def _holder(self) -> str:
-        with contextlib.suppress(OSError):
-            descriptor = os.open(self.path, os.O_RDONLY)
+        with contextlib.suppress(OSError, StoreError):
+            descriptor = open_regular(self.path, os.O_RDONLY)
             try:
                 note = _read_note(descriptor)
             finally:
                 os.close(descriptor)
-            if "pid" in note:
+            if note.get("pid"):
                 return f"process {note['pid']} since {note.get('since')}"
         return ""
 

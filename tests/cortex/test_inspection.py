@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -84,12 +85,29 @@ def test_only_temporary_files_that_nobody_writes_any_more_are_leftovers(root: Pa
     assert looked_at(root) == [(".a.tmp.old", 0, "leftover"), (".rules.md.1.tmp", 0, "leftover")]
 
 
-@pytest.mark.parametrize("name", ["rules.md", ".lock"])
-def test_a_folder_where_a_file_should_be_is_found(root: Path, name: str) -> None:
-    path = root / "memory" / name
-    path.unlink(missing_ok=True)
-    path.mkdir()
-    assert (name, 0, "not-a-file") in looked_at(root)
+def test_a_folder_where_a_file_should_be_is_found(root: Path) -> None:
+    (root / "memory" / "rules.md").mkdir()
+    assert looked_at(root) == [("rules.md", 0, "not-a-file")]
+    assert not inspect(root).is_readable
+
+
+@pytest.mark.parametrize(
+    "make, what",
+    [
+        pytest.param(Path.mkdir, "a folder", id="folder"),
+        pytest.param(os.mkfifo, "a pipe or a device", id="pipe"),
+        pytest.param(lambda path: path.symlink_to("lessons.md"), "a link", id="link"),
+        pytest.param(lambda path: path.symlink_to("nowhere"), "a link", id="link-to-nothing"),
+    ],
+)
+def test_a_lock_that_is_no_file_is_found(
+    root: Path, make: Callable[[Path], object], what: str
+) -> None:
+    (root / "memory" / ".lock").unlink()
+    make(root / "memory" / ".lock")
+    (finding,) = inspect(root).findings
+    assert (finding.file, finding.code) == (".lock", "not-a-file")
+    assert finding.message == f"is {what} where the lock should be"
     assert not inspect(root).is_readable
 
 
@@ -104,8 +122,9 @@ def test_a_file_where_a_folder_should_be_is_found(tmp_path: Path, place: str) ->
     path = tmp_path / ".engramdown" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    ((file, _, code),) = looked_at(tmp_path / ".engramdown")
-    assert (file, code) == ({"": "..", "memory": "."}.get(place, "topics"), "not-a-file")
+    (finding,) = inspect(tmp_path / ".engramdown").findings
+    assert finding.file == {"": "..", "memory": "."}.get(place, "topics")
+    assert finding.message == "is a file where a folder should be"
 
 
 def test_a_link_out_of_the_scope_is_not_followed(root: Path, tmp_path: Path) -> None:
@@ -198,11 +217,34 @@ def test_a_line_of_the_journal_that_cannot_be_read_is_found(root: Path, line: by
     assert looked_at(root) == [("../history.jsonl", count + 1, "history-line")]
 
 
-def test_a_journal_that_is_a_folder_or_a_link_is_found(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "make, code, advice",
+    [
+        pytest.param(Path.mkdir, "not-a-file", "move it away", id="folder"),
+        pytest.param(os.mkfifo, "not-a-file", "move it away", id="pipe"),
+        pytest.param(
+            lambda path: path.symlink_to("memory/lessons.md"), "link", "put the file", id="inside"
+        ),
+        pytest.param(
+            lambda path: path.symlink_to(os.devnull), "link", "put the file", id="outside"
+        ),
+    ],
+)
+def test_a_journal_that_is_no_file_is_found_with_what_to_do(
+    root: Path, make: Callable[[Path], object], code: str, advice: str
+) -> None:
+    (root / "history.jsonl").unlink()
+    make(root / "history.jsonl")
+    (finding,) = inspect(root).findings
+    assert (finding.file, finding.line, finding.code) == ("../history.jsonl", 0, code)
+    assert finding.advice.startswith(advice)
+
+
+def test_a_journal_that_becomes_a_pipe_meanwhile_is_not_waited_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     journal = root / "history.jsonl"
     journal.unlink()
-    journal.mkdir()
+    os.mkfifo(journal)
+    monkeypatch.setattr("engramdown.cortex.inspection.what_instead", lambda _: "")
     assert looked_at(root) == [("../history.jsonl", 0, "cannot-read")]
-    journal.rmdir()
-    journal.symlink_to(tmp_path)
-    assert looked_at(root) == [("../history.jsonl", 0, "link")]

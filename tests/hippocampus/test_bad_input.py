@@ -97,7 +97,7 @@ def test_a_folder_where_a_file_should_be_is_refused(store: Hippocampus) -> None:
 def test_a_pipe_is_refused_at_once(store: Hippocampus) -> None:
     rules(store).unlink()
     os.mkfifo(rules(store))
-    with pytest.raises(StoreError, match="is not a regular file"):
+    with pytest.raises(StoreError, match="is a pipe or a device where a file should be"):
         store.recall_rules()
 
 

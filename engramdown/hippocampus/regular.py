@@ -1,0 +1,77 @@
+"""Opens a file only if it is one: no link, no folder, no pipe, no device.
+
+Promises: never waits for somebody at the other end of a pipe; looks at what was opened, not at
+what stood there before; what is refused is named, with the next step.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from engramdown.errors import StoreError
+
+__all__ = ["check_regular", "open_regular", "what_instead"]
+
+_SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_BYTES: Final = getattr(os, "O_BINARY", 0)
+_LINK: Final = "a link"
+
+
+def open_regular(path: Path, flags: int, mode: int = 0o600, wanted: str = "a file") -> int:
+    """Open a file with the ``flags`` of ``os.open`` and return its descriptor.
+
+    Args:
+        path: Its name.
+        flags: Whether to read, write, append or create.
+        mode: Its permissions if it is created.
+        wanted: What should stand there, for the error.
+
+    Raises:
+        StoreError: If something else than a file stands there.
+        OSError: If the system does not open it.
+    """
+    try:
+        descriptor = os.open(path, flags | _SAFELY | _BYTES, mode)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        # The system's words for a link and for a pipe that nobody reads tell nobody what to do.
+        check_regular(path, path.lstat().st_mode, wanted)
+        raise
+    try:
+        check_regular(path, os.fstat(descriptor).st_mode, wanted)
+    except StoreError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def check_regular(path: Path, mode: int, wanted: str = "a file") -> None:
+    """Refuse what is no file by its ``st_mode``.
+
+    Raises:
+        StoreError: If it is something else; ``wanted`` is what should stand there.
+    """
+    what = what_instead(mode)
+    if what:
+        next_step = "put the file itself there" if what == _LINK else "move it away"
+        if wanted != "a file":
+            next_step = "remove it"
+        raise StoreError(f"{path}: is {what} where {wanted} should be; {next_step}.")
+
+
+def what_instead(mode: int) -> str:
+    """Return in words what has this ``st_mode``, or ``""`` for a file.
+
+    >>> import stat
+    >>> what_instead(stat.S_IFDIR), what_instead(stat.S_IFREG)
+    ('a folder', '')
+    """
+    if stat.S_ISREG(mode):
+        return ""
+    if stat.S_ISLNK(mode):
+        return _LINK
+    return "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
