@@ -4,6 +4,7 @@
 
     EngramdownError
     ├── InvalidEngramError    (also a ValueError)   a memory that cannot be one
+    ├── InvalidSessionError   (also a ValueError)   a session id that is no safe file name
     ├── SettingsError         (also a ValueError)   a config file or variable with a wrong value
     ├── MidTurnError                                a person was about to be interrupted
     └── StoreError                                  a store could not be read or written
@@ -26,6 +27,7 @@ __all__ = [
     "EngramdownError",
     "EntryNotFoundError",
     "InvalidEngramError",
+    "InvalidSessionError",
     "LockTimeoutError",
     "MidTurnError",
     "SettingsError",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 _SHOWN: Final = 8
+_LONGEST_SHOWN: Final = 60
 _BEGINNING: Final = 40
 
 
@@ -70,6 +73,22 @@ class InvalidEngramError(EngramdownError, ValueError):
 
         # Hidden before it is cut: a piece of a secret does not look like one.
         return cls(field, f"{redact(value)[:_BEGINNING]!r}… is longer than {limit}")
+
+
+class InvalidSessionError(EngramdownError, ValueError):
+    """An id that no session can have, because it is no safe file name everywhere.
+
+    Attributes:
+        value: What was asked for.
+        suggestion: An id like it that is allowed.
+    """
+
+    def __init__(self, value: str, reason: str, suggestion: str) -> None:
+        """Say what is wrong with ``value`` (``reason``) and offer a ``suggestion``."""
+        shown = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…"
+        super().__init__(f"session id {shown!a} {reason}; try {suggestion!r}")
+        self.value = value
+        self.suggestion = suggestion
 
 
 class SettingsError(EngramdownError, ValueError):

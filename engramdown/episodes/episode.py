@@ -1,0 +1,348 @@
+r"""One line of a transcript, and the JSON that it is written as.
+
+Promises: what is read is what was written, for every text; a line is one JSON object in UTF-8
+that ends with ``\n`` and holds no other; keys that we do not know come back when a line is written
+again; bytes that are no line are told apart and never an exception. No clock, no file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
+
+__all__ = [
+    "EVENTS",
+    "ROLES",
+    "VERSION",
+    "Episode",
+    "Event",
+    "Pointer",
+    "Role",
+    "as_text",
+    "cut",
+    "encode",
+    "joined",
+    "number",
+    "read_line",
+    "stamp",
+    "write_line",
+]
+
+Role = Literal[
+    "user",
+    "assistant",
+    "system",
+    "tool_call",
+    "tool_result",
+    "scratchpad",
+    "memory_read",
+    "memory_write",
+    "event",
+]
+Event = Literal["start", "end", "archive", "exclude", "include", "redact"]
+
+VERSION: Final = 1
+"""Of the format; it stands in the first line of a session."""
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+EVENTS: Final[tuple[Event, ...]] = get_args(Event)
+
+_MARK: Final = b"\xef\xbb\xbf"
+_MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")
+# json refuses more: such numbers are written in hexadecimal, such levels as an ellipsis.
+_BITS: Final = 10_000
+_LEVELS: Final = 100
+_ELLIPSIS: Final = "…"
+
+
+class Pointer(NamedTuple):
+    """Where an episode stands.
+
+    Attributes:
+        session: The id of the session.
+        seq: The number of the episode in it.
+    """
+
+    session: str
+    seq: int
+
+    def __str__(self) -> str:
+        """Return ``<session>#<seq>``."""
+        return f"{self.session}#{self.seq}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Read what :meth:`__str__` returned; ``None`` if ``text`` is something else.
+
+        >>> Pointer.parse(" 20260227-101500-4f2a#12 ")
+        Pointer(session='20260227-101500-4f2a', seq=12)
+        """
+        found = _POINTER.fullmatch(text.strip())
+        return cls(found[1], int(found[2])) if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One line of a transcript.
+
+    Attributes:
+        seq: Its number in the session; 0 is the event that starts it.
+        ts: When, UTC, with microseconds: ``2026-02-27T10:15:00.123456Z``.
+        id: 16 characters, given at birth, sortable by time.
+        role: Who or what speaks; one of :data:`ROLES`.
+        text: What was said, or as much of it as the line shows.
+        name: The tool, or the speaker where several people talk.
+        call: What a tool call and its result have in common.
+        ms: How long it took, in milliseconds.
+        error: ``True`` or a reason, if it failed.
+        model: The model that spoke.
+        turn: The number of the turn in the running session.
+        cut: The length in code points of the whole text, if ``text`` is only its beginning.
+        payload: The digest of the whole text, if it was kept.
+        recalled: The pointers that a recall brought into this turn.
+        meta: What the caller wants to keep with it.
+        event: For the role ``event``: one of :data:`EVENTS`.
+        more: The fields of an event, and keys that we do not know, in their order.
+    """
+
+    seq: int
+    ts: str
+    id: str
+    role: str
+    text: str = ""
+    name: str = ""
+    call: str = ""
+    ms: float | None = None
+    error: bool | str = False
+    model: str = ""
+    turn: int | None = None
+    cut: int | None = None
+    payload: str = ""
+    recalled: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    event: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def at(self) -> datetime:
+        """When, as an aware time in UTC."""
+        return datetime.fromisoformat(self.ts)
+
+
+def write_line(episode: Episode) -> bytes:
+    r"""Return the line of an episode, with its ``\n``."""
+    known = {name: getattr(episode, name) for name in _FIELDS}
+    return number(episode.seq, encode(known, episode.more))
+
+
+def encode(known: Mapping[str, Any], more: Mapping[str, Any]) -> bytes:
+    r"""Return the rest of a line, after its number and with its ``\n``.
+
+    Args:
+        known: The other attributes of an :class:`Episode`, in their order. What is ``None``,
+            ``False`` or empty is left out, but for the text.
+        more: What comes after them, whatever it is.
+    """
+    record = {key: value for key, value in known.items() if not _is_absent(key, value)}
+    return _json(record | dict(more))[1:] + b"\n"
+
+
+def number(seq: int, rest: bytes) -> bytes:
+    """Return the whole line, given what :func:`encode` returned."""
+    return b'{"seq":%d,%b' % (seq, rest)
+
+
+def read_line(line: bytes) -> Episode | None:
+    r"""Return the episode of a line, with or without its ``\n``; ``None`` if it is no episode.
+
+    What is known but of a wrong type is kept among the keys that we do not know.
+    """
+    try:
+        record = _DECODER.decode(line.removeprefix(_MARK).decode())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not all(_HEAD[key](record.get(key)) for key in _HEAD):
+        return None
+    known, more = {}, {}
+    for key, value in record.items():
+        if key in _HEAD:
+            known[key] = value
+        elif key in _TAIL and _TAIL[key](value):
+            known[key] = tuple(value) if key == "recalled" else value
+        else:
+            more[key] = value
+    return Episode(**known, more=more)
+
+
+def stamp(at: datetime) -> str:
+    """Return a time as it stands in a line; one without a zone is taken as UTC.
+
+    >>> stamp(datetime(2026, 2, 27, 10, 15))
+    '2026-02-27T10:15:00.000000Z'
+    """
+    known = at if at.tzinfo else at.replace(tzinfo=UTC)
+    text = known.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
+    return f"{text}Z"
+
+
+def cut(text: str, limit: int) -> tuple[str, int | None]:
+    """Return the first ``limit`` code points, and how many there were if that is not all.
+
+    >>> cut("naïve", 3), cut("naïve", 5)
+    (('naï', 5), ('naïve', None))
+    """
+    return (text[:limit], len(text)) if len(text) > limit else (text, None)
+
+
+def joined(text: str) -> str:
+    r"""Return ``text`` with each pair of surrogates as the character that it means.
+
+    JSON cannot tell the two apart. A half without its other half stays.
+
+    >>> joined("\ud83d\ude00") == "\U0001f600", joined("\ud83d!") == "\ud83d!"
+    (True, True)
+    """
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def as_text(value: object) -> str:
+    """Return what a tool was given or gave back as text: a ``str`` as it is, others as JSON.
+
+    What JSON has no word for is shown as a string: NaN, dates, objects.
+
+    >>> as_text({"cmd": "pytest", "limit": float("inf")})
+    '{"cmd": "pytest", "limit": "inf"}'
+    """
+    if isinstance(value, str):
+        return joined(value)
+    try:
+        return joined(_READABLE.encode(value))
+    except (TypeError, ValueError, RecursionError):
+        return joined(_READABLE.encode(_plain(value, ())))
+
+
+# ---- JSON ----
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ESCAPED: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+_READABLE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def _json(record: Mapping[str, Any]) -> bytes:
+    try:
+        text = _COMPACT.encode(record)
+    except (TypeError, ValueError, RecursionError):
+        record = {key: _plain(value, ()) for key, value in record.items()}
+        text = _COMPACT.encode(record)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _ESCAPED.encode(record).encode()
+
+
+def _plain(value: object, above: tuple[int, ...]) -> object:
+    """Return ``value`` as JSON can say it; ``above`` are the ids of what holds it."""
+    if value is None or isinstance(value, bool | str | int | float):
+        return _number(value) if isinstance(value, int | float) else value
+    if not isinstance(value, Mapping | list | tuple | set | frozenset):
+        return _words(value)
+    if id(value) in above or len(above) == _LEVELS:
+        return _ELLIPSIS
+    inside = (*above, id(value))
+    if isinstance(value, Mapping):
+        return {_words(key): _plain(item, inside) for key, item in value.items()}
+    return [_plain(item, inside) for item in value]
+
+
+def _number(value: float) -> float | str:
+    if isinstance(value, int):
+        return value if value.bit_length() < _BITS else hex(value)
+    return value if math.isfinite(value) else str(value)
+
+
+def _words(value: object) -> str:
+    try:
+        return str(value)
+    except Exception as error:  # noqa: BLE001 - code of the caller's: whatever it raises is its own
+        return f"<{type(value).__name__}: {type(error).__name__}>"
+
+
+def _is_absent(key: str, value: object) -> bool:
+    if key == "text":
+        return False
+    return value is None or value is False or value in ("", (), [], {})
+
+
+# ---- what may stand in a line ----
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_moment(value: object) -> bool:
+    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _one_of(allowed: Iterable[str]) -> Callable[[object], bool]:
+    known = frozenset(allowed)
+    return lambda value: isinstance(value, str) and value in known
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_HEAD: Final[Mapping[str, Callable[[object], bool]]] = {
+    "seq": _is_count,
+    "ts": _is_moment,
+    "id": _is_word,
+    "role": _one_of(ROLES),
+    "text": _is_text,
+}
+_TAIL: Final[Mapping[str, Callable[[object], bool]]] = {
+    "name": _is_word,
+    "call": _is_word,
+    "ms": _is_duration,
+    "error": lambda value: value is True or _is_word(value),
+    "model": _is_word,
+    "turn": _is_count,
+    "cut": _is_count,
+    "payload": _is_word,
+    "recalled": _is_list,
+    "meta": lambda value: isinstance(value, dict),
+    "event": _one_of(EVENTS),
+}
+_FIELDS: Final = tuple(item.name for item in fields(Episode) if item.name not in ("seq", "more"))
