@@ -24,7 +24,7 @@ def complete(env: dict[str, str], words: str, name: str = "engramdown") -> list[
         },
         capture_output=True,
         check=True,
-        text=True,
+        encoding="utf-8",
     )
     assert done.stderr == ""
     return [row.partition(",")[2] for row in done.stdout.split("\n") if row]
@@ -79,7 +79,7 @@ def test_without_memory_nothing_is_offered_and_nothing_said(child_env: dict[str,
 @pytest.mark.parametrize("name", ["engramdown", "egd"])
 def test_there_is_a_script_for_each_shell(shell: str, name: str, child_env: dict[str, str]) -> None:
     env = {**child_env, f"_{name.upper()}_COMPLETE": f"{shell}_source"}
-    done = subprocess.run([name], env=env, capture_output=True, check=True, text=True)
+    done = subprocess.run([name], env=env, capture_output=True, check=True, encoding="utf-8")
     assert f"_{name.upper()}_COMPLETE={shell}_complete" in done.stdout
     if shutil.which(shell):
-        subprocess.run([shell, "-n"], input=done.stdout, check=True, text=True)
+        subprocess.run([shell, "-n"], input=done.stdout, check=True, encoding="utf-8")

@@ -53,7 +53,11 @@ def test_help_and_version_load_no_command(arguments: str, child_env: dict[str, s
         "sys.exit(str([name for name in heavy if name in sys.modules] or ''))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=child_env, capture_output=True, check=False, text=True
+        [sys.executable, "-c", code],
+        env=child_env,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
     )
     assert done.stderr.strip() == ""
 
@@ -184,7 +188,7 @@ def test_an_interrupt_stops_a_process_without_a_traceback(
         env=child_env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "reading\n"
@@ -208,7 +212,7 @@ def test_a_closed_pipe_is_no_error(
         stdout=writer,
         stderr=subprocess.PIPE,
         check=False,
-        text=True,
+        encoding="utf-8",
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (PIPE_CLOSED, "")
@@ -226,7 +230,7 @@ def test_a_full_disk_behind_stdout_is_an_error(
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
-            text=True,
+            encoding="utf-8",
         )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
@@ -236,7 +240,11 @@ def test_both_names_run(memory: Path, child_env: dict[str, str]) -> None:
     assert memory.is_dir()
     for name in ("engramdown", "egd"):
         done = subprocess.run(
-            [name, "list", "--kind"], env=child_env, capture_output=True, check=False, text=True
+            [name, "list", "--kind"],
+            env=child_env,
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
         )
         assert done.returncode == 2
         assert f"see `{name} list --help`" in done.stderr
