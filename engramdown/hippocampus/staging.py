@@ -134,7 +134,8 @@ class Staging:
         for file in files:
             self._disk.create(file.temporary, file.data, like=file.path)
         for file in files:
-            # The less there is to displace, the shorter is a save out of sight.
+            # A save that came while we wrote is merged before it is displaced: for a moment it
+            # would be gone from its name, and its editor could read that as a deletion.
             if not insist and self._disk.read(file.path) != file.slot.disk:
                 raise OutOfStepError(file.name)
             self._place(file)
@@ -187,10 +188,6 @@ class Staging:
             if file.slot.disk is None:
                 self._disk.publish(file.temporary, file.path)
             else:
-                # A save that came while we wrote is merged before it is displaced: for a moment
-                # it would be gone from its name, and its editor could read that as a deletion.
-                if self._disk.read(file.path) != file.slot.disk:
-                    raise OutOfStepError(file.name)
                 self._disk.exchange(file.temporary, file.path)
         except (FileNotFoundError, FileExistsError) as error:
             if not self._disk.exists(file.temporary):
