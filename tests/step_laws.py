@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from engramdown.engram import Engram, fold
+from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UndoRefusedError
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
@@ -27,9 +27,9 @@ from engramdown.hippocampus.filing import (
     split_task,
     tombstones,
     topic_file,
-    unretire,
 )
 from engramdown.hippocampus.merge import best_base, compare
+from engramdown.hippocampus.restoring import unretire
 from tests.hippocampus.shelf import TODAY, Shelf
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "act",
     "filing_is_found_and_done_once",
     "hand_edits_keep_the_words_of_both",
+    "restoring_loses_and_doubles_nothing",
     "undo_of_one_step_leaves_the_others",
     "undo_takes_every_step_back",
 ]
@@ -76,7 +77,7 @@ def act(shelf: Shelf, action: Action) -> None:
         "update": lambda draft, now: draft.put(
             name, draft.get(name).replace(now.block, action.engram.text, now.block.meta)
         ),
-        "restore": unretire,
+        "restore": lambda draft, now: unretire(draft, now, shelf.new_id(), TODAY),
     }
 
     def edit(draft: Draft) -> None:
@@ -147,6 +148,20 @@ def undo_of_one_step_leaves_the_others(
         assert not still.keys() - now[name].keys()
 
 
+def restoring_loses_and_doubles_nothing(shelf: Shelf, number: int) -> None:
+    archived = raw_entries(ARCHIVE, shelf.document(ARCHIVE))
+    if not archived:
+        return
+    back = as_entry(ARCHIVE, "project", archived[number % len(archived)])
+    before = _folds(shelf, FILES)
+    same_key = _count_key(shelf, back.text)
+    act(shelf, Action("restore", number, Engram("not used", "lesson", "project")))
+    assert before.keys() == _folds(shelf, FILES).keys()
+    assert back.fold in _folds(shelf, [name for name in shelf.texts if name != ARCHIVE])
+    if back.kind == "profile" and fact_key(back.text):
+        assert _count_key(shelf, back.text) <= max(same_key, 1)
+
+
 def hand_edits_keep_the_words_of_both(
     shelf: Shelf, file: str, states: tuple[str, ...], saved: str
 ) -> None:
@@ -183,6 +198,14 @@ def _given_up(before: Document, after: Document) -> set[str]:
 
 def _said(shelf: Shelf) -> dict[str, Counter[str]]:
     return {name: Counter(shelf.said(name)) for name in FILES}
+
+
+def _folds(shelf: Shelf, files: Iterable[str]) -> Counter[str]:
+    return Counter(fold(text) for name in files for text in shelf.said(name))
+
+
+def _count_key(shelf: Shelf, text: str) -> int:
+    return [fact_key(fact) for fact in shelf.said(PROFILE)].count(fact_key(text))
 
 
 def _buried(shelf: Shelf) -> list[str]:

@@ -32,6 +32,7 @@ CORE: Final = (
     "engramdown.hippocampus.merge",
     "engramdown.hippocampus.entry",
     "engramdown.hippocampus.filing",
+    "engramdown.hippocampus.restoring",
     "engramdown.hippocampus.draft",
     "engramdown.hippocampus.handedits",
     "engramdown.hippocampus.undoing",
@@ -316,6 +317,21 @@ BUGS: Final = (
         lambda core: core.filing_is_found_and_done_once(
             core.Shelf({"archive.md": "- a <!-- id:aaaaaaaa reason:deleted -->\n"}),
             core.Engram("a", "lesson", "project"),
+        ),
+    ),
+    Bug(
+        "a fact that comes back stands beside its successor",
+        "hippocampus.restoring",
+        "older = older_fact(folder, gone.text) if",
+        "older = None if",
+        lambda core: core.restoring_loses_and_doubles_nothing(
+            core.Shelf(
+                {
+                    "profile.md": "- Name: Bob <!-- id:bbbbbbbb -->\n",
+                    "archive.md": "- Name: Ada <!-- id:aaaaaaaa kind:profile -->\n",
+                }
+            ),
+            0,
         ),
     ),
     Bug(

@@ -229,7 +229,7 @@ def _for_archive(placed: Placed) -> Placed:
 
 def _write(draft: Draft, engram: Engram) -> filing.Filed:
     """Write what a person accepted; it is verified with that."""
-    filed = filing.file_engram(draft, engram, new_id(), today().isoformat())
+    filed = filing.file_engram(draft, engram, new_id, today().isoformat())
     for name in (filed.file, *_topics(draft, filed)):
         document = draft.get(name)
         for placed in document.placed():

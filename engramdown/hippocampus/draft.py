@@ -119,7 +119,7 @@ def entry_changes(file: str, before: Document, after: Document) -> Iterator[Chan
         if a.block.raw != b.block.raw:
             yield Change(entry_id(b), file, a.block.raw, b.block.raw)
     entries = before.placed() if found.removed else []
-    sections = {id(placed.block): placed.kind for placed in entries}
+    sections = {id(placed.block): placed.kind or placed.heading for placed in entries}
     for placed in found.removed:
         section = sections[id(placed.block)]
         yield Change(entry_id(placed), file, placed.block.raw, None, section)

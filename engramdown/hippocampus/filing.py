@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -51,17 +51,21 @@ __all__ = [
     "entry_id",
     "fields",
     "file_engram",
+    "file_of",
     "is_memory",
     "is_name",
     "lift_tombstones",
+    "make_way",
+    "older_fact",
     "raw_entries",
     "retire",
+    "retire_fact",
     "split_task",
     "title_of",
     "tombstones",
     "tombstones_of",
     "topic_file",
-    "unretire",
+    "twin",
 ]
 
 RULES: Final = "rules.md"
@@ -224,31 +228,30 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
     }
 
 
-def file_engram(folder: Folder, engram: Engram, entry_id: str, today: str) -> Filed:
+def file_engram(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
     """Write a memory into the file of its kind, and into the one of its topic.
 
     Args:
         folder: The memory files.
         engram: What to write.
-        entry_id: The id that a new line gets.
+        new_id: Gives the id of a new line.
         today: The date of a new line, ``YYYY-MM-DD``.
     """
-    file = _file_of(engram.kind)
+    file = file_of(engram.kind)
     known = _known(folder, file, engram)
-    filed = _strengthen(folder, known, engram) if known else _add(folder, engram, entry_id, today)
+    filed = _strengthen(folder, known, engram) if known else _add(folder, engram, new_id, today)
     lift_tombstones(folder, engram.text, engram.kind)
     return filed
 
 
-def _add(folder: Folder, engram: Engram, entry_id: str, today: str) -> Filed:
-    file = _file_of(engram.kind)
+def _add(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
+    file, entry_id = file_of(engram.kind), new_id()
     section = engram.kind if engram.kind in RULE_KINDS else ""
     meta = Metadata().update(fields(engram, entry_id, today))
     document = folder.get(file)
-    replaced = _keyed(document, engram) if file == PROFILE else None
+    replaced = older_fact(folder, engram.text) if file == PROFILE else None
     if replaced is not None:
-        record = {"kind": "profile", "was": file, "reason": "replaced", "by": engram.source}
-        retire(folder, replaced, record, entry_id, today)
+        retire_fact(folder, replaced, engram.source, new_id(), today)
         folder.put(file, folder.get(file).replace(replaced.block, engram.text, meta))
     else:
         folder.put(file, document.add(engram.text, meta, section, title_of(file)))
@@ -260,7 +263,9 @@ def _add(folder: Folder, engram: Engram, entry_id: str, today: str) -> Filed:
 def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
     meta = placed.block.meta or Metadata()
-    values = {**record, "archived": today}
+    # Under the headings of the format it is its kind that says where it stood.
+    own = "" if placed.kind or record["was"] == PENDING else redact(placed.heading)
+    values = {**record, "section": own, "archived": today}
     if not meta.get("id"):
         # Written by a person: the archive needs a name for it, and remembers that it had none.
         values |= {"id": new_id, "hand": "yes"}
@@ -270,27 +275,27 @@ def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, 
     folder.put(ARCHIVE, document.add(redact(text), meta.update(values), "", title_of(ARCHIVE)))
 
 
-def unretire(folder: Folder, placed: Placed) -> Filed:
-    """Bring an entry of ``archive.md`` back to the file that it was in; source is removed last."""
-    meta = placed.block.meta or Metadata()
-    kind = _kind(ARCHIVE, placed, meta.values())
-    file = _file_of(kind)
-    if meta.get("was").startswith("topics/") and is_name(meta.get("was")):
-        file = meta.get("was")
-    gone = dict.fromkeys(("kind", "was", "reason", "by", "archived", "hand", "scope"), "")
-    clean = meta.update(gone | ({"id": ""} if meta.get("hand") else {}))
-    text = placed.block.text
-    section = kind if kind in RULE_KINDS else ""
-    standing = _twin(folder, file, text, kind)
-    copies = copies_of(file, clean) if file == LESSONS else []
-    for name in (file, *copies):
-        if _twin(folder, name, text, kind) is None:
-            folder.put(name, folder.get(name).add(text, clean, section, title_of(name)))
-    archive = folder.get(ARCHIVE)
-    folder.put(ARCHIVE, archive.remove(placed.block))
-    found = entry_id(standing) if standing else clean.get("id") or address(text)
-    said = as_entry(file, "project", standing) if standing else as_entry(ARCHIVE, "project", placed)
-    return Filed(found, file, added=standing is None, said=said)
+def older_fact(folder: Folder, text: str) -> Placed | None:
+    """Return the fact in the profile that has the key of ``text``, if it has one."""
+    key = fact_key(text)
+    if not key:
+        return None
+    facts = raw_entries(PROFILE, folder.get(PROFILE))
+    return next((placed for placed in facts if fact_key(placed.block.text) == key), None)
+
+
+def retire_fact(folder: Folder, placed: Placed, by: str, new_id: str, today: str) -> None:
+    """Copy a fact that gives way to another one with its key to ``archive.md``."""
+    record = {"kind": "profile", "was": PROFILE, "reason": "replaced", "by": by}
+    retire(folder, placed, record, new_id, today)
+
+
+def make_way(folder: Folder, text: str, by: str, new_id: str, today: str) -> None:
+    """Move the fact that has the key of ``text`` to ``archive.md``, if there is one."""
+    older = older_fact(folder, text)
+    if older is not None:
+        retire_fact(folder, older, by, new_id, today)
+        folder.put(PROFILE, folder.get(PROFILE).remove(older.block))
 
 
 def tombstones(archive: Document) -> Iterator[Placed]:
@@ -319,7 +324,8 @@ def lift_tombstones(folder: Folder, text: str, kind: str) -> None:
     folder.put(ARCHIVE, archive)
 
 
-def _file_of(kind: Kind) -> str:
+def file_of(kind: Kind) -> str:
+    """Return the file of what is no topic's."""
     return {"lesson": LESSONS, "profile": PROFILE}.get(kind, RULES)
 
 
@@ -341,13 +347,13 @@ def _known(folder: Folder, file: str, engram: Engram) -> tuple[str, Placed] | No
     if file == LESSONS and engram.topic:
         files.append(topic_file(engram.topic))
     for name in files:
-        placed = _twin(folder, name, engram.text, engram.kind)
+        placed = twin(folder, name, engram.text, engram.kind)
         if placed is not None:
             return name, placed
     return None
 
 
-def _twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
+def twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
     """Return the memory of one file that says the same, under the same rule kind."""
     document = folder.get(file)
     for block in document.same(text):
@@ -388,12 +394,3 @@ def _file_topic(folder: Folder, engram: Engram, meta: Metadata) -> None:
     document = folder.get(name)
     if not document.same(engram.text):
         folder.put(name, document.add(engram.text, meta, "", title_of(name)))
-
-
-def _keyed(document: Document, engram: Engram) -> Placed | None:
-    """Return the older fact with the same key."""
-    key = fact_key(engram.text)
-    if not key:
-        return None
-    facts = (placed for placed in document.placed() if is_memory(PROFILE, placed))
-    return next((placed for placed in facts if fact_key(placed.block.text) == key), None)

@@ -1,4 +1,4 @@
-"""Finding one thing by the beginning of its id.
+"""Finding one thing by its id, or by the beginning of it.
 
 Promises: pure; an exact id wins over a prefix; a prefix that begins several ids is an error that
 lists them.
@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
+from engramdown.hippocampus.document import Document, Placed
+from engramdown.hippocampus.filing import entry_id
 
-__all__ = ["by_prefix"]
+__all__ = ["by_prefix", "find_line"]
 
 T = TypeVar("T")
 
@@ -37,3 +39,16 @@ def by_prefix(prefix: str, items: Sequence[T], id_of: Callable[[T], str], where:
     if len(ids) > 1:
         raise AmbiguousIdError(prefix, ids)
     return found[0]
+
+
+def find_line(document: Document, wanted: str) -> Placed | None:
+    """Return the entry with the id or address ``wanted``; only lines that can be it are read."""
+    hand = wanted.startswith("~")
+    mark = "" if hand else f"id:{wanted}"
+    # Backwards: what is asked for was mostly written a moment ago.
+    for block in reversed(document.blocks):
+        if mark in block.raw and block.shape in ("item", "paragraph"):
+            placed = document.at(block)
+            if entry_id(placed) == wanted:
+                return placed
+    return None

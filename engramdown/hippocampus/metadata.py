@@ -29,6 +29,7 @@ KNOWN_KEYS: Final = (
     "op",
     "of",
     "was",
+    "section",
     "reason",
     "by",
     "ts",

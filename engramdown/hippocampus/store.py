@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Literal
 
 from engramdown.clock import today
-from engramdown.engram import Confidence, Engram, Kind, Scope, Source
+from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus import filing, undoing
+from engramdown.hippocampus import filing, restoring, undoing
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
-from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.finding import by_prefix, find_line
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.tokens import estimate_tokens
@@ -168,7 +168,7 @@ class Hippocampus:
 
         def edit(draft: Draft) -> list[filing.Filed]:
             day = today().isoformat()
-            return [filing.file_engram(draft, engram, new_id(), day) for engram in batch]
+            return [filing.file_engram(draft, engram, new_id, day) for engram in batch]
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""
@@ -220,7 +220,7 @@ class Hippocampus:
         return self.files.change(Act("forget", "user", why), edit)
 
     def restore(self, entry_id: str) -> Entry:
-        """Bring back a retired memory to the file that it was in.
+        """Bring back a retired memory to where it was; a fact of its key is retired for it.
 
         Raises:
             EntryNotFoundError: If the archive has none with this id.
@@ -234,14 +234,16 @@ class Hippocampus:
             # Of a memory that was retired more than once, the last time counts.
             latest = list({entry.id: entry for entry in entries}.values())
             wanted = by_prefix(entry_id, latest, lambda entry: entry.id, "archive.md")
-            return filing.unretire(draft, placed[entries.index(wanted)])
+            back = placed[entries.index(wanted)]
+            return restoring.unretire(draft, back, new_id(), today().isoformat())
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
 
     def update(self, entry_id: str, text: str) -> Entry:
         """Change the text of a memory wherever it stands; its id and metadata stay.
 
-        A line that a person wrote without metadata stays one, so its address changes with it.
+        A line that a person wrote without metadata stays one, so its address changes with it. A
+        fact that gets the key of another one takes its place, and the other one is retired.
 
         Raises:
             EntryNotFoundError: If there is none.
@@ -251,11 +253,13 @@ class Hippocampus:
 
         def edit(draft: Draft) -> filing.Filed:
             entry = self.find(entry_id)
+            if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
+                filing.make_way(draft, text, "user", new_id(), today().isoformat())
             for name, placed in self._all(draft, entry):
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
-            new_id = filing.address(text) if entry.id.startswith("~") else entry.id
-            return filing.Filed(new_id, entry.file, added=True, said=replace(entry, text=text))
+            at = filing.address(text) if entry.id.startswith("~") else entry.id
+            return filing.Filed(at, entry.file, added=True, said=replace(entry, text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
@@ -362,7 +366,7 @@ class Hippocampus:
         One that somebody has changed or replaced already is told as it was written.
         """
         action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
-        placed = _find(self.files.document(filed.file), filed.id)
+        placed = find_line(self.files.document(filed.file), filed.id)
         if placed is not None:
             return Written(action, filing.as_entry(filed.file, self.scope, placed))
         said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
@@ -371,16 +375,3 @@ class Hippocampus:
 
 
 _NOT_MEMORY = frozenset({filing.PENDING, filing.ARCHIVE})
-
-
-def _find(document: Document, entry_id: str) -> Placed | None:
-    """Return the entry with this id; only lines that can be it are read."""
-    hand = entry_id.startswith("~")
-    mark = "" if hand else f"id:{entry_id}"
-    # Backwards: what is asked for was mostly written a moment ago.
-    for block in reversed(document.blocks):
-        if mark in block.raw and block.shape in ("item", "paragraph"):
-            placed = document.at(block)
-            if filing.entry_id(placed) == entry_id:
-                return placed
-    return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from engramdown.engram import RULE_KINDS
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.blocks import entry_block
 from engramdown.hippocampus.document import Document, parse
@@ -127,5 +128,12 @@ def _reverse_entry(folder: Folder, change: Change, *, by_hand: bool) -> None:
 def _add_back(document: Document, change: Change) -> Document:
     raw = change.before or ""
     ended = raw if raw.endswith("\n") else raw + document.eol
-    section = change.section or ("always" if change.file == RULES else "")
-    return document.add_item(ended, section, title_of(change.file))
+    return document.add_item(ended, _section(document, change), title_of(change.file))
+
+
+def _section(document: Document, change: Change) -> str:
+    """Return the section that a memory goes back to: a person's own, if it is still there."""
+    section = change.section
+    if section in RULE_KINDS or (section and document.has_section(section)):
+        return section
+    return "always" if change.file == RULES else ""

@@ -76,12 +76,15 @@ class MemoryStore:
     def restore(self, entry_id: str) -> Entry:
         entry = by_prefix(entry_id, self._retired, lambda each: each.id, "the archive")
         self._retired.remove(entry)
+        self._make_way(entry)
         self._kept.append(entry)
         return entry
 
     def update(self, entry_id: str, text: str) -> Entry:
         old = by_prefix(entry_id, self._kept, lambda each: each.id, "memory")
         new = replace(old, text=Engram(text, old.kind, old.scope).text)
+        if fact_key(old.text) != fact_key(text):
+            self._make_way(new)
         self._kept[self._kept.index(old)] = new
         return new
 
@@ -93,9 +96,6 @@ class MemoryStore:
         for entry in self._of(engram.kind):
             if entry.fold == said:
                 return entry
-            key = fact_key(entry.text)
-            if engram.kind == "profile" and key and key == fact_key(engram.text):
-                self.forget(entry.id)
         self._made += 1
         entry = Entry(
             id=f"{self._made:08}",
@@ -107,8 +107,15 @@ class MemoryStore:
             source=engram.source,
             basis="told" if engram.source == "user" else "inferred",
         )
+        self._make_way(entry)
         self._kept.append(entry)
         return entry
+
+    def _make_way(self, fact: Entry) -> None:
+        key = fact_key(fact.text) if fact.kind == "profile" else ""
+        for entry in self._of("profile"):
+            if key and fact_key(entry.text) == key:
+                self.forget(entry.id)
 
 
 def _slug(topic: str) -> str:

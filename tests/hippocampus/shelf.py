@@ -12,8 +12,16 @@ from typing import Final, TypeVar
 from engramdown.engram import Engram
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
-from engramdown.hippocampus.filing import Filed, file_engram, raw_entries
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    Filed,
+    as_entry,
+    file_engram,
+    raw_entries,
+    retire,
+)
 from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.steps import Step, make_part
 from engramdown.hippocampus.undoing import pick, reverse
 
@@ -82,7 +90,28 @@ class Shelf:
     def encode(self, engram: Engram) -> Filed:
         """Write one memory."""
         by = Act("encode", engram.source)
-        return self.change(by, lambda draft: file_engram(draft, engram, self.new_id(), TODAY))
+        return self.change(by, lambda draft: file_engram(draft, engram, self.new_id, TODAY))
+
+    def retire(self, file: str, reason: str = "forgotten") -> None:
+        """Retire the first memory of a file."""
+
+        def edit(draft: Draft) -> None:
+            placed = raw_entries(file, draft.get(file))[0]
+            kind = as_entry(file, "project", placed).kind
+            record = {"kind": kind, "was": file, "reason": reason, "by": "user"}
+            retire(draft, placed, record, self.new_id(), TODAY)
+            draft.put(file, draft.get(file).remove(placed.block))
+
+        self.change(Act("forget", "user"), edit)
+
+    def restore(self, number: int = 0) -> Filed:
+        """Bring back one of the memories of the archive."""
+
+        def edit(draft: Draft) -> Filed:
+            placed = raw_entries(ARCHIVE, draft.get(ARCHIVE))[number]
+            return unretire(draft, placed, self.new_id(), TODAY)
+
+        return self.change(Act("restore", "user"), edit)
 
     def save(
         self,

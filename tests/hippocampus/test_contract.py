@@ -56,6 +56,25 @@ def test_a_fact_with_a_key_replaces_the_older_one(store: HippocampusProtocol) ->
     assert sorted(map(str, store.recall_identity())) == ["Likes tea", "name: Grace"]
 
 
+def test_a_fact_that_comes_back_replaces_the_one_that_stands(store: HippocampusProtocol) -> None:
+    (ada,) = store.rewrite_identity(["Name: Ada"])
+    (grace,) = store.rewrite_identity(["Name: Grace"])
+    assert store.restore(ada.id).text == "Name: Ada"
+    assert list(map(str, store.recall_identity())) == ["Name: Ada"]
+    assert store.restore(grace.id).id == grace.id
+    assert list(map(str, store.recall_identity())) == ["Name: Grace"]
+
+
+def test_a_fact_that_gets_the_key_of_another_one_replaces_it(store: HippocampusProtocol) -> None:
+    city, name = store.rewrite_identity(["City: Rome", "Name: Ada"])
+    changed = store.update(city.id, "Name: Grace")
+    assert store.recall_identity() == [changed]
+    assert changed.id == city.id
+    assert store.update(city.id, "name: Grace Hopper").id == city.id
+    assert store.restore(name.id).text == "Name: Ada"
+    assert list(map(str, store.recall_identity())) == ["Name: Ada"]
+
+
 def test_the_newest_lessons_that_fit_are_recalled(store: HippocampusProtocol) -> None:
     for text in ("old" * 10, "huge" * 500, "new"):
         store.encode_lesson(text)

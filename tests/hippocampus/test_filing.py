@@ -12,7 +12,6 @@ from engramdown.engram import Engram
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Placed, parse
-from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.metadata import Metadata
 from tests import step_laws
@@ -20,7 +19,6 @@ from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import engrams, shelves
 
 LESSON = Engram("CI is slow", "lesson", "project", topic="CI")
-FACT = Engram("Name: Ada", "profile", "global", source="user")
 ALWAYS = Engram("Use uv", "always", "project")
 
 
@@ -33,29 +31,6 @@ def only(file: str, text: str) -> Placed:
 def read(file: str, text: str) -> Entry:
     """Return the one entry of a page as the store tells it."""
     return filing.as_entry(file, "project", only(file, text))
-
-
-def retire(shelf: Shelf, file: str, reason: str) -> None:
-    """Retire the first memory of a file."""
-    kind = {"rules.md": "always", "profile.md": "profile"}.get(file, "lesson")
-    record = {"kind": kind, "was": file, "reason": reason, "by": "user"}
-
-    def edit(draft: filing.Folder) -> None:
-        placed = filing.raw_entries(file, draft.get(file))[0]
-        filing.retire(draft, placed, record, shelf.new_id(), TODAY)
-        draft.put(file, draft.get(file).remove(placed.block))
-
-    shelf.change(Act("forget", "user"), edit)
-
-
-def restore(shelf: Shelf) -> filing.Filed:
-    """Bring back the first memory of the archive."""
-    return shelf.change(
-        Act("restore", "user"),
-        lambda draft: filing.unretire(
-            draft, filing.raw_entries(filing.ARCHIVE, draft.get(filing.ARCHIVE))[0]
-        ),
-    )
 
 
 @given(shelves, st.lists(engrams(), min_size=1, max_size=5))
@@ -111,6 +86,33 @@ def test_a_fact_with_a_key_replaces_the_older_one_which_moves_to_the_archive() -
     )
     shelf.encode(Engram("Likes tea", "profile", "global"))
     assert shelf.said("profile.md") == ["name: Bob", "City: Rome", "Likes tea"]
+
+
+def test_a_fact_of_a_person_that_gives_way_has_its_own_id_in_the_archive() -> None:
+    shelf = Shelf({"profile.md": "- Name: Ada\n"})
+    filed = shelf.encode(Engram("Name: Bob", "profile", "global", source="user"))
+    (gone,) = shelf.document("archive.md").placed()
+    assert filed.id == "00000001"
+    assert filing.entry_id(gone) == "00000002"
+    assert "hand:yes" in gone.block.raw
+
+
+def test_what_stood_under_a_heading_of_a_person_is_retired_with_it() -> None:
+    shelf = Shelf({"rules.md": "## Böse Dinge\n\n- a\n\n## Never:\n\n- b\n"})
+    shelf.retire("rules.md", "forgotten")
+    shelf.retire("rules.md", "forgotten")
+    archived = shelf.document("archive.md").placed()
+    assert [placed.block.text for placed in archived] == ["a", "b"]
+    metas = [placed.block.meta or Metadata() for placed in archived]
+    assert [meta.get("section") for meta in metas] == ["Böse Dinge", ""]
+    assert "was:rules.md section:Böse%20Dinge reason:" in archived[0].block.raw
+
+
+def test_a_secret_in_a_heading_does_not_go_into_the_archive() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    shelf = Shelf({"rules.md": f"## Log in with {key}\n\n- a\n"})
+    shelf.retire("rules.md", "deleted")
+    assert key not in shelf.texts["archive.md"]
 
 
 @pytest.mark.parametrize(
@@ -196,8 +198,8 @@ def test_the_same_words_under_another_kind_are_another_memory() -> None:
 
 def test_what_is_remembered_again_loses_its_tombstone() -> None:
     shelf = Shelf({"rules.md": "- Use uv\n- Use uv please\n"})
-    retire(shelf, "rules.md", "deleted")
-    retire(shelf, "rules.md", "replaced")
+    shelf.retire("rules.md", "deleted")
+    shelf.retire("rules.md", "replaced")
     archive = shelf.document("archive.md")
     assert [placed.block.text for placed in filing.tombstones(archive)] == ["Use uv"]
     assert filing.tombstones_of(archive, "USE UV")
@@ -206,54 +208,9 @@ def test_what_is_remembered_again_loses_its_tombstone() -> None:
     assert shelf.said("archive.md") == ["Use uv please"]
 
 
-@pytest.mark.parametrize(
-    "file, line, back",
-    [
-        pytest.param(
-            "rules.md",
-            "- Use uv <!-- id:aaaaaaaa x:1 -->\n",
-            "## Always\n\n- Use uv <!-- id:aaaaaaaa x:1 -->\n",
-            id="rule",
-        ),
-        pytest.param("rules.md", "- Use uv\n", "## Always\n\n- Use uv\n", id="written-by-hand"),
-        pytest.param("lessons.md", "- a <!-- id:aaaaaaaa -->\n", None, id="lesson"),
-        pytest.param("topics/x.md", "- a <!-- id:aaaaaaaa -->\n", None, id="topic"),
-        pytest.param("profile.md", "- Name: Ada\n", None, id="fact"),
-    ],
-)
-def test_what_was_retired_comes_back(file: str, line: str, back: str | None) -> None:
-    shelf = Shelf({file: "# T\n\n" + line})
-    retire(shelf, file, "forgotten")
-    assert shelf.said(file) == []
-    filed = restore(shelf)
-    assert (filed.file, filed.added) == (file, True)
-    assert shelf.texts[file] == "# T\n\n" + (back or line)
-    assert filed.id == filing.entry_id(filing.raw_entries(file, shelf.document(file))[0])
-    assert shelf.said("archive.md") == []
-
-
-def test_a_lesson_comes_back_to_its_topic_too() -> None:
-    shelf = Shelf()
-    shelf.encode(LESSON)
-    del shelf.texts["topics/ci.md"]
-    retire(shelf, "lessons.md", "forgotten")
-    restore(shelf)
-    assert shelf.said("topics/ci.md") == shelf.said("lessons.md") == ["CI is slow"]
-
-
-def test_what_was_learned_again_meanwhile_is_not_doubled() -> None:
-    shelf = Shelf({"profile.md": "- Name: Ada <!-- id:aaaaaaaa -->\n"})
-    retire(shelf, "profile.md", "replaced")
-    again = shelf.encode(FACT)
-    filed = restore(shelf)
-    assert (filed.id, filed.added) == (again.id, False)
-    assert shelf.said("profile.md") == ["Name: Ada"]
-    assert shelf.said("archive.md") == []
-
-
 def test_a_task_is_retired_without_its_box() -> None:
     shelf = Shelf({"pending.md": "- [-] Use uv <!-- id:aaaaaaaa kind:always -->\n"})
-    retire(shelf, "pending.md", "declined")
+    shelf.retire("pending.md", "declined")
     assert shelf.said("archive.md") == ["Use uv"]
 
 

@@ -81,6 +81,37 @@ def test_a_rule_comes_back_to_its_section() -> None:
     assert kinds == {"a": "never", "Use uv": "always", "top": "always"}
 
 
+@pytest.mark.parametrize(
+    "title, now, back",
+    [
+        pytest.param("Rain", ["a", "later", "Use uv"], "Rain", id="still-there"),
+        pytest.param("Snow", ["later", "Use uv", "a"], "Always", id="renamed"),
+    ],
+)
+def test_a_rule_comes_back_under_the_heading_of_a_person(
+    title: str, now: list[str], back: str
+) -> None:
+    shelf = Shelf({"rules.md": "## Rain\n\n- a\n\n## Sun\n\n- later\n"})
+    shelf.retire("rules.md")
+    shelf.encode(ALWAYS)
+    shelf.texts["rules.md"] = shelf.texts["rules.md"].replace("Rain", title)
+    shelf.undo("step0000")
+    found = shelf.document("rules.md").placed()
+    assert [placed.block.text for placed in found] == now
+    assert {placed.heading for placed in found if placed.block.text == "a"} == {back}
+
+
+def test_a_lesson_comes_back_where_it_stood_or_to_the_end() -> None:
+    page = "## Ours\n\n- a\n- b\n\n## Theirs\n\n- c\n"
+    for title, now in (("Ours", ["b", "a", "c", "Later"]), ("Mine", ["b", "c", "Later", "a"])):
+        shelf = Shelf({"lessons.md": page})
+        shelf.retire("lessons.md")
+        shelf.encode(LATER)
+        shelf.texts["lessons.md"] = shelf.texts["lessons.md"].replace("Ours", title)
+        shelf.undo("step0000")
+        assert shelf.said("lessons.md") == now
+
+
 def test_what_is_back_already_cannot_be_brought_back() -> None:
     shelf = Shelf()
     shelf.encode(ALWAYS)

@@ -1,0 +1,80 @@
+"""Bringing back what was retired.
+
+Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; what comes back stands once,
+where it stood; the fact whose key it has moves to ``archive.md`` in its place.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engramdown.engram import RULE_KINDS, Kind
+from engramdown.hippocampus.document import Document, Placed
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    LESSONS,
+    PROFILE,
+    Filed,
+    Folder,
+    address,
+    as_entry,
+    copies_of,
+    entry_id,
+    file_of,
+    is_name,
+    older_fact,
+    retire_fact,
+    title_of,
+    twin,
+)
+from engramdown.hippocampus.metadata import Metadata
+
+__all__ = ["unretire"]
+
+# What an entry says only while it is in the archive.
+_RECORD: Final = dict.fromkeys(
+    ("kind", "scope", "was", "section", "reason", "by", "archived", "hand"), ""
+)
+
+
+def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:
+    """Bring an entry of ``archive.md`` back to the file that it was in.
+
+    Args:
+        folder: The memory files.
+        placed: The entry.
+        new_id: The id in the archive of a fact that gives way, if that has none.
+        today: ``YYYY-MM-DD``.
+    """
+    gone = as_entry(ARCHIVE, "project", placed)
+    meta = placed.block.meta or Metadata()
+    file = _home(gone.kind, meta.get("was"))
+    clean = meta.update(_RECORD | ({"id": ""} if meta.get("hand") else {}))
+    standing = twin(folder, file, gone.text, gone.kind)
+    older = older_fact(folder, gone.text) if file == PROFILE and standing is None else None
+    if older is not None:
+        folder.put(file, folder.get(file).replace(older.block, gone.text, clean))
+    for name in (file, *(copies_of(file, clean) if file == LESSONS else ())):
+        document = folder.get(name)
+        if twin(folder, name, gone.text, gone.kind) is None:
+            section = _section(document, gone.kind, meta.get("section"))
+            folder.put(name, document.add(gone.text, clean, section, title_of(name)))
+    # Before anything is added to the archive: a last line without an end would be another one then.
+    folder.put(ARCHIVE, folder.get(ARCHIVE).remove(placed.block))
+    if older is not None:
+        retire_fact(folder, older, "user", new_id, today)
+    found = entry_id(standing) if standing else clean.get("id") or address(gone.text)
+    said = as_entry(file, "project", standing) if standing else gone
+    return Filed(found, file, added=standing is None, said=said)
+
+
+def _home(kind: Kind, was: str) -> str:
+    return was if was.startswith("topics/") and is_name(was) else file_of(kind)
+
+
+def _section(document: Document, kind: Kind, own: str) -> str:
+    """Return the section that a memory goes to: a person's own, if it is still there."""
+    # Under a heading of a person's own a rule is an *always* rule.
+    if own and kind not in ("never", "when") and document.has_section(own):
+        return own
+    return kind if kind in RULE_KINDS else ""
