@@ -6,25 +6,41 @@ state of a file can be made from it, and what cannot be made from it whole is no
 line that cannot be read is skipped, never an error.
 
 A file's part in a step is one splice: at ``at``, ``old`` was replaced by ``new``, in characters of
-the text as UTF-8 with surrogateescape. Now and then a line also holds the ``text`` as a whole.
+the text as UTF-8 with surrogateescape. Now and then a line also holds the ``text`` as a whole, and
+what the journal knows of every file, so that nobody has to read all of it to find that out.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from engramdown.hippocampus.disk import Disk
-from engramdown.hippocampus.steps import Part, Step, digest, make_part, read_line, write_line
+from engramdown.hippocampus.steps import (
+    Head,
+    Part,
+    Step,
+    digest,
+    make_part,
+    read_heads,
+    read_line,
+    write_line,
+)
 
 __all__ = ["History"]
 
 _CHUNK: Final = 64 * 1024
 # As much of the last line as tells it from any other: the id of its step and the time.
 _MARK: Final = 80
+# What is known of all files is written again when the journal has grown by this many bytes, and by
+# this many for each file: then it is a tenth of the journal at most.
+_KNOWN_EVERY: Final = 64 * 1024
+_KNOWN_EVERY_FILE: Final = 1024
+_FILE: Final = re.compile(rb'"file": "((?:[^"\\]|\\.)*+)"')
 
 
 class History:
@@ -44,7 +60,8 @@ class History:
     def forget(self) -> None:
         """Forget what is known of the file."""
         with self._guard:
-            self._heads: dict[str, Part | None] = {}
+            self._heads: dict[str, Head] | None = None
+            self._known_at = 0
             self._last = ""
             self._size = 0
             self._inode = 0
@@ -79,7 +96,7 @@ class History:
     def append(self, steps: Sequence[Step]) -> int:
         """Write steps down for good, in one piece, and return the size of the journal before."""
         with self._guard:
-            lines = [write_line(step) for step in steps]
+            lines = self._lines_of(steps)
             before = self._disk.append(self.path, b"".join(lines))
             if not self._inode:
                 self._sync_name(before)
@@ -101,17 +118,17 @@ class History:
 
     def part(self, file: str, before: str | None, after: str | None) -> Part:
         """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file."""
-        known = self._parts((file,))[file]
+        known = self._known().get(file)
         return make_part(file, before, after, self._size, known.whole if known else self._size)
 
-    def heads(self, files: Iterable[str]) -> dict[str, str]:
-        """Return the digest that each file had after its last step, if it has one."""
-        parts = self._parts(tuple(files))
-        return {file: part.target for file, part in parts.items() if part is not None}
+    def heads(self) -> dict[str, str]:
+        """Return the digest that every file had after its last step; ``""`` for a removed one."""
+        return {file: head.target for file, head in self._known().items()}
 
     def head(self, file: str) -> str | None:
         """Return the digest that ``file`` had after its last step, or ``None`` if it has none."""
-        return self.heads((file,)).get(file)
+        known = self._known().get(file)
+        return known.target if known else None
 
     def text(self, file: str) -> str | None:
         """Return the text that ``file`` had after its last step, made from the journal alone.
@@ -221,26 +238,49 @@ class History:
             self._note(read_line(line), line + b"\n")
 
     def _note(self, step: Step | None, line: bytes) -> None:
+        heads = self._heads
+        if heads is not None and read_heads(line, self._size) is not None:
+            self._known_at = self._size
         self._mark = (self._size, line[:_MARK])
         self._size += len(line)
         if step is not None:
             self._last = step.id
-            self._heads |= {part.file: part for part in step.parts}
+        if step is not None and heads is not None:
+            heads |= {part.file: Head(part.target, part.whole) for part in step.parts}
 
-    def _parts(self, files: tuple[str, ...]) -> dict[str, Part | None]:
-        """Return the last part of each file; ``None`` for one without a step."""
+    def _lines_of(self, steps: Sequence[Step]) -> list[bytes]:
+        """Return the lines for ``steps``; the first one tells of every file, if that is due."""
+        heads = self._known()
+        due = max(_KNOWN_EVERY, _KNOWN_EVERY_FILE * len(heads))
+        told = heads if self._size - self._known_at >= due else None
+        first = [write_line(step, told, self._size) for step in steps[:1]]
+        return first + [write_line(step) for step in steps[1:]]
+
+    def _known(self) -> dict[str, Head]:
+        """Return how its last step left every file."""
         with self._guard:
-            missing = {_key(file): file for file in files if file not in self._heads}
-            for line in self._lines_backwards(self._size) if missing else ():
-                # Cheap look first: most lines are about one file, and found already.
-                if any(key in line for key in missing) and (step := read_line(line)) is not None:
-                    for part in step.parts:
-                        if missing.pop(_key(part.file), None) is not None:
-                            self._heads[part.file] = part
-                    if not missing:
-                        break
-            self._heads |= dict.fromkeys(missing.values())
-            return {file: self._heads[file] for file in files}
+            if self._heads is None:
+                self._heads, self._known_at = self._read_known()
+            return self._heads
+
+    def _read_known(self) -> tuple[dict[str, Head], int]:
+        """Read how every file was left, and where that was last written down for all of them."""
+        heads: dict[str, Head] = {}
+        seen: set[bytes] = set()
+        at = self._size + 1
+        for line in self._lines_backwards(self._size):
+            at -= len(line) + 1
+            # Cheap look first: most lines are about files that were found already.
+            names = {*_FILE.findall(line)}
+            step = read_line(line) if not names <= seen else None
+            if step is not None:
+                seen |= names
+                found = {part.file: Head(part.target, part.whole) for part in step.parts}
+                heads = found | heads
+            before = read_heads(line, at)
+            if before is not None:
+                return before | heads, at
+        return heads, 0
 
     def _steps_backwards(self, file: str) -> Iterator[tuple[Step, Part]]:
         key = _key(file)

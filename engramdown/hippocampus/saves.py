@@ -73,8 +73,7 @@ class Saves:
 
     def strangers(self) -> bool:
         """Whether there is a file that the journal does not know: hand-written, or pulled."""
-        names = self._reader.names()
-        return len(self._history.heads(names)) < len(names)
+        return not self._history.heads().keys() >= {*self._reader.names()}
 
     def out_of_step(self) -> list[str]:
         """Return the files that are not as the journal says; strangers do not count."""
@@ -87,7 +86,10 @@ class Saves:
             also: Files that are known to be out of step.
         """
         names = [name for name, head, now in self._states_of_files() if (head or "") != now]
-        saves = [self._save(name) for name in dict.fromkeys([*names, *also])]
+        heads = {name: self._head_text(name) for name in dict.fromkeys([*names, *also])}
+        files = [(self._reader.path(name), head or "") for name, head in heads.items()]
+        data = self._staging.settled(files)
+        saves = [self._save(name, heads[name], now) for name, now in zip(heads, data, strict=True)]
         return [save for save in saves if self._is_news(save)]
 
     def displaced(self, name: str, saved: str, source: str) -> Save | None:
@@ -117,7 +119,8 @@ class Saves:
             slot = Slot(save.saved, save.disk, parse(save.saved or ""))
             draft.preset(save.edit.file, slot)
         for save in saves:
-            if save.head is not None:
+            # One that was removed and is back says as much as one that was changed.
+            if save.head is not None or self._history.head(save.edit.file) == "":
                 moved = self._stands_elsewhere(save.edit.file, draft)
                 respond(draft, save.edit, moved, new_id, today().isoformat())
         return draft
@@ -134,13 +137,13 @@ class Saves:
 
     def _states_of_files(self) -> list[tuple[str, str | None, str]]:
         """Return each file with the digest that the journal says and the one it has."""
-        names = list(dict.fromkeys([*FIXED, *self._reader.names()]))
-        heads = self._history.heads(names)
+        heads = self._history.heads()
+        # Those that are gone, too: somebody may have removed a topic.
+        left = (name for name, head in heads.items() if head and filing.is_name(name))
+        names = dict.fromkeys([*FIXED, *self._reader.names(), *sorted(left)])
         return [(name, heads.get(name), self._reader.read(name).digest) for name in names]
 
-    def _save(self, name: str) -> Save:
-        head = self._head_text(name)
-        data = self._staging.settled(self._reader.path(name), head or "")
+    def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
         saved = decoded(data)
         states = self._states(name, head)
         if len(states) > 1 and self._history.was(name, digest(saved)):

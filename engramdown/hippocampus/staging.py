@@ -149,7 +149,7 @@ class Staging:
             if file not in conflicts:
                 self.drop(file.temporary)
         for file in conflicts:
-            file.displaced = self.settled(file.temporary, file.slot.before or "")
+            (file.displaced,) = self.settled([(file.temporary, file.slot.before or "")])
         return conflicts
 
     def put_back(self, files: Sequence[Staged]) -> bool:
@@ -157,20 +157,27 @@ class Staging:
         done = [self._put_back(file) for file in files]
         return all(done)
 
-    def settled(self, path: Path, head: str) -> bytes | None:
-        """Read a file that a person may be saving at this moment, once it looks whole.
+    def settled(self, files: Sequence[tuple[Path, str]]) -> list[bytes | None]:
+        """Read files that a person may be saving at this moment, once they look whole.
 
         Args:
-            path: The file.
-            head: What stood in it before the person came.
+            files: Each file, and what stood in it before the person came.
         """
         waited = 0.0
-        data = self._closed(path)
-        while waited < _patience(decoded(data), head):
+        found = [self._closed(path) for path, _ in files]
+        while True:
+            # They are waited for together: a folder that was removed is a wait, not one per file.
+            cut = [
+                at
+                for at, (_, head) in enumerate(files)
+                if waited < _patience(decoded(found[at]), head)
+            ]
+            if not cut:
+                return found
             time.sleep(_POLL)
             waited += _POLL
-            data = self._closed(path)
-        return data
+            for at in cut:
+                found[at] = self._closed(files[at][0])
 
     def drop(self, path: Path) -> None:
         """Remove a temporary file, unless a program writes into it; it is looked at again then."""

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-__all__ = ["Change", "Part", "Step", "common", "digest", "make_part", "read_line", "write_line"]
+__all__ = [
+    "Change",
+    "Head",
+    "Part",
+    "Step",
+    "common",
+    "digest",
+    "make_part",
+    "read_heads",
+    "read_line",
+    "write_line",
+]
 
 # A whole text is written again when the journal has grown by this many times its size, so that a
 # state is found by reading a bounded piece of the journal, which at most grows by a quarter.
@@ -30,7 +41,8 @@ class Change:
         file: The file, relative to the memory folder.
         before: Its lines before, or ``None`` if the step added it.
         after: Its lines after, or ``None`` if the step took it out.
-        section: The rule kind of the section that it was taken out of, or ``""``.
+        section: The section that it was taken out of, or ``""``: a rule kind, or the title of one
+            of a person's own.
     """
 
     id: str
@@ -76,6 +88,19 @@ class Part:
     def backward(self, text: str) -> str:
         """Return the text before, given the one after."""
         return text[: self.at] + self.old + text[self.at + len(self.new) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How the last step left a file.
+
+    Attributes:
+        target: The digest of its text; ``""`` if it was removed.
+        whole: The size of the journal, in bytes, when it last got the whole text.
+    """
+
+    target: str
+    whole: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +170,14 @@ def make_part(
     return Part(file, digest(before), digest(after), start, cut, put, text, size if due else whole)
 
 
-def write_line(step: Step) -> bytes:
-    """Return a step as one line of JSON, its line end included."""
+def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0) -> bytes:
+    """Return a step as one line of JSON, its line end included.
+
+    Args:
+        step: The step.
+        heads: How the steps before this one left every file, or ``None``.
+        at: Where the line will stand, in bytes of the journal.
+    """
     record: dict[str, Any] = {
         "step": step.id,
         "at": step.at,
@@ -178,6 +209,9 @@ def write_line(step: Step) -> bytes:
             for change in step.changes
         ],
     }
+    if heads is not None:
+        files = {file: [head.target, head.whole] for file, head in heads.items()}
+        record["known"] = {"at": at, "files": files}
     line = json.dumps(record, ensure_ascii=False)
     # A lone surrogate of the file is one of its bytes again; any other cannot come from a file.
     return line.encode("utf-8", "surrogateescape") + b"\n"
@@ -209,6 +243,22 @@ def read_line(line: bytes) -> Step | None:
             ),
         )
     except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
+    """Return how every file was left before the step of a line that stands at ``at``.
+
+    ``None`` if it does not say so, or was written for another place: then lines came between that
+    its writer did not know, or are gone.
+    """
+    if b'"known": {' not in line:
+        return None
+    try:
+        known = json.loads(line.decode("utf-8", "surrogateescape"))["known"]
+        heads = {file: Head(str(to), int(whole)) for file, (to, whole) in known["files"].items()}
+        return heads if known["at"] == at else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,3 +104,69 @@ def test_the_rule_that_stays_is_shown_and_heard_again_and_the_lesson_is_not(
         "discarded",
     ]
     assert str(cortex.build_memory_context()).count("Retry twice") == 1
+
+
+@pytest.fixture
+def topics(store: Hippocampus) -> Path:
+    """Return the folder of topics, with two lessons of one topic and one of another."""
+    for text, topic in (("Retry twice", "ci"), ("Pin the image", "ci"), ("Two passes", "build")):
+        store.encode_lesson(text, topic=topic)
+    return store.memory / "topics"
+
+
+def test_a_topic_file_that_was_removed_takes_its_lessons_along(
+    store: Hippocampus, topics: Path
+) -> None:
+    append(store, "topics/ci.md", "- By hand")
+    store.notice()
+    (topics / "ci.md").unlink()
+    other = Hippocampus(store.root, disk=Disk(durable=False))
+    assert other.notice() is True
+    assert texts(other) == [("lessons.md", "Two passes")]
+    assert [text for text, _, _ in retired(other)] == ["Retry twice", "Pin the image", "By hand"]
+    assert not (topics / "ci.md").exists()
+    assert other.notice() is False
+    assert Hippocampus(store.root).notice() is False
+
+
+def test_a_folder_of_topics_may_be_removed(store: Hippocampus, topics: Path) -> None:
+    shutil.rmtree(topics)
+    assert store.notice() is True
+    assert texts(store) == []
+    assert {text for text, _, _ in retired(store)} == {"Retry twice", "Pin the image", "Two passes"}
+    store.encode_lesson("Written by us", topic="ci")
+    assert texts(store) == [("lessons.md", "Written by us")]
+
+
+def test_a_folder_of_topics_that_is_gone_for_a_moment_is_waited_for(
+    store: Hippocampus, topics: Path
+) -> None:
+    aside = topics.with_name("aside")
+    topics.rename(aside)
+    back = threading.Timer(0.1, aside.rename, [topics])
+    back.start()
+    assert store.notice() is False
+    back.join()
+    assert len(texts(store)) == 3
+    assert retired(store) == []
+
+
+def test_a_topic_file_that_got_another_name_was_moved(store: Hippocampus, topics: Path) -> None:
+    (topics / "ci.md").rename(topics / "pipeline.md")
+    assert store.notice() is True
+    assert len(texts(store)) == 3
+    assert retired(store) == []
+    assert [entry.text for entry in store.recall_topic("pipeline")] == [
+        "Retry twice",
+        "Pin the image",
+    ]
+
+
+def test_a_topic_that_comes_back_is_no_longer_kept_out(store: Hippocampus, topics: Path) -> None:
+    text = read(store, "topics/ci.md")
+    (topics / "ci.md").unlink()
+    store.notice()
+    (topics / "ci.md").write_text(text, encoding="utf-8")
+    assert store.notice() is True
+    assert [entry.text for entry in store.recall_topic("ci")] == ["Retry twice", "Pin the image"]
+    assert retired(store) == []

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from engramdown.hippocampus.steps import (
     Change,
+    Head,
     Part,
     Step,
     digest,
     make_part,
+    read_heads,
     read_line,
     write_line,
 )
@@ -60,6 +62,32 @@ def test_a_step_comes_back_from_its_line(
     assert line.index(b"\n") == len(line) - 1
     assert read_line(line) == step
     assert read_line(line[:-1]) == step
+
+
+HEADS: Final = {"rules.md": Head("0123456789abcdef", 7), "topics/k\u00f6ln.md": Head("", 0)}
+
+
+def test_a_line_may_tell_how_every_file_was_left_before_it() -> None:
+    line = write_line(STEP, HEADS, 300)
+    assert read_line(line) == STEP
+    assert read_heads(line, 300) == HEADS
+    assert read_heads(write_line(STEP, {}, 0), 0) == {}
+
+
+@pytest.mark.parametrize(
+    "line, at",
+    [
+        pytest.param(write_line(STEP), 0, id="not-told"),
+        pytest.param(write_line(STEP, HEADS, 300), 301, id="another-place"),
+        pytest.param(write_line(STEP, HEADS, 300)[:-9], 300, id="torn"),
+        pytest.param(b'{"known": {}}', 0, id="nothing-said"),
+        pytest.param(b'{"known": {"files": 0}}', 0, id="no-files"),
+        pytest.param(b'{"known": {"files": {"a": [0]}, "at": 0}}', 0, id="half-a-head"),
+        pytest.param(b'{"known": {"files": {}}}', 0, id="no-place"),
+    ],
+)
+def test_how_the_files_were_left_is_not_guessed(line: bytes, at: int) -> None:
+    assert read_heads(line, at) is None
 
 
 def test_a_step_names_its_files() -> None:
