@@ -1,7 +1,8 @@
 """What a model is shown of memory: sections, chosen under a budget.
 
-Promises: a section never costs more tokens than its budget; an entry is shown whole or not at all,
-and a section says how many it leaves out; the same memory, message, day and budgets give the same
+Promises: a section never costs more tokens than its budget, and the whole never more than its
+sections and a frame of :data:`FRAME`; an entry is shown whole or not at all, and a section says how
+many it leaves out; the same memory, message, day and budgets give the same
 bytes, and while everything fits, the message changes nothing. Metadata, ids and private notes do
 not appear, and no text can pass for a heading or a line of ours. No clock, no file.
 """
@@ -18,11 +19,13 @@ from engramdown.cortex.inert import bullet, one_line, paragraphs
 from engramdown.cortex.relevance import Index
 from engramdown.cortex.wording import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
+from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
 
 __all__ = [
     "BUDGETS",
+    "FRAME",
     "Memory",
     "MemoryContext",
     "Section",
@@ -40,6 +43,9 @@ BUDGETS: Final[Mapping[str, int]] = {
     "scratchpad": 500,
 }
 """What each section may cost in tokens; the order is the one in which they are shown."""
+
+FRAME: Final = 500
+"""What ``context.j2`` may add to the sections, in tokens."""
 
 _HEADINGS: Final = {
     "identity": "## Your Memory — Identity",
@@ -158,7 +164,7 @@ def build(
         overrides: Templates of the person's own, by name; see :mod:`engramdown.cortex.wording`.
 
     Raises:
-        StoreError: A template of ``overrides`` is broken.
+        StoreError: A template of ``overrides`` is broken, or says too much.
 
     >>> rule = Entry(id="k3v9q2ht", text="Use uv", kind="always", scope="project")
     >>> print(build(Memory(project_rules=[rule]), "", date(2026, 3, 1)).sections[0].text)
@@ -179,6 +185,7 @@ def build(
             sections.append(_fit(frame, [entries[at] for at in live], scores))
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""
+    _check_frame(estimate_tokens(text) - sum(section.tokens for section in sections))
     return MemoryContext(text, sections)
 
 
@@ -290,8 +297,17 @@ def _fit(frame: _Frame, entries: Sequence[Entry], scores: Scores) -> Section:
         if tokens <= frame.budget:
             return frame.section(text, shown, left_out)
         # A template of the person's own says more with each entry than ours: take fewer.
-        room = room * (frame.budget - base) // (tokens - base)
+        room = min(room * (frame.budget - base) // (tokens - base), room * 3 // 4)
     return frame.section(bare if base <= frame.budget else "", (), entries)
+
+
+def _check_frame(tokens: int) -> None:
+    """Refuse a ``context.j2`` that adds more than a frame to the sections."""
+    if tokens > FRAME:
+        raise StoreError(
+            f"templates/context.j2: adds {tokens} tokens to the sections, {FRAME} are allowed; "
+            f"say less in it, or remove it to get our words back"
+        )
 
 
 def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:

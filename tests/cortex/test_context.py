@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from engramdown.cortex import context
 from engramdown.cortex.context import (
     BUDGETS,
+    FRAME,
     Memory,
     MemoryContext,
     Section,
@@ -403,6 +404,24 @@ class TestOverrides:
         mine = {"context.j2": "{{ sections | join('|') }}"}
         memory = Memory(project_lessons=[entry("a")])
         assert build(memory, "", TODAY, overrides=mine) == "## Your Memory — Project Lessons\n\n- a"
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            pytest.param("{% for s in sections %}{{ s }}{{ s }}{{ s }}{% endfor %}", id="thrice"),
+            pytest.param("word " * 600 + "{{ sections | first }}", id="long"),
+        ],
+    )
+    def test_a_frame_that_says_too_much_is_named(self, words: str) -> None:
+        memory = Memory(project_lessons=[entry(f"Lesson number {n}") for n in range(100)])
+        with pytest.raises(StoreError, match=r"templates/context\.j2: adds .* 500 are allowed"):
+            build(memory, "", TODAY, overrides={"context.j2": words})
+
+    def test_the_whole_never_costs_more_than_its_sections_and_a_frame(self) -> None:
+        memory = Memory(project_lessons=[entry(f"Lesson number {n}") for n in range(900)])
+        mine = {"context.j2": "word " * 400 + "{{ sections | first }}"}
+        context = build(memory, "", TODAY, overrides=mine)
+        assert estimate_tokens(context) <= BUDGETS["project_lessons"] + FRAME
 
     def test_a_broken_template_is_named(self) -> None:
         with pytest.raises(StoreError, match=r"section\.j2, line 2: 'entries' is undefined"):
