@@ -1,11 +1,13 @@
 """``engramdown why``, ``history`` and ``undo``: the journal of changes, read and reversed.
 
-Promises: ``why`` and ``history`` change nothing; what a person wrote since is never undone.
+Promises: ``why`` and ``history`` change nothing; what a person wrote since is never undone; a
+refused undo says how to go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -14,7 +16,7 @@ from click.exceptions import Exit
 from engramdown import Cortex, Entry, Hippocampus, Proposal
 from engramdown.cli import messages, output
 from engramdown.cli.changing import Outcome
-from engramdown.cli.codes import REFUSED
+from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.data import archived_data, entry_data, proposal_data, step_data
 from engramdown.cli.entries import place as place_of
 from engramdown.cli.finding import Found, find_anywhere
@@ -30,10 +32,10 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines
-from engramdown.errors import EntryNotFoundError
+from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.entry import Archived
+from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.steps import Step
-from engramdown.hippocampus.undoing import pick
 
 __all__ = ["history", "undo", "why"]
 
@@ -43,6 +45,14 @@ class _Kept(NamedTuple):
 
     step: Step
     store: Hippocampus
+
+
+class _Choice(NamedTuple):
+    """The step to undo, the newer ones of which nothing is left, and the one before it."""
+
+    kept: _Kept
+    passed: Sequence[_Kept] = ()
+    before: _Kept | None = None
 
 
 @click.command()
@@ -106,13 +116,22 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry
     A hand edit is never undone, and never overwritten.
     """
     cortex = open_cortex(place)
-    store = _store_to_undo(cortex, scope, step_id)
+    stores = [store for store in cortex.stores if scope in (None, store.scope)]
+    choice = _named(stores, step_id) if step_id else _last(stores)
+    (step, store), passed = choice.kept, choice.passed
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
-    step = store.undo(step_id)
-    lines = [line((messages.undone(step), "good"), hang=2)]
+    try:
+        store.undo(step.id)
+    except UndoRefusedError as error:
+        before = choice.before
+        more = [] if before is None else [messages.undo_instead(before.step, before.store.scope)]
+        raise RefusalError(str(error), more) from error
+    lines = [line(messages.passed_over(item.step), hang=2) for item in passed]
+    lines.append(line((messages.undone(step), "good"), hang=2))
     if not dry_run:
         lines += change_lines(reversed_changes(step.changes))
-    outcome.show(lines, {"undone": step_data(step, store.scope)})
+    over = [step_data(item.step, item.store.scope) for item in passed]
+    outcome.show(lines, {"undone": step_data(step, store.scope), "passed_over": over})
 
 
 def _steps(cortex: Cortex, scope: str | None) -> list[_Kept]:
@@ -139,33 +158,39 @@ def _history_lines(items: Iterable[_Kept]) -> Iterator[Line]:
         yield from step_lines(item.step, item.store.scope)
 
 
-def _store_to_undo(cortex: Cortex, scope: str | None, step_id: str) -> Hippocampus:
-    """Return the store that has the step, or the newest step that can be undone.
+def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:
+    """Return the step whose id begins with ``step_id``, in whichever store.
 
     Raises:
-        EntryNotFoundError: There is none.
+        AmbiguousIdError: There are several.
+        ClickException: There is none.
     """
-    stores = [store for store in cortex.stores if scope in (None, store.scope)]
-    if step_id:
-        stores = [
-            store
-            for store in stores
-            if any(step.id.startswith(step_id) for step in store.history())
-        ]
-        if not stores:
-            raise click.ClickException(messages.no_step(step_id))
-        return stores[0]
-    newest = [(step.at, store) for store in stores if (step := _last(store)) is not None]
-    if not newest:
-        raise click.ClickException(messages.NOTHING_TO_UNDO)
-    return max(newest, key=lambda pair: pair[0])[1]
-
-
-def _last(store: Hippocampus) -> Step | None:
+    kept = [_Kept(step, store) for store in stores for step in store.history()]
     try:
-        return pick(store.history(), "")
-    except EntryNotFoundError:
-        return None
+        return _Choice(by_prefix(step_id, kept, lambda item: item.step.id, "the journal"))
+    except EntryNotFoundError as error:
+        raise click.ClickException(messages.no_step(step_id)) from error
+
+
+def _last(stores: Iterable[Hippocampus]) -> _Choice:
+    """Return the newest step of which anything is left.
+
+    Raises:
+        ClickException: There is none.
+    """
+    each = ([(found, store) for found in store.undoable()] for store in stores)
+    # Merged, not sorted: a clock that was set back must not change the order within a store.
+    merged = heapq.merge(*each, key=lambda item: item[0].step.at, reverse=True)
+    passed: list[_Kept] = []
+    left: list[_Kept] = []
+    for found, store in merged:
+        if not found.gone:
+            left.append(_Kept(found.step, store))
+        elif not left:
+            passed.append(_Kept(found.step, store))
+    if not left:
+        raise click.ClickException(messages.NOTHING_TO_UNDO)
+    return _Choice(left[0], passed, left[1] if left[1:] else None)
 
 
 def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:

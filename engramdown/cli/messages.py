@@ -73,6 +73,7 @@ __all__ = [
     "nothing_found",
     "nothing_listed",
     "outer_project",
+    "passed_over",
     "proposal_facts",
     "receipt",
     "restored",
@@ -81,6 +82,7 @@ __all__ = [
     "stands_in",
     "step_title",
     "system_error",
+    "undo_instead",
     "undone",
     "up_to",
     "waiting",
@@ -414,8 +416,26 @@ def no_step(step_id: str) -> str:
 
 def undone(step: Step) -> str:
     """Say what was undone."""
+    return f"Undone: step {_named(step)}"
+
+
+def passed_over(step: Step) -> str:
+    """Say that nothing is left of a step that could be undone."""
+    return f"Passed over: step {_named(step)}; nothing that it wrote is there any more"
+
+
+def undo_instead(step: Step, scope: str) -> str:
+    """Say how to undo the step before one that cannot be undone."""
+    return f"`engramdown undo {step.id}` undoes the one before ({_deed(step)}, {scope})"
+
+
+def _named(step: Step) -> str:
+    return f"{step.id} ({_deed(step)})"
+
+
+def _deed(step: Step) -> str:
     what = step_title(step)
-    return f"Undone: step {step.id} ({what[:1].lower()}{what[1:]})"
+    return f"{what[:1].lower()}{what[1:]}"
 
 
 # ---- review ----

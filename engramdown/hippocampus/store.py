@@ -24,6 +24,7 @@ from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.finding import by_prefix, find_line
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.undoing import Candidate
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["Hippocampus"]
@@ -282,14 +283,19 @@ class Hippocampus:
         steps = self.history()
         return [step for step in steps if any(change.id == entry_id for change in step.changes)]
 
+    def undoable(self) -> list[Candidate]:
+        """Return the steps that an undo without a name comes to, the newest first."""
+        documents = {name: self.files.document(name) for name in self.files.names()}
+        return undoing.candidates(self.history(), documents)
+
     def undo(self, step_id: str = "") -> Step:
-        """Reverse a step: the last one that can be, or the one that is named.
+        """Reverse a step: the one that is named, or the last of which anything is left.
 
         Raises:
             EntryNotFoundError: If there is no such step, or none left to undo.
             UndoRefusedError: If a person changed since what the step wrote.
         """
-        step = undoing.pick(self.history(), step_id)
+        step = undoing.pick(self.history(), step_id) if step_id else undoing.last(self.undoable())
         act = Act("undo", "user", f"undo of {step.op} {step.id}", of=step.id)
         self.files.change(act, lambda draft: undoing.reverse(draft, step, self.history()))
         return step

@@ -2,46 +2,104 @@
 
 Promises: pure over a draft; if nothing happened since, the bytes are those of before the step;
 if something did, each memory of the step is reversed by itself, and nothing that a person
-changed since is overwritten: then the undo is refused with the reason.
+changed since is overwritten: then the undo is refused with the reason. A step of which nothing is
+left, because somebody took out what it wrote, does not stand in the way of the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.blocks import entry_block
 from engramdown.hippocampus.document import Document, parse
-from engramdown.hippocampus.filing import PENDING, RULES, Folder, entry_id, split_task, title_of
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    PENDING,
+    RULES,
+    Folder,
+    entry_id,
+    split_task,
+    title_of,
+)
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 
-__all__ = ["pick", "reverse"]
+__all__ = ["Candidate", "candidates", "last", "pick", "reverse"]
 
 # A hand edit is the person's own; what follows from one is undone with it, by hand.
 _NOT_OURS = frozenset({"person", "engramdown"})
 # Setting up is not taken back in passing, and an undo only when it is named.
 _NOT_LAST = frozenset({"init", "undo"})
+_ASIDE: Final = frozenset({ARCHIVE, PENDING})
+
+
+class Candidate(NamedTuple):
+    """A step that an undo without a name comes to.
+
+    Attributes:
+        step: The step.
+        gone: Whether nothing is left of it that could be reversed.
+    """
+
+    step: Step
+    gone: bool
+
+
+def candidates(steps: Sequence[Step], documents: Mapping[str, Document]) -> list[Candidate]:
+    """Return what an undo without a name comes to, the newest step first.
+
+    Args:
+        steps: The journal.
+        documents: All memory files by name.
+    """
+    undone = _undone(steps)
+    digests = {name: digest(document.render()) for name, document in documents.items()}
+    standing = {
+        name: {entry_id(placed) for placed in document.placed()}
+        for name, document in documents.items()
+    }
+    memory = {each for name in standing if name not in _ASIDE for each in standing[name]}
+
+    def is_left(change: Change) -> bool:
+        there = change.id in standing.get(change.file, ())
+        if change.after is None:
+            return not there
+        # A person may have moved the line to another file.
+        return there or (change.file not in _ASIDE and change.id in memory)
+
+    def is_gone(step: Step) -> bool:
+        whole = any(part.target == digests.get(part.file, "") for part in step.parts)
+        return not whole and bool(step.changes) and not any(map(is_left, step.changes))
+
+    return [
+        Candidate(step, is_gone(step))
+        for step in reversed(steps)
+        if step.by not in _NOT_OURS and step.op not in _NOT_LAST and step.id not in undone
+    ]
+
+
+def last(found: Sequence[Candidate]) -> Step:
+    """Return the step that an undo without a name reverses.
+
+    Raises:
+        EntryNotFoundError: If there is none.
+    """
+    for candidate in found:
+        if not candidate.gone:
+            return candidate.step
+    raise EntryNotFoundError("", "the journal: nothing is left to undo")
 
 
 def pick(steps: Sequence[Step], step_id: str) -> Step:
-    """Return the step to undo: the one whose id begins with ``step_id``, or the last of ours.
+    """Return the step to undo whose id begins with ``step_id``.
 
     Raises:
         EntryNotFoundError: If there is none.
         AmbiguousIdError: If there are several.
         UndoRefusedError: If it is a hand edit, or was undone already.
     """
-    undone: set[str] = set()
-    for step in reversed(steps):
-        # An undo that was undone itself does not count any more.
-        if step.op == "undo" and step.id not in undone:
-            undone.add(step.of)
-    if not step_id:
-        for step in reversed(steps):
-            if step.by not in _NOT_OURS and step.op not in _NOT_LAST and step.id not in undone:
-                return step
-        raise EntryNotFoundError("", "the journal: nothing is left to undo")
     found = [step for step in steps if step.id.startswith(step_id)]
     if not found:
         raise EntryNotFoundError(step_id, "the journal (`engramdown history` shows the steps)")
@@ -52,7 +110,7 @@ def pick(steps: Sequence[Step], step_id: str) -> Step:
         raise UndoRefusedError(
             f"step {step.id} is a hand edit; change the file back in your editor, or with git"
         )
-    if step.id in undone:
+    if step.id in _undone(steps):
         raise UndoRefusedError(f"step {step.id} was undone already")
     return step
 
@@ -74,8 +132,18 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
             folder.put(part.file, parse(part.backward(folder.get(part.file).render())))
     for change in reversed(step.changes):
         if change.file not in whole:
-            _reverse_entry(folder, change, by_hand=_hand_edits(change, step, steps))
+            _reverse_entry(folder, change, step, by_hand=_hand_edits(change, step, steps))
     _untick(folder, {change.id for change in step.changes if change.file == PENDING})
+
+
+def _undone(steps: Sequence[Step]) -> set[str]:
+    """Return the ids of the steps that were undone."""
+    undone: set[str] = set()
+    for step in reversed(steps):
+        # An undo that was undone itself does not count any more.
+        if step.op == "undo" and step.id not in undone:
+            undone.add(step.of)
+    return undone
 
 
 def _untick(folder: Folder, ids: Collection[str]) -> None:
@@ -100,7 +168,7 @@ def _hand_edits(change: Change, step: Step, steps: Sequence[Step]) -> bool:
     )
 
 
-def _reverse_entry(folder: Folder, change: Change, *, by_hand: bool) -> None:
+def _reverse_entry(folder: Folder, change: Change, step: Step, *, by_hand: bool) -> None:
     document = folder.get(change.file)
     same_id = [placed for placed in document.placed() if entry_id(placed) == change.id]
     now = same_id[0] if same_id else None
@@ -115,9 +183,10 @@ def _reverse_entry(folder: Folder, change: Change, *, by_hand: bool) -> None:
     if now is None or now.block.text != left.text or touched:
         who = "you changed it by hand" if by_hand else "it was changed"
         what = "is not there any more" if now is None else "reads otherwise now"
+        instead = "E" if now is None else f"Use `engramdown forget {change.id}` or e"
         raise UndoRefusedError(
-            f"{change.file}: {change.id} {what}: {who} after this step, and undo never overwrites "
-            f"that. Use `engramdown forget {change.id}` or edit the file."
+            f"step {step.id} is not undone: {change.file}: {change.id} {what}: {who} after this "
+            f"step, and undo never overwrites that. {instead}dit the file."
         )
     if change.before is None:
         folder.put(change.file, document.remove(now.block))

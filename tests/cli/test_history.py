@@ -98,6 +98,64 @@ def test_what_a_person_wrote_since_is_never_undone(run: Runner, rule: str, memor
     assert "on Fridays" in rules.read_text(encoding="utf-8")
 
 
+def rewrite(memory: Path, old: str, new: str) -> None:
+    """Change ``rules.md`` by hand."""
+    text = (memory / "rules.md").read_text(encoding="utf-8")
+    assert old in text
+    (memory / "rules.md").write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_refused_undo_names_the_step_and_the_one_before(
+    run: Runner, rule: str, memory: Path
+) -> None:
+    run.remember("--global", "Log in UTC")
+    run.remember("Always lint")
+    last, before, first = (step["id"] for step in run("history", "--json").json if step["changes"])
+    rewrite(memory, "Always lint", "Always lint twice")
+    done = run("undo")
+    said = " ".join(done.err.split())
+    assert (done.code, done.out) == (1, "")
+    assert f"step {last} is not undone: rules.md: " in said
+    assert f"`engramdown undo {before}` undoes the one before (you remembered, global)" in said
+    assert run.ok("undo", before).out.startswith(f"Undone: step {before}")
+    assert f"`engramdown undo {first}` undoes the one before" in " ".join(run("undo").err.split())
+    run.ok("undo", first)
+    assert "the one before" not in run("undo").err
+    assert rule not in (memory / "rules.md").read_text(encoding="utf-8")
+
+
+def test_a_step_whose_lines_you_deleted_is_passed_over(
+    run: Runner, rule: str, memory: Path
+) -> None:
+    before = (memory / "rules.md").read_text(encoding="utf-8")
+    run.remember("Always lint")
+    last = run("history", "--json").json[0]["id"]
+    (memory / "rules.md").write_text(before, encoding="utf-8")
+    done = run.ok("undo", "--dry-run", "--json").json
+    assert [step["id"] for step in done["passed_over"]] == [last]
+    done = run.ok("undo")
+    assert done.out.startswith(
+        f"Passed over: step {last} (you remembered); nothing that it wrote is there any"
+    )
+    assert f"- - Never push to main <!-- id:{rule}" in done.out
+    assert "nothing is left to undo" in run("undo").err
+
+
+def test_a_prefix_of_steps_in_both_scopes_is_told(run: Runner, memory: Path) -> None:
+    assert memory.is_dir()
+    for number in range(20):
+        run.remember("--global", f"Rule {number} for all")
+        run.remember(f"Rule {number} for this project")
+    steps = run("history", "--json", "-n", "100").json
+    found: dict[str, set[str]] = {}
+    for step in steps:
+        found.setdefault(step["id"][:1], set()).add(step["scope"])
+    prefix = next(each for each, scopes in found.items() if len(scopes) == 2)
+    done = run("undo", prefix)
+    assert (done.code, done.out) == (1, "")
+    assert "is not unique" in done.err
+
+
 def test_a_hand_edit_itself_is_not_undone(run: Runner, memory: Path) -> None:
     (memory / "lessons.md").write_text("- By hand\n", encoding="utf-8")
     run.ok("list")

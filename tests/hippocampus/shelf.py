@@ -23,7 +23,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.handedits import HandEdit, Response, respond
 from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.steps import Step, make_part
-from engramdown.hippocampus.undoing import pick, reverse
+from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse
 
 __all__ = ["TODAY", "Shelf"]
 
@@ -137,9 +137,13 @@ class Shelf:
             lambda draft: respond(draft, edit, elsewhere, self.new_id, TODAY),
         )
 
+    def undoable(self) -> list[Candidate]:
+        """Return what an undo without a name comes to."""
+        return candidates(self.steps, {name: self.document(name) for name in self.texts})
+
     def undo(self, step_id: str = "") -> Step:
         """Reverse one step."""
-        step = pick(self.steps, step_id)
+        step = pick(self.steps, step_id) if step_id else last(self.undoable())
         act = Act("undo", "user", of=step.id)
         self.change(act, lambda draft: reverse(draft, step, self.steps))
         return step

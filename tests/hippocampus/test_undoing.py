@@ -10,7 +10,7 @@ from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.steps import Step
-from engramdown.hippocampus.undoing import pick
+from engramdown.hippocampus.undoing import candidates, last, pick
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf
 from tests.hippocampus.stories import actions, engrams, shelves
@@ -182,16 +182,81 @@ def make(name: str, by: str = "llm", op: str = "encode", of: str = "") -> Step:
 
 def test_the_last_step_of_ours_that_stands_is_undone() -> None:
     steps = [make("aa"), make("ab"), make("ba", "person"), make("bb", "engramdown")]
-    assert pick(steps, "").id == "ab"
+    assert last(candidates(steps, {})).id == "ab"
     steps.append(make("u1", "user", "undo", "ab"))
-    assert pick(steps, "").id == "aa"
+    assert last(candidates(steps, {})).id == "aa"
     steps.append(make("u2", "user", "undo", "u1"))
-    assert pick(steps, "").id == "ab"
+    assert last(candidates(steps, {})).id == "ab"
 
 
 def test_nothing_is_left_to_undo() -> None:
     with pytest.raises(EntryNotFoundError, match="nothing is left to undo"):
-        pick([make("aa", "person")], "")
+        last(candidates([make("aa", "person")], {}))
+
+
+def stripped(shelf: Shelf, file: str, text: str) -> None:
+    """Let a person delete the line that holds ``text``."""
+    lines = shelf.texts[file].split("\n")
+    shelf.save(file, "\n".join(line for line in lines if text not in line))
+
+
+def test_a_step_whose_lines_a_person_deleted_is_passed_over() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.encode(Engram("CI is slow", "lesson", "project", topic="CI"))
+    stripped(shelf, "lessons.md", "CI is slow")
+    assert [(each.step.id, each.gone) for each in shelf.undoable()] == [
+        ("step0001", True),
+        ("step0000", False),
+    ]
+    assert shelf.undo().id == "step0000"
+    assert shelf.said("rules.md") == []
+    with pytest.raises(EntryNotFoundError, match="nothing is left to undo"):
+        shelf.undo()
+
+
+def test_a_step_whose_line_a_person_changed_is_not_passed_over() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.encode(NEVER)
+    shelf.save("rules.md", shelf.texts["rules.md"].replace("Push", "Pull"))
+    with pytest.raises(UndoRefusedError, match=r"step step0001 is not undone: rules\.md"):
+        shelf.undo()
+
+
+def test_a_step_whose_line_a_person_moved_is_not_passed_over() -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.encode(LATER)
+    line = shelf.texts["lessons.md"].split("\n")[2]
+    shelf.texts["lessons.md"] = "# Lessons\n"
+    shelf.texts["topics/ci.md"] = f"{line}\n"
+    assert not shelf.undoable()[0].gone
+    with pytest.raises(UndoRefusedError, match="is not there any more"):
+        shelf.undo()
+
+
+def test_a_step_that_took_something_out_is_not_passed_over_before_it_is_back() -> None:
+    shelf = Shelf({"rules.md": "- Use uv <!-- id:aaaaaaaa -->\n- b\n"})
+    shelf.retire("rules.md")
+    line = "- Use uv <!-- id:aaaaaaaa -->\n"
+    stripped(shelf, "archive.md", "Use uv")
+    assert not shelf.undoable()[0].gone
+    shelf.save("rules.md", shelf.texts["rules.md"] + line)
+    assert shelf.undoable()[0].gone
+
+
+def test_of_two_lines_with_one_id_one_that_was_taken_out_comes_back() -> None:
+    page = "- a <!-- id:aaaaaaaa -->\n- a <!-- id:aaaaaaaa -->\n"
+    shelf = Shelf({"lessons.md": page})
+    shelf.change(
+        Act("rewrite", "user"),
+        lambda draft: draft.put(
+            "lessons.md", draft.get("lessons.md").remove(draft.get("lessons.md").blocks[0])
+        ),
+    )
+    shelf.undo()
+    assert shelf.texts["lessons.md"] == page
 
 
 def test_a_step_is_named_by_any_unique_prefix() -> None:
