@@ -25,7 +25,7 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.reading import read_stdin
-from engramdown.cli.wording import kind_of
+from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
 
 __all__ = ["remember"]

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from engramdown.clock import today
+from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.pending import (
     Identity,
     Operation,
@@ -21,7 +22,7 @@ from engramdown.cortex.pending import (
     identity,
     kind_and_fold,
 )
-from engramdown.engram import Engram
+from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Document, Placed
@@ -136,6 +137,8 @@ class FileQueue:
             return None
         entry = replace(filing.as_entry(filing.PENDING, self._store.scope, placed), text=text)
         values = placed.block.meta.values() if placed.block.meta else {}
+        if not {"id", "kind"} & values.keys():
+            entry = replace(entry, kind=self._kind_of(text))
         engram, problem = _engram(entry)
         return Pending(
             id=_pending_id(placed),
@@ -149,6 +152,11 @@ class FileQueue:
             line=placed.line,
             problem=problem,
         )
+
+    def _kind_of(self, text: str) -> Kind:
+        """Return the kind of a person's own line; their tick in a project changes no other."""
+        kind = kind_of(text)
+        return "lesson" if kind == "profile" and self._store.scope == "project" else kind
 
     def _retire_replaced(self, draft: Draft, item: Pending, engram: Engram) -> None:
         """Move the memory that the proposal is about to the archive, wherever it stands."""

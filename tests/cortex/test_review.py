@@ -172,6 +172,31 @@ class TestReading:
         assert item.id.startswith("~")
 
     @pytest.mark.parametrize(
+        "line, kind",
+        [
+            pytest.param("- [x] Always run make", "always", id="always"),
+            pytest.param("- [ ] Please never push to main", "never", id="never"),
+            pytest.param("- [-] When CI is red, look at the log", "when", id="when"),
+            pytest.param("- [x] CI is slow", "lesson", id="lesson"),
+            pytest.param("- [x] Never push <!-- kind:lesson -->", "lesson", id="said"),
+            pytest.param("- [x] Never push <!-- id:k3v9q2ht -->", "lesson", id="ours"),
+            pytest.param("- [x] My name is Ada", "lesson", id="fact-in-a-project"),
+        ],
+    )
+    def test_the_kind_of_a_persons_own_line_is_found_in_its_words(
+        self, queue: FileQueue, person: Person, line: str, kind: str
+    ) -> None:
+        person.saves("pending.md", f"{line}\n")
+        (item,) = queue.pending()
+        assert item.engram.kind == kind
+
+    def test_a_fact_about_the_user_in_the_global_scope_is_one(self, tmp_path: Path) -> None:
+        store = Hippocampus(tmp_path / "home", "global", disk=Disk(durable=False))
+        Person(store.root).saves("pending.md", "- [x] My name is Ada\n")
+        (item,) = FileQueue(store).pending()
+        assert item.engram.kind == "profile"
+
+    @pytest.mark.parametrize(
         "line",
         [
             pytest.param("- a note", id="no-box"),
@@ -285,6 +310,16 @@ class TestAccepting:
         (entry,) = store.entries()
         assert (entry.text, entry.source, entry.by_person) == ("my own line", "user", True)
         assert person.reads("pending.md") == "# To do\n\n- a note\n"
+
+    def test_a_rule_of_a_persons_own_is_filed_as_one(
+        self, store: Hippocampus, queue: FileQueue, person: Person
+    ) -> None:
+        person.saves("pending.md", "- [x] Always run make\n")
+        (item,) = queue.pending()
+        queue.accept(item, item.engram)
+        assert [(entry.text, entry.kind) for entry in store.recall_rules()] == [
+            ("Always run make", "always")
+        ]
 
     def test_the_same_line_twice_is_one_memory(
         self, store: Hippocampus, queue: FileQueue, person: Person

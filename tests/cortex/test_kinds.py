@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cli.wording import kind_of
+from engramdown.cortex.kinds import kind_of
 from engramdown.engram import KINDS
 
 
