@@ -7,18 +7,16 @@ grows with what changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from engramdown.hippocampus.document import Document
 from engramdown.hippocampus.filing import entry_id
-from engramdown.hippocampus.merge import compare
 from engramdown.hippocampus.steps import Change, common
 
-__all__ = ["Act", "Draft", "Slot", "entry_changes"]
+__all__ = ["Act", "Draft", "OutOfStepError", "Slot", "entry_changes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """Who does what, and why: the words for the journal.
 
     Attributes:
@@ -34,7 +32,19 @@ class Act:
     of: str = ""
 
 
-@dataclass(slots=True)
+class OutOfStepError(Exception):
+    """A file is not as the journal says: a person saved it.
+
+    Attributes:
+        name: The file.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Name the file."""
+        super().__init__(name)
+        self.name = name
+
+
 class Slot:
     """One file in a draft.
 
@@ -45,14 +55,13 @@ class Slot:
         after: What the step makes of it.
     """
 
-    before: str | None
-    disk: bytes | None
-    document: Document
-    after: Document = field(init=False)
+    __slots__ = ("after", "before", "disk", "document")
 
-    def __post_init__(self) -> None:
+    def __init__(self, before: str | None, disk: bytes | None, document: Document) -> None:
         """Begin with no change."""
-        self.after = self.document
+        self.before = before
+        self.disk = disk
+        self.document = self.after = document
 
     def copy(self) -> Slot:
         """Return a slot that can change without this one."""
@@ -107,6 +116,9 @@ class Draft:
 
 def entry_changes(file: str, before: Document, after: Document) -> Iterator[Change]:
     """Yield what happened to each entry; blocks that both documents share are skipped unread."""
+    # Imported here, as in all that is loaded to read: only a step that is written compares.
+    from engramdown.hippocampus.merge import compare
+
     old, new = before.blocks, after.blocks
     # Blocks are equal only to themselves.
     start = common(old, new)

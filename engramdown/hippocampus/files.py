@@ -12,22 +12,25 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.document import Document, parse
-from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
+from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.lock import Held, ScopeLock
+from engramdown.hippocampus.noticing import has_leftovers, is_out_of_step
 from engramdown.hippocampus.reading import Reader, decoded, named_errors
-from engramdown.hippocampus.recovery import Leftover, Recovery
-from engramdown.hippocampus.saves import Save, Saves
-from engramdown.hippocampus.staging import OutOfStepError, Staged, Staging
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.hippocampus.steps import Step
+
+if TYPE_CHECKING:
+    from engramdown.hippocampus.recovery import Leftover, Recovery
+    from engramdown.hippocampus.saves import Save, Saves
+    from engramdown.hippocampus.staging import Staged, Staging
 
 __all__ = ["FileChange", "MemoryFiles", "new_id"]
 
@@ -40,8 +43,7 @@ _YIELDS: Final = 50
 _MERGES: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """What a rehearsed step would do to a file.
 
     Attributes:
@@ -55,7 +57,6 @@ class FileChange:
     after: str
 
 
-@dataclass(slots=True)
 class _Hold:
     """The scope in our hands.
 
@@ -65,9 +66,10 @@ class _Hold:
         yielded: How often we gave way to a save.
     """
 
-    lock: Held
-    displaced: deque[Staged] = field(default_factory=deque)
-    yielded: int = 0
+    def __init__(self, lock: Held) -> None:
+        self.lock = lock
+        self.displaced: deque[Staged] = deque()
+        self.yielded = 0
 
 
 class MemoryFiles:
@@ -92,11 +94,29 @@ class MemoryFiles:
         self._disk = disk
         self._reader = Reader(root, disk)
         self.folder = self._reader.folder
-        self._staging = Staging(disk)
-        self._saves = Saves(self._reader, self.history, self._staging)
-        self._recovery = Recovery(disk, self._reader, self.history, self._staging)
         self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
         self._rehearsal: dict[str, Slot] | None = None
+
+    # What only a step needs is loaded with the first one: most processes only read. It is asked
+    # for under the lock, so two threads cannot make two of it.
+
+    @cached_property
+    def _staging(self) -> Staging:
+        from engramdown.hippocampus.staging import Staging
+
+        return Staging(self._disk)
+
+    @cached_property
+    def _saves(self) -> Saves:
+        from engramdown.hippocampus.saves import Saves
+
+        return Saves(self._reader, self.history, self._staging)
+
+    @cached_property
+    def _recovery(self) -> Recovery:
+        from engramdown.hippocampus.recovery import Recovery
+
+        return Recovery(self._disk, self._reader, self.history, self._staging)
 
     def names(self) -> list[str]:
         """Return the memory files that exist, in a fixed order.
@@ -200,7 +220,8 @@ class MemoryFiles:
             return False
         with named_errors(self.folder, "read"):
             self.history.refresh()
-            if not self._saves.out_of_step() and not self._recovery.is_needed():
+            found = is_out_of_step(self._reader, self.history)
+            if not found and not has_leftovers(self._reader, self._disk):
                 return False
         with self._hold() as hold:
             found = self._take_in(hold)
@@ -316,6 +337,8 @@ class MemoryFiles:
 
     def _merge_displaced(self, hold: _Hold) -> None:
         """Merge the saves that our own files displaced; merging one may displace another."""
+        from engramdown.hippocampus.recovery import Leftover
+
         for _ in range(_MERGES):
             if not hold.displaced:
                 return

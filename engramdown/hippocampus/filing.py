@@ -34,7 +34,6 @@ from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.metadata import Metadata
-from engramdown.redaction import redact
 
 __all__ = [
     "ARCHIVE",
@@ -262,6 +261,8 @@ def _add(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) 
 
 def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
+    from engramdown.redaction import redact
+
     meta = placed.block.meta or Metadata()
     # Under the headings of the format it is its kind that says where it stood.
     own = "" if placed.kind or record["was"] == PENDING else redact(placed.heading)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
@@ -26,8 +25,7 @@ FIXED: Final = (filing.ARCHIVE, filing.RULES, filing.LESSONS, filing.PROFILE, fi
 """The memory files that do not depend on topics, in the order in which they are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A file as it was read.
 
     Attributes:

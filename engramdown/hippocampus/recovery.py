@@ -12,10 +12,12 @@ from pathlib import Path
 
 from engramdown.hippocampus.disk import UNFINISHED, Disk
 from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.draft import OutOfStepError
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
+from engramdown.hippocampus.noticing import leftover_of, paths
 from engramdown.hippocampus.reading import Reader, decoded
-from engramdown.hippocampus.staging import OutOfStepError, Staged, Staging, leftover_of
+from engramdown.hippocampus.staging import Staged, Staging
 from engramdown.hippocampus.steps import Part, digest
 
 __all__ = ["Leftover", "Recovery"]
@@ -48,10 +50,6 @@ class Recovery:
         self._history = history
         self._staging = staging
 
-    def is_needed(self) -> bool:
-        """Whether a temporary file is lying about; needs no lock."""
-        return any(leftover_of(path) for path in self._paths())
-
     def carry_out(self, finished: str) -> None:
         """Carry out the steps after ``finished`` that did not reach their files."""
         for step in self._history.steps_after(finished):
@@ -60,17 +58,12 @@ class Recovery:
 
     def leftovers(self) -> Iterator[Leftover]:
         """Remove temporary files of ours, and yield those that hold a person's save."""
-        for path in self._paths():
+        for path in paths(self._reader, self._disk):
             found = leftover_of(path)
             if path.name == f".gitignore{UNFINISHED}":
                 self._staging.drop(path)
             elif found is not None:
                 yield from self._leftover(path, *found)
-
-    def _paths(self) -> Iterator[Path]:
-        folder = self._reader.folder
-        for place in (self._reader.root, folder, folder / "topics"):
-            yield from (place / name for name in self._disk.names(place))
 
     def _carry_out(self, part: Part) -> None:
         if not is_name(part.file) or not part.target:

@@ -13,12 +13,13 @@ from typing import Final
 from engramdown.clock import today
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Document, Placed, parse
-from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
+from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, respond
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.metadata import Metadata
-from engramdown.hippocampus.reading import FIXED, Reader, decoded, encoded
-from engramdown.hippocampus.staging import OutOfStepError, Staging
+from engramdown.hippocampus.noticing import states
+from engramdown.hippocampus.reading import Reader, decoded, encoded
+from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.steps import Step, digest
 
@@ -75,17 +76,14 @@ class Saves:
         """Whether there is a file that the journal does not know: hand-written, or pulled."""
         return not self._history.heads().keys() >= {*self._reader.names()}
 
-    def out_of_step(self) -> list[str]:
-        """Return the files that are not as the journal says; strangers do not count."""
-        return [name for name, head, now in self._states_of_files() if head not in (None, now)]
-
     def found(self, also: Iterable[str]) -> list[Save]:
         """Return what a person saved, strangers included, once it looks whole.
 
         Args:
             also: Files that are known to be out of step.
         """
-        names = [name for name, head, now in self._states_of_files() if (head or "") != now]
+        now = states(self._reader, self._history)
+        names = [name for name, head, state in now if (head or "") != state]
         heads = {name: self._head_text(name) for name in dict.fromkeys([*names, *also])}
         files = [(self._reader.path(name), head or "") for name, head in heads.items()]
         data = self._staging.settled(files)
@@ -134,14 +132,6 @@ class Saves:
         changes = entry_changes(file, parse(save.head), parse(save.saved or ""))
         act = _MEANWHILE if save.displaced else _BY_HAND
         return new_step(act, (part,), tuple(changes))
-
-    def _states_of_files(self) -> list[tuple[str, str | None, str]]:
-        """Return each file with the digest that the journal says and the one it has."""
-        heads = self._history.heads()
-        # Those that are gone, too: somebody may have removed a topic.
-        left = (name for name, head in heads.items() if head and filing.is_name(name))
-        names = dict.fromkeys([*FIXED, *self._reader.names(), *sorted(left)])
-        return [(name, heads.get(name), self._reader.read(name).digest) for name in names]
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
         saved = decoded(data)

@@ -11,7 +11,6 @@ A temporary name tells what the file was meant to be: ``.<name>.<digest>.<random
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import UNFINISHED, Disk
-from engramdown.hippocampus.draft import Slot
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.draft import OutOfStepError, Slot
 from engramdown.hippocampus.reading import decoded, encoded
 from engramdown.hippocampus.steps import digest
 
-__all__ = ["OutOfStepError", "Staged", "Staging", "leftover_of"]
+__all__ = ["Staged", "Staging"]
 
 # How long a file that looks cut short is given to become whole, in seconds: editors that write in
 # place need milliseconds, and a person who deletes the last line is kept waiting this long once.
@@ -33,23 +32,6 @@ _SETTLE_SHORT: Final = 0.25
 # How long one is waited for that a program has open for writing; it is looked at again later.
 _SETTLE_OPEN: Final = 2.0
 _POLL: Final = 0.005
-
-_LEFTOVER: Final = re.compile(
-    rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
-)
-
-
-class OutOfStepError(Exception):
-    """A file is not as the journal says: a person saved it.
-
-    Attributes:
-        name: The file.
-    """
-
-    def __init__(self, name: str) -> None:
-        """Name the file."""
-        super().__init__(name)
-        self.name = name
 
 
 @dataclass(slots=True)
@@ -251,12 +233,6 @@ class Staging:
             return True
         self._disk.exchange(file.temporary, file.path)
         return False
-
-
-def leftover_of(path: Path) -> tuple[str, str] | None:
-    """Return the file name and the digest that a temporary name holds; ``None`` for another."""
-    match = _LEFTOVER.fullmatch(path.name)
-    return (match["file"], match["digest"]) if match else None
 
 
 def _patience(text: str | None, head: str) -> float:

@@ -1,0 +1,55 @@
+"""Whether a scope is as the journal says: all that reading memory has to ask before it begins.
+
+Promises: takes no lock and writes nothing; a scope in order is seen without loading any of the
+modules that would put it in order, because most processes only read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from engramdown.hippocampus.disk import UNFINISHED, Disk
+from engramdown.hippocampus.filing import is_name
+from engramdown.hippocampus.history import History
+from engramdown.hippocampus.reading import FIXED, Reader
+
+__all__ = ["has_leftovers", "is_out_of_step", "leftover_of", "paths", "states"]
+
+# The names that engramdown.hippocampus.staging gives.
+_LEFTOVER: Final = re.compile(
+    rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
+)
+
+
+def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]]:
+    """Return each file with the digest that the journal says and the one it has."""
+    heads = history.heads()
+    # Those that are gone, too: somebody may have removed a topic.
+    left = (name for name, head in heads.items() if head and is_name(name))
+    names = dict.fromkeys([*FIXED, *reader.names(), *sorted(left)])
+    return [(name, heads.get(name), reader.read(name).digest) for name in names]
+
+
+def is_out_of_step(reader: Reader, history: History) -> bool:
+    """Whether a file is not as the journal says; strangers do not count."""
+    return any(head not in (None, now) for _, head, now in states(reader, history))
+
+
+def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
+    """Yield everything that stands where temporary files may lie about."""
+    for folder in (reader.root, reader.folder, reader.folder / "topics"):
+        yield from (folder / name for name in disk.names(folder))
+
+
+def has_leftovers(reader: Reader, disk: Disk) -> bool:
+    """Whether a temporary file is lying about."""
+    return any(leftover_of(path) for path in paths(reader, disk))
+
+
+def leftover_of(path: Path) -> tuple[str, str] | None:
+    """Return the file name and the digest that a temporary name holds; ``None`` for another."""
+    match = _LEFTOVER.fullmatch(path.name)
+    return (match["file"], match["digest"]) if match else None
