@@ -33,10 +33,10 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
     try:
         return _find_kept(cortex, prefix)
     except EntryNotFoundError as error:
-        items = (item for store in cortex.stores for item in store.archived())
-        gone = next((item for item in items if prefix and item.entry.id.startswith(prefix)), None)
-        if gone is None:
-            raise
+        try:
+            gone = find_archived(cortex, prefix)
+        except EntryNotFoundError:
+            raise error from None
         raise RefusalError(messages.is_retired(gone.entry.id)) from error
 
 

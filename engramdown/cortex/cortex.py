@@ -222,8 +222,18 @@ class Cortex:
         return gone
 
     def restore(self, entry_id: str) -> Entry:
-        """Bring back a retired memory from whichever scope holds it."""
-        return self._first(lambda store: store.restore(entry_id), entry_id)
+        """Bring back the retired memory with this id or unique prefix, in whichever scope it is.
+
+        Raises:
+            EntryNotFoundError: If no archive has one.
+            AmbiguousIdError: If the archives of both scopes have several.
+        """
+        retired = [item.entry for store in self.stores for item in store.archived()]
+        try:
+            wanted = by_prefix(entry_id, retired, lambda entry: entry.id, "the archive").id
+        except EntryNotFoundError:
+            wanted = entry_id  # A store without files cannot be asked before it restores.
+        return self._first(lambda store: store.restore(wanted), entry_id)
 
     def update(self, entry_id: str, text: str) -> Entry:
         """Change the text of a memory; its id stays. Secrets are redacted."""

@@ -154,6 +154,23 @@ def test_a_forgotten_memory_says_that_it_is_retired(run: Runner, rule: str) -> N
     )
 
 
+@pytest.mark.parametrize("command", ["restore", "forget", "why"])
+def test_a_prefix_of_what_is_retired_in_both_scopes_is_told(
+    command: str, run: Runner, memory: Path
+) -> None:
+    run.remember("--global", "Always log in UTC")
+    (found,) = run.ok("list", "--json").json
+    archives = {"k3v9aaaa": Path(found["path"]).parent / "archive.md"}
+    archives["k3v9bbbb"] = memory / "archive.md"
+    for entry_id, path in archives.items():
+        line = f"- About {entry_id} <!-- id:{entry_id} kind:lesson reason:forgotten -->\n"
+        path.write_text(line, encoding="utf-8")
+    done = run(command, "k3v9")
+    assert (done.code, done.out) == (1, "")
+    assert "'k3v9' could be any of these" in done.err
+    assert all(f"About {entry_id}" in done.err for entry_id in archives)
+
+
 @pytest.mark.parametrize("command", ["forget", "restore", "edit", "why"])
 def test_an_unknown_id_is_code_1(command: str, run: Runner, rule: str) -> None:
     assert rule

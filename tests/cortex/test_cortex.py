@@ -448,6 +448,23 @@ class TestEntries:
         assert texts(cortex) == ["Use uv"]
         assert cortex.propose(Engram("use uv", "always", scope))[0].action == "merged"
 
+    def test_a_prefix_of_what_is_retired_in_both_scopes_is_told(self, cortex: Cortex) -> None:
+        for number in range(30):
+            cortex.encode([theirs(f"Ours {number}", scope="global"), rule(f"Mine {number}")])
+        scopes: dict[str, set[Scope]] = {}
+        for entry in cortex.entries():
+            scopes.setdefault(entry.id[0], set()).add(entry.scope)
+        first = next(key for key, found in scopes.items() if len(found) == 2)
+        mine = next(entry for entry in cortex.project_hc.entries() if entry.id[0] == first)
+        ours = next(entry for entry in cortex.global_hc.entries() if entry.id[0] == first)
+        for gone in (mine, ours):
+            cortex.forget(gone.id)
+        with pytest.raises(AmbiguousIdError) as caught:
+            cortex.restore(first)
+        assert set(caught.value.matches) == {mine.id, ours.id}
+        assert cortex.restore(ours.id).scope == "global"
+        assert cortex.restore(first).id == mine.id
+
     def test_why_it_was_forgotten_holds_no_secret(self, cortex: Cortex, person: Person) -> None:
         made = cortex.encode(rule("Use uv"))[0]
         cortex.forget(made.id, why=f"it held {KEY}")
