@@ -7,7 +7,7 @@ memory without opening a file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fold, slug
 
@@ -97,8 +97,7 @@ class Entry:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What a store did with one engram.
 
     Attributes:
@@ -111,8 +110,7 @@ class Written:
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
+class Archived(NamedTuple):
     """A retired memory.
 
     Attributes:

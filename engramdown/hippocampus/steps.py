@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 __all__ = [
     "Change",
@@ -32,8 +31,7 @@ _WHOLE_EVERY: Final = 4
 _WHOLE_AT_LEAST: Final = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What a step did to one memory.
 
     Attributes:
@@ -52,8 +50,7 @@ class Change:
     section: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What a step did to one file.
 
     Attributes:
@@ -90,8 +87,7 @@ class Part:
         return text[: self.at] + self.old + text[self.at + len(self.new) :]
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """How the last step left a file.
 
     Attributes:
@@ -103,8 +99,7 @@ class Head:
     whole: int
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One change to memory.
 
     Attributes:

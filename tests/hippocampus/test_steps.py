@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Final
 
 import pytest
@@ -57,7 +56,7 @@ def test_a_step_comes_back_from_its_line(
 ) -> None:
     part = make_part(name, before, after)
     change = Change("aaaaaaaa", name, before, after, "never")
-    step = dataclasses.replace(STEP, why=why, parts=(part, part), changes=(change,), of="x")
+    step = STEP._replace(why=why, parts=(part, part), changes=(change,), of="x")
     line = write_line(step)
     assert line.index(b"\n") == len(line) - 1
     assert read_line(line) == step
