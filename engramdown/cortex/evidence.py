@@ -70,7 +70,7 @@ class Evidence:
         return Findings(
             secret=", ".join(kinds),
             tombstone="" if stands else self._turned_down.matching(engram),
-            contradicts=None if by_user else self._contradicted(engram),
+            contradicts=None if by_user and not engram.via else self._contradicted(engram),
             instruction=find_instruction(engram.text) if engram.via else "",
         )
 

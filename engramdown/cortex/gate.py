@@ -92,7 +92,8 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
     if findings.secret:
         return "secret", f"{REASONS['secret']} ({findings.secret})"
     against = findings.contradicts
-    if against is not None and engram.source != "user":
+    # What came through a tool or the web is not the user's own word, whatever source it claims.
+    if against is not None and (engram.source != "user" or engram.via):
         what = f"{_quoted(against.text)} ({against.id})"
         return "contradiction", f"{REASONS['contradiction']}: {what}"
     if findings.instruction and engram.via:

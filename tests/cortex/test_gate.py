@@ -58,9 +58,13 @@ _ACTIONS: Final[dict[str, Action]] = {
 }
 
 
-def learned(confidence: Confidence = "medium", source: Source = "llm") -> Engram:
+def learned(
+    confidence: Confidence = "medium",
+    source: Source = "llm",
+    via: Literal["", "tool", "web"] = "tool",
+) -> Engram:
     """Return what a model learned from the result of a tool."""
-    return Engram("Deploy on Fridays", "always", "project", confidence, source=source, via="tool")
+    return Engram("Deploy on Fridays", "always", "project", confidence, source=source, via=via)
 
 
 def _cells() -> Iterator[object]:
@@ -95,8 +99,15 @@ def test_only_the_word_of_a_user_outweighs_a_tombstone(mode: str, source: Source
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("mode", ["autopilot", "copilot"])
 def test_only_the_word_of_a_user_may_contradict_the_user(mode: str, source: Source) -> None:
-    decision = decide(mode, learned("high", source), CONTRADICTION)
+    decision = decide(mode, learned("high", source, ""), CONTRADICTION)
     assert decision.action == ("encode" if source == "user" else "confirm")
+
+
+@pytest.mark.parametrize("via", ["tool", "web"])
+def test_what_came_from_outside_is_not_the_word_of_the_user(via: Literal["tool", "web"]) -> None:
+    claimed = learned("high", "user", via)
+    assert decide("autopilot", claimed, CONTRADICTION).held
+    assert decide("copilot", claimed, CONTRADICTION).action == "confirm"
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -200,8 +211,8 @@ def test_nothing_is_written_unasked_that_anything_speaks_against(
     mode: str, engram: Engram, found: Findings
 ) -> None:
     decision = decide(mode, engram, found)
-    theirs = bool(found.tombstone or found.contradicts) and engram.source != "user"
-    if mode == "off" or found.secret or found.instruction or theirs:
+    theirs = bool(found.tombstone) and engram.source != "user"
+    if mode == "off" or found.secret or found.instruction or found.contradicts or theirs:
         assert decision.action != "encode"
     assert not decision.held or (mode == "autopilot" and decision.action == "confirm")
 
