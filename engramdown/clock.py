@@ -5,9 +5,10 @@ Promises: dates are the person's, moments are UTC; pure modules are given either
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime
 
-__all__ = ["moment", "today"]
+__all__ = ["moment", "nanoseconds", "today"]
 
 
 def today() -> date:
@@ -18,3 +19,8 @@ def today() -> date:
 def moment() -> str:
     """Return this moment in UTC, ISO 8601 with microseconds and a ``Z``."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def nanoseconds() -> int:
+    """Return the time since 1970, in nanoseconds."""
+    return time.time_ns()

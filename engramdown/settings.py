@@ -12,17 +12,20 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, get_args
 
+from engramdown.checks import Check, amount, boolean, count, one_of, positive, switch, table, tokens
 from engramdown.errors import SettingsError
 
 __all__ = [
     "BUDGET_NAMES",
+    "EPISODE_SETTINGS",
     "FOLDER",
     "MODES",
+    "EpisodeSettings",
     "Mode",
     "Places",
     "Settings",
@@ -47,11 +50,42 @@ BUDGET_NAMES: Final = (
     "scratchpad",
 )
 _MEGABYTE: Final = 1024 * 1024
-# More seconds, or more megabytes, nobody means.
-_LARGEST: Final = 1_000_000
 _LARGEST_CONFIG: Final = 1024 * 1024
 # A pipe is opened without waiting for its other end, and then seen to be one.
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSettings:
+    """What can be set about transcripts, in the table ``[episodes]``.
+
+    Attributes:
+        enabled: Whether anything is recorded; ``ENGRAMDOWN_EPISODES`` wins.
+        payloads: Whether the whole of a text that a line shows cut is kept (``keep``) or not
+            (``drop``).
+        input_limit: Code points of a tool's input that a line shows.
+        output_limit: Code points of a tool's output, or of a scratchpad, that a line shows.
+        durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
+        redact: Where secrets are hidden before anything is written: in what tools were given and
+            gave back (``tools``), everywhere (``all``), nowhere (``off``).
+        idle_minutes: Silence after which a session counts as ended; 0 for never.
+        gap_minutes: Silence that ends the surroundings of what recall found.
+        around: Episodes on each side of it at most.
+        around_hours: Time on each side of it at most.
+        shown: Episodes on each side of it that are shown.
+    """
+
+    enabled: bool = True
+    payloads: Literal["keep", "drop"] = "keep"
+    input_limit: int = 500
+    output_limit: int = 2000
+    durability: Durability = "fast"
+    redact: Literal["tools", "all", "off"] = "tools"
+    idle_minutes: float = 0
+    gap_minutes: float = 10
+    around: int = 50
+    around_hours: float = 1
+    shown: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +100,7 @@ class Settings:
         max_file_mb: The largest memory file that is read, in megabytes.
         budgets: Tokens for the sections of the memory context that get another number than the
             default.
+        episodes: What is set about transcripts.
     """
 
     mode: Mode = "autopilot"
@@ -73,6 +108,7 @@ class Settings:
     lock_timeout: float = 10.0
     max_file_mb: float = 16.0
     budgets: Mapping[str, int] = field(default_factory=dict)
+    episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
 
     @property
     def max_file_bytes(self) -> int:
@@ -186,10 +222,15 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
             values |= _read(folder / "config.toml", values)
     variable = os.environ.get("ENGRAMDOWN_MODE", "")
     if variable:
-        values["mode"] = _mode("environment variable ENGRAMDOWN_MODE", "mode", variable)
+        values["mode"] = _CHECKS["mode"]("environment variable ENGRAMDOWN_MODE", "mode", variable)
     if mode is not None:
-        values["mode"] = _mode("argument", "mode", mode)
-    return Settings(**values)
+        values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
+    recording = dict(values.pop("episodes", {}))
+    variable = os.environ.get("ENGRAMDOWN_EPISODES", "")
+    if variable:
+        source = "environment variable ENGRAMDOWN_EPISODES"
+        recording["enabled"] = switch(source, "episodes", variable)
+    return Settings(**values, episodes=EpisodeSettings(**recording))
 
 
 def _absolute(place: Path | str, source: str = "argument") -> Path:
@@ -231,8 +272,9 @@ def _read(path: Path, before: Mapping[str, Any]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     values: dict[str, Any] = {key: _checked(path, key, value) for key, value in table.items()}
-    if "budgets" in values:
-        values["budgets"] = before.get("budgets", {}) | values["budgets"]
+    for key in _TABLES:
+        if key in values:
+            values[key] = before.get(key, {}) | values[key]
     return values
 
 
@@ -268,44 +310,26 @@ def _checked(path: Path, key: str, value: object) -> object:
     return check(str(path), key, value)
 
 
-def _mode(source: str, key: str, value: object) -> Mode:
-    return cast(Mode, _one_of(MODES)(source, key, value))
-
-
-def _one_of(allowed: tuple[str, ...]) -> Callable[[str, str, object], str]:
-    def check(source: str, key: str, value: object) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise SettingsError(source, key, f"{value!r} is not one of {', '.join(allowed)}")
-        return value
-
-    return check
-
-
-def _positive(source: str, key: str, value: object) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 < cast(float, value) <= _LARGEST:
-        raise SettingsError(source, key, f"{value!r} is not a number above 0, up to {_LARGEST:,}")
-    return float(cast(float, value))
-
-
-def _budgets(source: str, key: str, value: object) -> dict[str, int]:
-    if not isinstance(value, dict):
-        raise SettingsError(source, key, f"{value!r} is not a table like [budgets]")
-    for name, tokens in value.items():
-        where = f"{key}.{name}"
-        if name not in BUDGET_NAMES:
-            allowed = ", ".join(BUDGET_NAMES)
-            raise SettingsError(source, where, f"is no section; allowed are {allowed}")
-        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
-            reason = f"{tokens!r} is not a number of tokens, 0 or more"
-            raise SettingsError(source, where, reason)
-    return value
-
-
-_CHECKS: Final[Mapping[str, Callable[[str, str, object], object]]] = {
-    "mode": _mode,
-    "durability": _one_of(get_args(Durability)),
-    "lock_timeout": _positive,
-    "max_file_mb": _positive,
-    "budgets": _budgets,
+EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
+    "enabled": boolean,
+    "payloads": one_of("keep", "drop"),
+    "input_limit": count,
+    "output_limit": count,
+    "durability": one_of(*get_args(Durability)),
+    "redact": one_of("tools", "all", "off"),
+    "idle_minutes": amount,
+    "gap_minutes": amount,
+    "around": count,
+    "around_hours": amount,
+    "shown": count,
 }
+"""Each setting of the table ``[episodes]``, with what checks it."""
+_CHECKS: Final[Mapping[str, Check]] = {
+    "mode": one_of(*MODES),
+    "durability": one_of(*get_args(Durability)),
+    "lock_timeout": positive,
+    "max_file_mb": positive,
+    "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
+    "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
+}
+_TABLES: Final = ("budgets", "episodes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from engramdown.cortex.context import BUDGETS
 from engramdown.errors import SettingsError
 from engramdown.settings import (
     BUDGET_NAMES,
+    EPISODE_SETTINGS,
+    EpisodeSettings,
     Places,
     Settings,
     find_places,
@@ -100,6 +103,30 @@ class TestWhatIsSet:
         monkeypatch.setenv("ENGRAMDOWN_MODE", "")
         assert load(scopes.home, scopes.project).mode == "autopilot"
 
+    def test_the_table_of_transcripts_is_joined_key_by_key_too(self, scopes: Places) -> None:
+        configure(scopes.home, "[episodes]\ninput_limit = 1\nenabled = false\n")
+        configure(scopes.project, "[episodes]\ninput_limit = 2\ngap_minutes = 0.5\n")
+        assert load(scopes.home, scopes.project).episodes == EpisodeSettings(
+            enabled=False, input_limit=2, gap_minutes=0.5
+        )
+
+    def test_every_setting_of_transcripts_has_a_default_and_a_check(self) -> None:
+        assert [field.name for field in fields(EpisodeSettings)] == list(EPISODE_SETTINGS)
+
+    @pytest.mark.parametrize("said", ["off", "OFF", "on"])
+    def test_a_variable_switches_recording(
+        self, scopes: Places, monkeypatch: pytest.MonkeyPatch, said: str
+    ) -> None:
+        enabled = said == "on"
+        configure(scopes.project, f"[episodes]\nenabled = {str(not enabled).lower()}\n")
+        monkeypatch.setenv("ENGRAMDOWN_EPISODES", said)
+        assert load(scopes.home, scopes.project).episodes.enabled is enabled
+
+    def test_it_knows_on_and_off(self, scopes: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_EPISODES", "no")
+        with pytest.raises(SettingsError, match="ENGRAMDOWN_EPISODES: episodes: 'no' is not one"):
+            load(scopes.home, scopes.project)
+
     def test_every_section_has_a_budget_that_can_be_set(self) -> None:
         assert set(BUDGET_NAMES) == set(BUDGETS)
 
@@ -125,6 +152,20 @@ class TestWhatIsWrong:
             pytest.param("[budgets]\nidentity = -1", "budgets.identity", "0 or more", id="below"),
             pytest.param("[budgets]\nidentity = 1.5", "budgets.identity", "tokens", id="half"),
             pytest.param("[budgets]\nidentity = true", "budgets.identity", "tokens", id="yes"),
+            pytest.param("episodes = true", "episodes", "like [episodes]", id="no-episodes"),
+            pytest.param("[episodes]\nlimit = 5", "episodes.limit", "input_limit", id="unknown"),
+            pytest.param("[episodes]\nenabled = 1", "episodes.enabled", "true or false", id="on"),
+            pytest.param("[episodes]\naround = -1", "episodes.around", "whole number", id="less"),
+            pytest.param("[episodes]\nshown = 1.5", "episodes.shown", "whole number", id="part"),
+            pytest.param(
+                '[episodes]\npayloads = "all"', "episodes.payloads", "keep, drop", id="payloads"
+            ),
+            pytest.param(
+                "[episodes]\nidle_minutes = -1", "episodes.idle_minutes", "0 to", id="idle"
+            ),
+            pytest.param(
+                "[episodes]\ngap_minutes = true", "episodes.gap_minutes", "a number", id="gap"
+            ),
             pytest.param('colour = "red"', "colour", "mode, durability, lock_timeout", id="key"),
             pytest.param("[colours]\nred = 1", "colours", "is no setting", id="table"),
         ],

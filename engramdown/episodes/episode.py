@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "number",
     "read_line",
     "stamp",
+    "stamp_of",
     "write_line",
 ]
 
@@ -44,7 +46,7 @@ Role = Literal[
     "memory_write",
     "event",
 ]
-Event = Literal["start", "end", "archive", "exclude", "include", "redact"]
+Event = Literal["start", "end", "archive", "exclude", "include", "redact", "lost"]
 
 VERSION: Final = 1
 """Of the format; it stands in the first line of a session."""
@@ -54,6 +56,7 @@ EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 _MARK: Final = b"\xef\xbb\xbf"
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")
+_EMPTY: Final[tuple[object, ...]] = ("", (), [], {})
 # json refuses more: such numbers are written in hexadecimal, such levels as an ellipsis.
 _BITS: Final = 10_000
 _LEVELS: Final = 100
@@ -149,7 +152,9 @@ def encode(known: Mapping[str, Any], more: Mapping[str, Any]) -> bytes:
         more: What comes after them, whatever it is.
     """
     record = {key: value for key, value in known.items() if not _is_absent(key, value)}
-    return _json(record | dict(more))[1:] + b"\n"
+    if more:
+        record |= more
+    return _json(record)[1:] + b"\n"
 
 
 def number(seq: int, rest: bytes) -> bytes:
@@ -190,6 +195,16 @@ def stamp(at: datetime) -> str:
     return f"{text}Z"
 
 
+def stamp_of(nanoseconds: int) -> str:
+    """Return a time since 1970 as it stands in a line.
+
+    >>> stamp_of(1_772_187_300_123_456_789)
+    '2026-02-27T10:15:00.123456Z'
+    """
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return f"{_second(seconds)}.{rest // 1000:06d}Z"
+
+
 def cut(text: str, limit: int) -> tuple[str, int | None]:
     """Return the first ``limit`` code points, and how many there were if that is not all.
 
@@ -226,6 +241,11 @@ def as_text(value: object) -> str:
         return joined(_READABLE.encode(value))
     except (TypeError, ValueError, RecursionError):
         return joined(_READABLE.encode(_plain(value, ())))
+
+
+@lru_cache(maxsize=2)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
 
 
 # ---- JSON ----
@@ -282,9 +302,7 @@ def _words(value: object) -> str:
 
 
 def _is_absent(key: str, value: object) -> bool:
-    if key == "text":
-        return False
-    return value is None or value is False or value in ("", (), [], {})
+    return not value and key != "text" and (value is None or value is False or value in _EMPTY)
 
 
 # ---- what may stand in a line ----

@@ -25,6 +25,7 @@ _DEVICES: Final = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS: Final = [first + second for first in _DIGITS for second in _DIGITS]
 _TIME_DIGITS: Final = 10
 _RANDOM_DIGITS: Final = 6
 _SOMETHING: Final = "session"
@@ -70,7 +71,8 @@ def episode_id(milliseconds: int, number: int) -> str:
 
 
 def _digits(value: int, count: int) -> str:
-    return "".join(_DIGITS[value >> 5 * place & 31] for place in reversed(range(count)))
+    """Return the last ``count`` digits of ``value``, two at a time; ``count`` is even."""
+    return "".join([_PAIRS[value >> 5 * place & 1023] for place in range(count - 2, -1, -2)])
 
 
 def _fault(value: str) -> str:

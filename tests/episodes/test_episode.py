@@ -20,6 +20,7 @@ from engramdown.episodes.episode import (
     number,
     read_line,
     stamp,
+    stamp_of,
     write_line,
 )
 from tests.episodes.strategies import NASTY, any_value, episodes, texts
@@ -230,6 +231,12 @@ class TestTimes:
     def test_a_zone_is_carried_over(self) -> None:
         at = datetime(2026, 2, 27, 1, 15, tzinfo=timezone(timedelta(hours=2)))
         assert stamp(at) == "2026-02-26T23:15:00.000000Z"
+
+    @given(st.datetimes(datetime(1970, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - as asked
+    def test_a_count_of_nanoseconds_is_the_same_moment(self, at: datetime) -> None:
+        assert stamp_of(
+            (at - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1) * 1000
+        ) == (stamp(at))
 
 
 class TestPointers:
