@@ -236,7 +236,7 @@ BUGS: Final = (
     Bug(
         "the index of texts is not carried on",
         "hippocampus.document",
-        "document._folds = _refolded(self._folds, gone, new)",
+        "document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))",
         "document._folds = self._folds",
         lambda core: core.edits_in_a_row_read_back("- a\n", [core.Edit("add", 0, "b", "")]),
     ),

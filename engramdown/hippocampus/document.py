@@ -20,6 +20,7 @@ from typing import Final
 from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.blocks import Block, entry_block, scan
 from engramdown.hippocampus.fitting import fit, joined, prose, written
+from engramdown.hippocampus.folds import Folds
 from engramdown.hippocampus.metadata import Metadata
 
 __all__ = ["Document", "Placed", "parse"]
@@ -63,7 +64,7 @@ class Document:
         """Hold ``blocks``, as :func:`parse` finds them."""
         self.blocks: Sequence[Block] = blocks
         self._placed: list[Placed] | None = None
-        self._folds: dict[str, tuple[Block, ...]] | None = None
+        self._folds: Folds | None = None
         self._asked = False
         self._ends: int | None = None
 
@@ -94,8 +95,8 @@ class Document:
             self._asked = True
             return [block for block in self._mentioning(key) if fold(block.text) == key]
         if self._folds is None:
-            self._folds = _refolded({}, (), self.blocks)
-        return [*self._folds.get(key, ())]
+            self._folds = Folds(_by_fold(self.blocks))
+        return [*self._folds.get(key)]
 
     def _mentioning(self, key: str) -> list[Block]:
         """Return the entries that hold every plain word of the folded text ``key``."""
@@ -233,13 +234,12 @@ class Document:
         if not kind:
             return 0, len(self.blocks)
         start, heading, now = -1, "", ""
-        for index, block in enumerate(self.blocks):
-            if block.shape == "heading":
-                heading, now = _enter(block, heading, now)
-                if start >= 0 and (now or heading) != kind:
-                    return start, index
-                if start < 0 and (now or heading) == kind:
-                    start = index + 1
+        for index in [at for at, block in enumerate(self.blocks) if block.shape == "heading"]:
+            heading, now = _enter(self.blocks[index], heading, now)
+            if start >= 0 and (now or heading) != kind:
+                return start, index
+            if start < 0 and (now or heading) == kind:
+                start = index + 1
         return start, len(self.blocks)
 
     def _append_heading(self, title: str) -> Document:
@@ -294,7 +294,7 @@ class Document:
         if self._ends is not None:
             document._ends = self._ends - _line_ends(gone) + _line_ends(new)
         if self._folds is not None:
-            document._folds = _refolded(self._folds, gone, new)
+            document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))
         return document
 
 
@@ -330,19 +330,6 @@ def _enter(block: Block, heading: str, kind: str) -> tuple[str, str]:
     if block.level == 1:
         return "", ""
     return (title, "") if block.level == _SECTION else (heading, kind)
-
-
-def _refolded(
-    folds: dict[str, tuple[Block, ...]], gone: Sequence[Block], new: Sequence[Block]
-) -> dict[str, tuple[Block, ...]]:
-    """Carry the index of texts from one document to the next, at the cost of one copy."""
-    folds = dict(folds)
-    for key, old in _by_fold(gone).items():
-        dropped = {id(block) for block in old}
-        folds[key] = tuple(block for block in folds.get(key, ()) if id(block) not in dropped)
-    for key, added in _by_fold(new).items():
-        folds[key] = (*folds.get(key, ()), *added)
-    return folds
 
 
 def _by_fold(blocks: Sequence[Block]) -> dict[str, list[Block]]:

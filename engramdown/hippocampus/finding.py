@@ -6,14 +6,14 @@ lists them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.filing import entry_id
 
-__all__ = ["by_prefix", "find_line"]
+__all__ = ["by_prefix", "find_line", "find_lines"]
 
 T = TypeVar("T")
 
@@ -52,3 +52,15 @@ def find_line(document: Document, wanted: str) -> Placed | None:
             if entry_id(placed) == wanted:
                 return placed
     return None
+
+
+def find_lines(document: Document, wanted: Collection[str]) -> dict[str, Placed]:
+    """Return the entries with the ids or addresses ``wanted`` that are there, in one pass.
+
+    Of several with one id it is the last, as in :func:`find_line`.
+    """
+    if len(wanted) == 1:
+        found = {each: find_line(document, each) for each in wanted}
+        return {each: placed for each, placed in found.items() if placed is not None}
+    entries = ((entry_id(placed), placed) for placed in document.placed())
+    return {each: placed for each, placed in entries if each in wanted}

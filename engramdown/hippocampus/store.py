@@ -6,7 +6,7 @@ process; reading takes no lock; a store writes what it is told and never judges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,7 @@ from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
-from engramdown.hippocampus.finding import by_prefix, find_line
+from engramdown.hippocampus.finding import by_prefix, find_lines
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
@@ -173,7 +173,7 @@ class Hippocampus:
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""
-        return [self.written(filed) for filed in self.files.change(Act("encode", by, why), edit)]
+        return self._read_back(self.files.change(Act("encode", by, why), edit))
 
     def entries(self) -> list[Entry]:
         """Return every memory once, in file order: rules, lessons, profile, then topics."""
@@ -371,8 +371,18 @@ class Hippocampus:
 
         One that somebody has changed or replaced already is told as it was written.
         """
+        return self._read_back([filed])[0]
+
+    def _read_back(self, batch: Sequence[filing.Filed]) -> list[Written]:
+        """Read acknowledged memories back, each file once."""
+        found: dict[str, dict[str, Placed]] = {}
+        for name in {filed.file for filed in batch}:
+            ids = {filed.id for filed in batch if filed.file == name}
+            found[name] = find_lines(self.files.document(name), ids)
+        return [self._told(filed, found[filed.file].get(filed.id)) for filed in batch]
+
+    def _told(self, filed: filing.Filed, placed: Placed | None) -> Written:
         action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
-        placed = find_line(self.files.document(filed.file), filed.id)
         if placed is not None:
             return Written(action, filing.as_entry(filed.file, self.scope, placed))
         said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
