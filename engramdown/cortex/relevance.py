@@ -20,9 +20,10 @@ from math import log
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from engramdown.cortex.words import STOP_WORDS, same_word, spaced, word_key
+from engramdown.cortex.words import same_word, word_key
 from engramdown.engram import Confidence
 from engramdown.hippocampus.entry import Entry
+from engramdown.words import STOP_WORDS, spaced
 
 __all__ = ["HALF_LIFE", "Hit", "Index"]
 

@@ -1,4 +1,4 @@
-"""What words are, for ranking and for comparing memories.
+"""When two words are forms of one, for ranking and for comparing memories.
 
 Promises: any string may be passed; linear time; :func:`same_word` is symmetric, and two words that
 it accepts begin with the same three characters (or are equal), so that a search by
@@ -13,35 +13,11 @@ ours, and SQLite's cannot be asked about one word without a table.
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import Final
 
-__all__ = ["STOP_WORDS", "same_word", "spaced", "word_key", "word_set"]
+__all__ = ["same_word", "word_key"]
 
-
-def word_set(words: str) -> frozenset[str]:
-    """Return the words of a table that is written as running text, to be read and kept in order."""
-    return frozenset(words.split())
-
-
-STOP_WORDS: Final = word_set(
-    "a about ain also am an and any are aren as at be because been being both but by can "
-    "cannot could couldn d did didn do does doesn doing don down during each either etc every "
-    "few for from had hadn has hasn have haven having he her here hers him his how i if in "
-    "into is isn it its just ll m may me might more most much must my no nor not now of off "
-    "on once only onto or other our ours out over own please re s same shall she should "
-    "shouldn so some such t than that the their theirs them then there these they this those "
-    "through to too under until up us ve very was wasn we were weren what when where whether "
-    "which while who whom why will with won would wouldn you your yours always never"
-)
-"""English words that say little about what a text is about; contractions are in parts."""
-
-# Scripts that write no space between words, and Korean, which glues particles to them.
-_UNSPACED: Final = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])"
-)
 _KEY_LENGTH: Final = 3
 # The ways of inflecting: open, opens, opened; write, writing; study, studies.
 _ENDINGS: Final = (
@@ -54,15 +30,6 @@ _ENDINGS: Final = (
 )
 _TYPO_LENGTH: Final = 6
 _TYPO_RATIO: Final = 0.8
-
-
-def spaced(text: str) -> str:
-    """Return ``text`` with a space around each character of a script that writes none.
-
-    >>> spaced("use 日本語")
-    'use  日  本  語 '
-    """
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def word_key(word: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.cortex.words import STOP_WORDS, same_word, spaced, word_key, word_set
+from engramdown.cortex.words import same_word, word_key
 
 words = st.from_regex(r"[a-z]{1,9}(s|es|ed|ing|y|ies|ation)?", fullmatch=True) | st.text()
 
@@ -61,12 +61,3 @@ def test_same_word_is_symmetric_and_keeps_the_key(one: str, other: str) -> None:
     assert same_word(one, other) == same_word(other, one)
     if same_word(one, other):
         assert word_key(one) == word_key(other)
-
-
-def test_only_scripts_without_spaces_are_spaced() -> None:
-    assert spaced("use 日本 and naïve") == "use  日  本  and naïve"
-
-
-def test_a_table_of_words_is_read_word_by_word() -> None:
-    assert word_set("to  be\nor") == {"to", "be", "or"}
-    assert {"never", "the"} <= STOP_WORDS
