@@ -20,6 +20,7 @@ from tests.corpora import (
     instructions_tuning,
     secrets_held_out,
     secrets_seen,
+    secrets_told_held_out,
     secrets_tuning,
 )
 from tests.corpora.pieces import Planted
@@ -27,7 +28,12 @@ from tests.corpora.pieces import Planted
 __all__ = ["main"]
 
 RUNS: Final = 15
-SECRETS: Final = {"held out": secrets_held_out, "seen": secrets_seen, "tuned on": secrets_tuning}
+SECRETS: Final = {
+    "held out": secrets_held_out,
+    "told in prose, held out": secrets_told_held_out,
+    "seen": secrets_seen,
+    "tuned on": secrets_tuning,
+}
 ORDERS: Final = {
     "held out": instructions_held_out,
     "seen": instructions_seen,

@@ -17,7 +17,15 @@ from functools import cache
 from operator import ne
 from typing import Final, NamedTuple
 
-__all__ = ["NAMES", "Span", "find_named", "find_random", "is_placeholder"]
+__all__ = [
+    "NAMES",
+    "Span",
+    "find_named",
+    "find_random",
+    "is_placeholder",
+    "is_reference",
+    "looks_random",
+]
 
 Span = tuple[int, int, str]
 """The start, the end and the kind of what was found."""
@@ -72,6 +80,12 @@ def is_placeholder(value: str) -> bool:
     (True, True, False)
     """
     return bool(_compiled(_PLACEHOLDER).search(value.lower()))
+
+
+def is_reference(value: str) -> bool:
+    """Say whether ``value`` is a placeholder, code, a name, a path or a version."""
+    known = _compiled(_REFERENCE).match(value) or _compiled(_TECHNICAL).match(value)
+    return bool(known) or is_placeholder(value) or _is_name(value)
 
 
 @cache
@@ -207,7 +221,7 @@ def _given(match: re.Match[str]) -> _Given:
 # ---- what a value looks like ----
 
 _PLACEHOLDER: Final = (
-    r"\.\.\.|\u2026|<[^<>]{1,60}>|\$\{|\$\(|\{\{|^\{\w{0,40}\}|^\$[a-z_]|^%[a-z_(]"
+    r"\.\.\.|\u2026|<[^<>]{1,60}>|\$\{|\$\(|\{\{|^\{\w{0,40}\}|^\$[a-z_]\w*+(?![!#^*~]\S)|^%[a-z_(]"
     r"|x{4}|[*#\u2022_]{4}|0{8}|change[_-]?(?:me|it|this)|dummy|example|place-?holder|redacted"
     r"|replace|sample|your(?:api|key|pass|secret|token)"
     r"|(?<![a-z0-9])(?:fake|here|insert|my|paste|todo|your?)(?![a-z0-9])"
@@ -222,7 +236,7 @@ _REFERENCE: Final = (
 _TECHNICAL: Final = (
     r"(?:~|\.{1,2}|/[A-Za-z][a-z]{1,11})(?:/|\Z)"
     r"|(?i:(?:aes|argon|base|bcrypt|blake|curve|ec|ed|es|hmac|hs|http|ipv|iso|k|md|oauth|pbkdf|ps"
-    r"|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9])"
+    r"|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9!#$%&*+=?@^~|])"
     r"|v?[0-9]+(?:[.:/_-][0-9]+)+[a-z]{0,3}\Z|[0-9.,]{1,12}[a-z%]{0,3}\Z)"
 )
 # Eight letters and digits, no word with a number: a8kq0zw2, not plum2024.
@@ -265,7 +279,7 @@ def _counts(given: _Given) -> bool:
     if not value.isdigit() and _compiled(_TECHNICAL).match(value):
         return False
     if given.family == "key":
-        return _looks_random(value, _LEAST["key"])
+        return looks_random(value, _LEAST["key"])
     return _is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
 
 
@@ -279,7 +293,7 @@ def _is_name(value: str) -> bool:
 def _is_opaque(value: str) -> bool:
     if any(map(str.isspace, value)):
         return False
-    return bool(_compiled(_OPAQUE).search(value)) or _looks_random(value, 16, digits=0)
+    return bool(_compiled(_OPAQUE).search(value)) or looks_random(value, 16, digits=0)
 
 
 def _is_password(given: _Given) -> bool:
@@ -328,7 +342,7 @@ _MIXED: Final = 0.4
 _SEPARATED: Final = 0.12
 
 
-def _looks_random(value: str, least: int, digits: int = 2) -> bool:
+def looks_random(value: str, least: int, digits: int = 2) -> bool:
     """Say whether ``value`` mixes capitals, small letters and digits as chance does.
 
     In a random text of letters and digits six neighbours of ten are of different classes, of
@@ -350,9 +364,9 @@ def _looks_random(value: str, least: int, digits: int = 2) -> bool:
 
 
 def _is_random_token(value: str) -> bool:
-    if not _looks_random(value, _LEAST_ALONE):
+    if not looks_random(value, _LEAST_ALONE):
         return False
-    return any(_looks_random(piece, 10) for piece in re.split("[_-]", value))
+    return any(looks_random(piece, 10) for piece in re.split("[_-]", value))
 
 
 _ALONE: Final = (

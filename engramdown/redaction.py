@@ -18,6 +18,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.credentials import NAMES, Span, find_named, find_random, is_placeholder
+from engramdown.told import KEY_IDS, LOGINS, find_told_keys, find_told_passwords
 
 __all__ = ["Secret", "find_secrets", "redact"]
 
@@ -330,7 +331,9 @@ def _telling(piece: str) -> Iterable[Span]:
 _RULES: Final = (
     _Rule(tuple(prefix.lower() for prefix in _PREFIXES), _prefixed),
     *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPES),
+    _Rule(KEY_IDS, find_told_keys),
     _Rule(NAMES, find_named),
+    _Rule(LOGINS, find_told_passwords),
     _Rule((), _telling),
 )
 _LONG_WORDS: Final = len(_RULES) - 1

@@ -220,6 +220,24 @@ def _said() -> list[tuple[str, str, str]]:
         ("key", "the api key is {}", _c("s1", HEX, 32)),
         ("token", "The token for the bot is {} and lasts a year", _c("s2", ALNUM, 30)),
         ("token", "the secret was changed to {}", _c("s3", ALNUM, 20)),
+        ("password", "login with ann/{} on the NAS", "hunter2xyz"),
+        ("password", "Log in as ann / {}.", "plum!77tree"),
+        ("password", "the creds are root:{}", "t0ddler"),
+        ("password", "ssh in as ann with the password {}", "hunter22"),
+        ("password", "user ann, password {}, port 22", "marigold#"),
+        ("password", "password = '{}'", "x9$kLm2!q"),
+        ("password", "password: {}", "v2!summer"),
+        ("password", "password: '{}'", "$x9kLm2!q"),
+        (
+            "AWS secret key",
+            "The id is AKIA" + _c("s4", UPPER36, 16) + ", and what belongs to it is {} (prod)",
+            _c("s5", BASE64, 40),
+        ),
+        (
+            "AWS secret key",
+            "{}\n is the half of ASIA" + _c("s6", UPPER36, 16),
+            _c("s7", BASE64, 40),
+        ),
     ]
 
 
@@ -338,6 +356,20 @@ def _prose() -> list[str]:
         "His password is secret.",
         "the password was changed in March 2026",
         "my token is running out of time",
+        "log in with SAML/OIDC2",
+        "login with name/email is deprecated",
+        "log in as admin/root",
+        "the creds are in config/prod2",
+        "sign in with Google/GitHub",
+        "credentials: see wiki/Login2024",
+        "log in with the password you were sent",
+        "with password authentication off",
+        "use password hashing with argon2id",
+        "use pass 2 of 3",
+        "and pass v2.1.0 to the linker",
+        "use the password ${DB_PASSWORD2}",
+        "with the password 123456 it is open",
+        "login is /auth/v2/token",
     ]
 
 
