@@ -1,7 +1,8 @@
 """How long a cold command takes, from nothing to its last byte.
 
 The yardstick is a Python that imports what any command of ours cannot do without:
-``python -c "import click, sqlite3"``.
+``python -c "import click, sqlite3"``. Bytecode is kept, as it is for an installed package, even
+where the environment forbids to write it. The memory has a journal, as one in use has.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.measure import finish, ms, paired, table
+from engramdown import Engram, Hippocampus
 
 __all__ = ["main"]
 
@@ -23,19 +25,14 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 COMMAND: Final = "import sys; from engramdown.cli.main import main; sys.exit(main())"
 
 YARDSTICK: Final = ("-c", "import click, sqlite3")
+_NO_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 SUBJECTS: Final = {
     "`import engramdown`": ("-c", "import engramdown"),
     "`engramdown --version`": ("-c", COMMAND, "--version"),
     "`engramdown recall word`": ("-c", COMMAND, "recall", "word"),
 }
 
-MEMORY: Final = """# Rules
-
-## Always
-
-- Say the word when a test fails
-- Run the linter before pushing
-"""
+RULES: Final = ("Say the word when a test fails", "Run the linter before pushing")
 
 
 def main() -> None:
@@ -52,16 +49,19 @@ def main() -> None:
 
 
 def _make_project(folder: Path) -> Path:
-    memory = folder / "project" / ".engramdown" / "memory"
-    memory.mkdir(parents=True)
-    (memory / "rules.md").write_text(MEMORY, encoding="utf-8")
-    return folder / "project"
+    project = folder / "project"
+    store = Hippocampus(project / ".engramdown")
+    store.encode(Engram(rule, "always", "project") for rule in RULES)
+    return project
 
 
 def _process(arguments: tuple[str, ...], project: Path) -> Callable[[], object]:
     """Return a function that runs Python with ``arguments`` in ``project`` and fails with it."""
     home = str(project.parent / "home")
-    env = {**os.environ, "ENGRAMDOWN_HOME": home, "PYTHONPATH": str(ROOT)}
+    kept = {name: value for name, value in os.environ.items() if name != _NO_BYTECODE}
+    bytecode = str(project.parent / "bytecode")
+    ours = {"ENGRAMDOWN_HOME": home, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": bytecode}
+    env = kept | ours
 
     def run() -> None:
         subprocess.run(
