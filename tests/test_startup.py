@@ -16,6 +16,17 @@ HEAVY: Final = frozenset(
     {"asyncio", "http", "instructor", "jinja2", "openai", "pydantic", "rich", "watchdog"}
 )
 
+WRITING: Final = frozenset(
+    {
+        "engramdown.redaction",
+        "portalocker",
+        *(
+            f"engramdown.hippocampus.{name}"
+            for name in ("handedits", "merge", "recovery", "saves", "staging")
+        ),
+    }
+)
+
 # Written at exit, because a command ends with SystemExit.
 REPORT: Final = """
 import atexit, sys
@@ -31,7 +42,8 @@ sys.exit(main())
 
 def packages_loaded_by(code: str, env: dict[str, str], folder: Path) -> set[str]:
     """Return the top-level packages that ``code`` loads and an empty program does not."""
-    return _loaded(code, env, folder) - _loaded("", env, folder)
+    loaded = _loaded(code, env, folder) - _loaded("", env, folder)
+    return {name.partition(".")[0] for name in loaded}
 
 
 def _loaded(code: str, env: dict[str, str], folder: Path) -> set[str]:
@@ -43,7 +55,7 @@ def _loaded(code: str, env: dict[str, str], folder: Path) -> set[str]:
         env=env,
         stdout=subprocess.DEVNULL,
     )
-    return {name.partition(".")[0] for name in report.read_text(encoding="utf-8").split()}
+    return set(report.read_text(encoding="utf-8").split())
 
 
 @pytest.fixture
@@ -68,6 +80,14 @@ def test_recall_loads_nothing_heavy(child_env: dict[str, str], project: Path) ->
     loaded = packages_loaded_by(RECALL, child_env, project)
     assert "click" in loaded
     assert loaded & HEAVY == set()
+
+
+def test_recall_loads_nothing_that_only_writing_needs(
+    child_env: dict[str, str], project: Path
+) -> None:
+    loaded = _loaded(RECALL, child_env, project)
+    assert "engramdown.hippocampus.noticing" in loaded
+    assert loaded & WRITING == set()
 
 
 def test_a_heavy_import_is_seen(child_env: dict[str, str], tmp_path: Path) -> None:

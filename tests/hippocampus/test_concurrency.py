@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ import pytest
 
 from engramdown import Hippocampus
 from engramdown.hippocampus.document import parse
+from tests.hippocampus.disks import Point, WatchedDisk
 
 RULES: Final = """
 import sys
@@ -100,6 +102,23 @@ def test_eight_threads_with_one_store_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
     check_rules(tmp_path, 8, 10)
+
+
+def test_a_person_who_saves_all_the_time_keeps_nobody_out(tmp_path: Path) -> None:
+    root = tmp_path / ".engramdown"
+    Hippocampus(root).encode_lesson("first")
+    lessons = root / "memory" / "lessons.md"
+    saves = count()
+
+    def person(point: Point) -> None:
+        if (point.call, point.moment) == ("create", "before"):
+            with lessons.open("a", encoding="utf-8") as file:
+                file.write(f"- saved {next(saves)}\n")
+
+    Hippocampus(root, disk=WatchedDisk(person)).encode_lesson("second")
+    Hippocampus(root).notice()
+    wanted = {"first", "second", *(f"saved {number}" for number in range(next(saves)))}
+    assert {entry.text for entry in Hippocampus(root).entries()} == wanted
 
 
 def test_a_reader_sees_whole_files_only(tmp_path: Path, child_env: dict[str, str]) -> None:
