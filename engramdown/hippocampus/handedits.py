@@ -14,6 +14,7 @@ from engramdown.engram import fold
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import (
     ARCHIVE,
+    LESSONS,
     PENDING,
     PROFILE,
     RULES,
@@ -26,7 +27,7 @@ from engramdown.hippocampus.filing import (
     title_of,
     tombstones_of,
 )
-from engramdown.hippocampus.merge import best_base, compare, merge
+from engramdown.hippocampus.merge import Changes, best_base, compare, merge
 from engramdown.hippocampus.metadata import Metadata
 
 __all__ = ["HandEdit", "Response", "respond"]
@@ -42,12 +43,15 @@ class HandEdit:
         saved: What the person saved.
         unseen: How many of the newest states the person cannot have seen, because they were
             written after the save.
+        unchanged: Whether the editor held what was saved, which is one of the states: nobody
+            changed anything.
     """
 
     file: str
     states: tuple[str, ...]
     saved: str
     unseen: int = 0
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +88,13 @@ def respond(
     """
     seen = edit.states[: len(edit.states) - edit.unseen]
     head, saved = parse(edit.states[-1]), folder.get(edit.file)
-    index = best_base(seen, edit.saved)
+    index = seen.index(edit.saved) if edit.unchanged else best_base(seen, edit.saved)
     stale = index < len(seen) - 1
     base = parse(seen[index]) if index < len(edit.states) - 1 else head
     merged = merge(base, head, saved)
     changes = compare(base, saved)
     folder.put(edit.file, merged.document)
-    verified = [
-        _verify(folder, edit.file, old, new) for old, new in changes.reworded if _has_id(new)
-    ]
+    verified = _follow(folder, edit.file, changes)
     removed = []
     if edit.file != ARCHIVE:
         kinds = {id(placed) for placed in raw_entries(edit.file, base)}
@@ -114,6 +116,13 @@ def respond(
     return Response(stale, tuple(verified), tuple(removed))
 
 
+def _follow(folder: Folder, file: str, changes: Changes) -> list[str]:
+    """Let metadata and copies follow what was changed; return the ids of what was reworded."""
+    for old, new in changes.kept:
+        _refile(folder, file, old, new)
+    return [_verify(folder, file, old, new) for old, new in changes.reworded if _has_id(new)]
+
+
 def _verify(folder: Folder, file: str, old: Placed, new: Placed) -> str:
     """Mark a changed entry as verified, and let its copies under a topic follow."""
     meta = new.block.meta or Metadata()
@@ -129,6 +138,23 @@ def _verify(folder: Folder, file: str, old: Placed, new: Placed) -> str:
             if copy is not None:
                 folder.put(name, copies.replace(copy.block, new.block.text, verified))
     return meta.get("id")
+
+
+def _refile(folder: Folder, file: str, old: Placed, new: Placed) -> None:
+    """Let the copy under a topic follow a lesson that got another one."""
+    meta = new.block.meta or Metadata()
+    was, now = copies_of(file, old.block.meta or Metadata()), copies_of(file, meta)
+    if file != LESSONS or was == now:
+        return
+    for name in was:
+        copy = _find(folder.get(name), _id(old), old.block.text)
+        if copy is not None:
+            folder.put(name, folder.get(name).remove(copy.block))
+    for name in now:
+        if not folder.get(name).same(new.block.text):
+            # In the old words: a change of the words follows, as in every copy.
+            added = folder.get(name).add(old.block.text, meta, "", title_of(name))
+            folder.put(name, added)
 
 
 def _retire_removed(

@@ -16,6 +16,7 @@ from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, respond
 from engramdown.hippocampus.history import History
+from engramdown.hippocampus.merge import compare
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.noticing import states
 from engramdown.hippocampus.reading import Reader, decoded, encoded
@@ -137,6 +138,10 @@ class Saves:
         saved = decoded(data)
         states = self._states(name, head)
         if len(states) > 1 and self._history.was(name, digest(saved)):
+            if name == filing.PENDING and _brings_back(states, saved or ""):
+                # What was decided is decided: an old buffer was saved as it was.
+                edit = HandEdit(name, states, saved or "", unchanged=True)
+                return Save(edit, head, saved, data)
             # Taken back, as git does, not saved from an old buffer.
             states = states[-1:]
         return Save(HandEdit(name, states, saved or ""), head, saved, data)
@@ -185,3 +190,8 @@ class Saves:
 
 def _both_lessons(*names: str) -> bool:
     return all(name == filing.LESSONS or name.startswith("topics/") for name in names)
+
+
+def _brings_back(states: Sequence[str], saved: str) -> bool:
+    """Whether ``saved`` is an older one of the states and has lines that are gone since."""
+    return saved in states and bool(compare(parse(states[-1]), parse(saved)).added)

@@ -89,6 +89,49 @@ def test_a_copy_that_reads_otherwise_is_left_alone() -> None:
     assert shelf.said("topics/ci.md") == ["other"]
 
 
+@pytest.mark.parametrize(
+    "topic, said", [("net", ["a"]), ("", None), ("No Slug", None)], ids=["other", "none", "no-slug"]
+)
+def test_the_copy_under_a_topic_follows_a_change_of_the_topic(
+    topic: str, said: list[str] | None
+) -> None:
+    line = "- a <!-- id:aaaaaaaa topic:ci -->\n"
+    shelf = Shelf({"lessons.md": line, "topics/ci.md": "# ci\n\n" + line})
+    shelf.save("lessons.md", line.replace("topic:ci", f"topic:{topic}" if topic else "pin:yes"))
+    assert shelf.texts["topics/ci.md"] == "# ci\n\n"
+    assert (shelf.said("topics/net.md") or None) == said
+    assert buried(shelf) == []
+
+
+def test_a_lesson_may_get_other_words_and_another_topic_at_once() -> None:
+    line = "- a <!-- id:aaaaaaaa topic:ci -->\n"
+    shelf = Shelf({"lessons.md": line, "topics/net.md": "- b\n"})
+    saved = "- better <!-- id:aaaaaaaa topic:net -->\n"
+    shelf.save("lessons.md", saved)
+    verified = saved.replace(" -->", " basis:verified -->")
+    assert shelf.texts == {"lessons.md": verified, "topics/net.md": "- b\n" + verified}
+
+
+def test_a_lesson_that_stands_under_its_new_topic_already_is_not_filed_twice() -> None:
+    line = "- a <!-- id:aaaaaaaa topic:ci -->\n"
+    shelf = Shelf({"lessons.md": line, "topics/net.md": "- A.\n"})
+    shelf.save("lessons.md", line.replace("topic:ci", "topic:net"))
+    assert shelf.texts["topics/net.md"] == "- A.\n"
+
+
+def test_an_old_buffer_that_nobody_changed_says_nothing() -> None:
+    shelf = Shelf({"pending.md": "- [ ] b <!-- id:bbbbbbbb -->\n"})
+    old = "- [ ] a <!-- id:aaaaaaaa -->\n"
+    edit = HandEdit("pending.md", (old, shelf.texts["pending.md"]), old, unchanged=True)
+
+    def notice(draft: Draft) -> Response:
+        draft.put("pending.md", Shelf({"x": edit.saved}).document("x"))
+        return respond(draft, edit, lambda _: False, shelf.new_id, TODAY)
+
+    assert shelf.change(Act("notice", "engramdown"), notice).removed == ()
+    assert shelf.texts == {"pending.md": "- [ ] b <!-- id:bbbbbbbb -->\n"}
+
+
 def test_a_removed_line_leaves_a_tombstone() -> None:
     shelf = Shelf({"rules.md": "## Never\n\n- a\n- b <!-- id:bbbbbbbb -->\n"})
     response = shelf.save("rules.md", "## Never\n")
