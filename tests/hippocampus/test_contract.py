@@ -75,6 +75,12 @@ def test_a_fact_that_gets_the_key_of_another_one_replaces_it(store: HippocampusP
     assert list(map(str, store.recall_identity())) == ["Name: Ada"]
 
 
+def test_a_fact_that_gets_a_key_of_its_own_replaces_nothing(store: HippocampusProtocol) -> None:
+    city, _ = store.rewrite_identity(["City: Rome", "Name: Ada"])
+    store.update(city.id, "Town: Rome")
+    assert list(map(str, store.recall_identity())) == ["Town: Rome", "Name: Ada"]
+
+
 def test_the_newest_lessons_that_fit_are_recalled(store: HippocampusProtocol) -> None:
     for text in ("old" * 10, "huge" * 500, "new"):
         store.encode_lesson(text)

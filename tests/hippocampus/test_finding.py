@@ -1,0 +1,53 @@
+"""Finding one thing by its id, or by the beginning of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.errors import AmbiguousIdError, EntryNotFoundError
+from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.filing import address
+from engramdown.hippocampus.finding import by_prefix, find_line
+
+PAGE = """\
+# Lessons
+
+- one <!-- id:aaaaaaaa -->
+- two <!-- id:aaaaaaaab -->
+- three, about id:cccccccc
+"""
+
+
+@pytest.mark.parametrize("prefix, found", [("ab", "ab"), ("abc", "abcd"), ("x", "x")])
+def test_an_exact_id_wins_over_a_prefix(prefix: str, found: str) -> None:
+    assert by_prefix(prefix, ["abcd", "ab", "x", "x"], str, "here") == found
+
+
+def test_a_prefix_of_several_lists_them() -> None:
+    with pytest.raises(AmbiguousIdError, match="'a' is not unique: ab, ac;"):
+        by_prefix("a", ["ab", "ac", "ab"], str, "here")
+
+
+@pytest.mark.parametrize("prefix", ["", "b"])
+def test_what_begins_no_id_is_told_with_the_place(prefix: str) -> None:
+    with pytest.raises(EntryNotFoundError, match="in here"):
+        by_prefix(prefix, ["a"], str, "here")
+
+
+@pytest.mark.parametrize(
+    "wanted, said",
+    [
+        pytest.param("aaaaaaaa", "one", id="not-the-longer-one"),
+        pytest.param("aaaaaaaab", "two", id="longer"),
+        pytest.param(address("three, about id:cccccccc"), "three, about id:cccccccc", id="address"),
+    ],
+)
+def test_a_line_is_found_by_its_whole_id(wanted: str, said: str) -> None:
+    placed = find_line(parse(PAGE), wanted)
+    assert placed is not None
+    assert placed.block.text == said
+
+
+def test_words_like_an_id_are_none() -> None:
+    assert find_line(parse(PAGE), "cccccccc") is None
+    assert find_line(parse(PAGE), "~0000000") is None
