@@ -10,6 +10,7 @@
     └── StoreError                                  a store could not be read or written
         ├── LockTimeoutError                        another process kept the lock too long
         ├── EntryNotFoundError   (also a LookupError)   no memory with this id
+        ├── SessionNotFoundError (also a LookupError)   no transcript with this id
         ├── AmbiguousIdError     (also a LookupError)   several memories with this prefix
         └── UndoRefusedError                        undoing would overwrite a person
 
@@ -30,6 +31,7 @@ __all__ = [
     "InvalidSessionError",
     "LockTimeoutError",
     "MidTurnError",
+    "SessionNotFoundError",
     "SettingsError",
     "StoreError",
     "UndoRefusedError",
@@ -147,6 +149,19 @@ class EntryNotFoundError(StoreError, LookupError):
         place = f" in {where}" if where else ""
         super().__init__(f"no memory with id {entry_id!r}{place}; `engramdown list` shows the ids")
         self.id = entry_id
+
+
+class SessionNotFoundError(StoreError, LookupError):
+    """No transcript has this id.
+
+    Attributes:
+        id: The id that was asked for.
+    """
+
+    def __init__(self, session: str, where: str) -> None:
+        """Name the id that was asked for, and ``where`` it was looked for."""
+        super().__init__(f"no session {session!a} in {where}")
+        self.id = session
 
 
 class AmbiguousIdError(StoreError, LookupError):

@@ -1,0 +1,113 @@
+"""The lock of a folder of transcripts: one writer at a time, among processes and among threads.
+
+Promises: nobody waits longer than the time-out; a process that dies lets go of it; the lock file
+is a sidecar that is never renamed or removed, because a lock on a file that is replaced stays
+behind on the old one; a child process shares no lock with its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.errors import LockTimeoutError
+
+__all__ = ["FolderLock"]
+
+# An append takes some microseconds, so whoever waits looks again soon, and then less often.
+_FIRST_PAUSE: Final = 0.00005
+_LONGEST_PAUSE: Final = 0.005
+
+
+class FolderLock:
+    """A sidecar file that one writer holds at a time; its descriptor stays open."""
+
+    def __init__(self, path: Path, disk: EpisodeDisk, timeout: float) -> None:
+        """Name the file; ``timeout`` is how long to wait for it, in seconds."""
+        self.path = path
+        self.timeout = timeout
+        self._disk = disk
+        self._threads = threading.Lock()
+        self._descriptor: int | None = None
+        self._process = disk.process()
+
+    @contextlib.contextmanager
+    def hold(self, timeout: float | None = None) -> Iterator[None]:
+        """Hold the lock for the length of a ``with`` block.
+
+        Raises:
+            LockTimeoutError: If somebody else held it for ``timeout`` seconds.
+        """
+        self.take(timeout)
+        try:
+            yield
+        finally:
+            self.release()
+
+    def take(self, timeout: float | None = None) -> None:
+        """Take the lock; let go of it with :meth:`release`.
+
+        Raises:
+            LockTimeoutError: If somebody else held it for ``timeout`` seconds.
+            OSError: If the lock file cannot be opened.
+        """
+        if self._process != self._disk.process():
+            self._leave_to_parent()
+        limit = self.timeout if timeout is None else timeout
+        if not self._threads.acquire(timeout=limit):
+            raise LockTimeoutError(str(self.path), limit)
+        try:
+            if self._descriptor is None:
+                self._descriptor = self._disk.open(self.path, write=True)
+            if not self._disk.lock(self._descriptor):
+                self._wait(self._descriptor, limit)
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        try:
+            if self._descriptor is not None:
+                self._disk.unlock(self._descriptor)
+        finally:
+            self._threads.release()
+
+    def renew(self) -> None:
+        """While holding it: take the lock that has the name now, if somebody removed ours.
+
+        Whoever finds a file not as they left it calls this, since two may hold a lock of that
+        name then: everybody else's is the new one.
+
+        Raises:
+            LockTimeoutError: If somebody else held it for the usual time-out.
+        """
+        while self._descriptor is not None and not self._disk.is_named(self._descriptor):
+            self.close()
+            self._descriptor = self._disk.open(self.path, write=True)
+            self._wait(self._descriptor, self.timeout)
+
+    def close(self) -> None:
+        """Close the lock file; it is opened again when it is needed."""
+        if self._descriptor is not None:
+            self._disk.close(self._descriptor)
+            self._descriptor = None
+
+    def _leave_to_parent(self) -> None:
+        """Forget what we share with the process that we were forked from: it is its lock."""
+        self._process = self._disk.process()
+        self._threads = threading.Lock()
+        self.close()
+
+    def _wait(self, descriptor: int, limit: float) -> None:
+        end, pause = time.monotonic() + limit, _FIRST_PAUSE
+        while not self._disk.lock(descriptor):
+            if time.monotonic() >= end:
+                raise LockTimeoutError(str(self.path), limit)
+            time.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE)

@@ -1,0 +1,235 @@
+r"""Appending to the file of one session.
+
+Promises: lines are appended, never rewritten; several lines are one write; what was acknowledged
+is there whole, however many processes append and whenever one of them dies; a torn last line is
+set aside in a file of its own, never dropped and never a reason to stop. Episodes are numbered
+under the lock, without a gap. An append that fails is taken back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import number, read_line
+from engramdown.episodes.lock import FolderLock
+from engramdown.errors import StoreError
+
+__all__ = ["SUFFIX", "SessionLog"]
+
+SUFFIX: Final = ".jsonl"
+
+_SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
+_TAIL: Final = 4096
+
+
+class SessionLog:
+    """The end of one session's file, where lines are appended.
+
+    Attributes:
+        path: The file.
+        torn: How many torn last lines were set aside here.
+    """
+
+    def __init__(self, path: Path, disk: EpisodeDisk, lock: FolderLock, *, durable: bool) -> None:
+        """Append to ``path`` under ``lock``; ``durable`` says whether a power cut is survived."""
+        self.path = path
+        self.torn = 0
+        self._disk = disk
+        self._lock = lock
+        self._durable = durable
+        self._process = disk.process()
+        self._descriptor: int | None = None
+        self._name = str(path)
+        self._inode = (0, 0)
+        self._end = 0
+        self._next = 0
+        self._lacks = b""
+
+    def append(
+        self, lines: Sequence[bytes], start: Callable[[], bytes], timeout: float | None = None
+    ) -> int:
+        """Append lines and return the number of the first of them.
+
+        Args:
+            lines: What :func:`engramdown.episodes.episode.encode` returned for each.
+            start: Returns the same for the event that comes first in a file that is empty.
+            timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock for too long.
+            StoreError: If something else than a file stands there.
+            OSError: If it could not be written; the file is as before.
+        """
+        self._lock.take(timeout)
+        try:
+            return self._append(lines, start)
+        finally:
+            self._lock.release()
+
+    def begin(self, start: Callable[[], bytes], timeout: float | None = None) -> bool:
+        """Begin a file that is not there yet; ``False`` if there is one already.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock for too long.
+            OSError: If it could not be written.
+        """
+        self._lock.take(timeout)
+        try:
+            found = self._disk.find(self.path)
+            if found is not None and found.st_size:
+                return False
+            self._append([], start)
+        finally:
+            self._lock.release()
+        return True
+
+    def end(self, line: Callable[[], bytes | None], start: Callable[[], bytes]) -> bool:
+        """Append the event that ends the session; remove a file in which nothing was said.
+
+        Args:
+            line: Returns the event, or ``None`` to leave everything as it is; it is called while
+                nobody else writes.
+            start: See :meth:`append`.
+
+        Returns:
+            Whether the session was ended.
+        """
+        self._lock.take()
+        try:
+            ending = line()
+            if ending is None:
+                return False
+            if self._is_bare(self._settle()):
+                self._disk.remove(self.path)
+                self.close()
+            else:
+                self._append([ending], start)
+        finally:
+            self._lock.release()
+        return True
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is needed."""
+        if self._descriptor is not None:
+            self._disk.close(self._descriptor)
+            self._descriptor = None
+
+    # ---- under the lock ----
+
+    def _append(self, lines: Sequence[bytes], start: Callable[[], bytes]) -> int:
+        descriptor = self._settle()
+        whole = lines if self._end else [start(), *lines]
+        if whole:
+            data = self._lacks + b"".join(
+                number(self._next + at, line) for at, line in enumerate(whole)
+            )
+            self._write(descriptor, data)
+            self._end += len(data)
+            self._next += len(whole)
+            self._lacks = b""
+        return self._next - len(lines)
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        try:
+            self._disk.write_all(descriptor, data)
+            if self._durable:
+                self._disk.sync(descriptor)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            # If that fails too, half a line stays, which the next append sets aside.
+            with contextlib.suppress(OSError):
+                self._disk.truncate(descriptor, self._end)
+            self.close()
+            raise
+
+    def _is_bare(self, descriptor: int) -> bool:
+        """Whether the file holds no line but its first."""
+        return self._next <= 1 and self._disk.read(descriptor, 0, self._end).count(b"\n") <= 1
+
+    def _settle(self) -> int:
+        """Open the file if need be, find its end and mend it; return its descriptor."""
+        if self._process != self._disk.process():
+            # The descriptor of a parent process is not ours to keep the session running with.
+            self._process = self._disk.process()
+            self.close()
+        found = self._disk.find(self._name)
+        if self._descriptor is None or found is None or _inode(found) != self._inode:
+            self._lock.renew()
+            self.close()
+            self._descriptor = self._open()
+            found = self._disk.look(self._descriptor)
+        if found.st_size != self._end:
+            self._lock.renew()
+            self._catch_up(self._descriptor, found.st_size)
+        return self._descriptor
+
+    def _open(self) -> int:
+        descriptor = self._disk.open(self.path, write=True)
+        # Tells others that this session is running; see sessions.py.
+        self._disk.keep(descriptor)
+        found = self._disk.look(descriptor)
+        self._inode, self._end, self._next = _inode(found), 0, 0
+        self._lacks = b""
+        if found.st_size == 0 and self._durable:
+            self._disk.sync_folder(self.path.parent)
+        return descriptor
+
+    def _catch_up(self, descriptor: int, size: int) -> None:
+        """Take in what others appended since, and mend the end of the file."""
+        start, whole = (self._end, True) if 0 < self._end < size else (max(size - _TAIL, 0), False)
+        while True:
+            seen = self._disk.read(descriptor, start, size)
+            last = _last_number(seen, whole=whole or start == 0)
+            if last is not None or start == 0:
+                break
+            start, whole = max(start - max(len(seen), _TAIL), 0), False
+        self._next = 0 if last is None else last + 1
+        self._lacks = b""
+        tail = seen[seen.rfind(b"\n") + 1 :]
+        # Only what is mended is taken for the end: if mending fails, the next append tries again.
+        self._end = self._mend(descriptor, tail, size) if tail else size
+
+    def _mend(self, descriptor: int, tail: bytes, size: int) -> int:
+        """Deal with a last line that has no end, and return the size that is left."""
+        whole = read_line(tail)
+        if whole is not None:
+            # Somebody's editor took only the line end away.
+            self._next, self._lacks = whole.seq + 1, b"\n"
+            return size
+        self._set_aside(tail)
+        self._disk.truncate(descriptor, size - len(tail))
+        return size - len(tail)
+
+    def _set_aside(self, tail: bytes) -> None:
+        stem = self.path.name.removesuffix(SUFFIX)
+        for count in range(1, 1_000_000):
+            if self._disk.publish(self.path.with_name(f"{stem}.torn-{count}"), tail, durable=True):
+                self.torn += 1
+                return
+        raise StoreError(f"{self.path}: has a million torn lines beside it; remove them.")
+
+
+def _inode(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def _last_number(seen: bytes, *, whole: bool) -> int | None:
+    """Return the number of the last line that has one; ``whole`` if the first is not cut."""
+    end = seen.rfind(b"\n")
+    while end >= 0:
+        begin = seen.rfind(b"\n", 0, end) + 1
+        if begin or whole:
+            found = _SEQ.match(seen, begin, end)
+            if found:
+                return int(found[1])
+            read = read_line(seen[begin:end])
+            if read is not None:
+                return read.seq
+        end = begin - 1
+    return None

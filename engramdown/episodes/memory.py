@@ -1,0 +1,297 @@
+"""Episodic memory: what was said and done, recorded as it happens.
+
+Promises: recording never raises because of a disk, a lock or its arguments, and never waits long;
+what could not be written is queued, counted and told (:attr:`EpisodicMemory.trouble`). What a
+person and an assistant said is never cut; what tools got and gave is shown cut and kept whole.
+Reading creates nothing. Switched off, nothing is recorded and reading works.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, TypedDict, Unpack
+
+from engramdown.clock import nanoseconds
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import (
+    ROLES,
+    VERSION,
+    Episode,
+    Pointer,
+    as_text,
+    cut,
+    encode,
+    stamp,
+    stamp_of,
+)
+from engramdown.episodes.ids import check_session_id, episode_id, session_id
+from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
+from engramdown.episodes.recorder import Item, Recorder
+from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
+from engramdown.episodes.silence import Ended, Silence, end_silent
+from engramdown.episodes.trouble import Trouble
+from engramdown.errors import InvalidSessionError
+from engramdown.settings import EpisodeSettings
+
+__all__ = ["FOLDER", "EpisodicMemory", "Said"]
+
+FOLDER: Final = "episodes"
+"""The name of the folder in that of a scope."""
+
+ORPHAN_MINUTES: Final = 60
+"""How long nothing was said in a session that is taken for one whose program died."""
+
+_TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
+_OPTIONAL: Final = (
+    "name",
+    "call",
+    "ms",
+    "error",
+    "model",
+    "turn",
+    "cut",
+    "payload",
+    "recalled",
+    "meta",
+)
+_SPOKEN: Final = frozenset({"user", "assistant", "system"})
+
+
+class Said(TypedDict, total=False):
+    """What may be recorded with a text; see :class:`engramdown.episodes.episode.Episode`."""
+
+    name: str
+    call: str
+    ms: float | None
+    error: bool | str
+    model: str
+    turn: int | None
+    recalled: tuple[str, ...]
+    meta: Mapping[str, Any]
+    at: datetime
+
+
+class EpisodicMemory:
+    """The transcripts of one scope.
+
+    Attributes:
+        folder: Where they are.
+        settings: What was configured.
+        recorder: What writes them.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        settings: EpisodeSettings | None = None,
+        disk: EpisodeDisk | None = None,
+    ) -> None:
+        """Record in the ``episodes`` of the scope's folder ``root``; nothing is created yet."""
+        self.folder = Path(root) / FOLDER
+        self.settings = settings or EpisodeSettings()
+        self._disk = disk or EpisodeDisk()
+        durable = self.settings.durability == "full"
+        self.recorder = Recorder(
+            self.folder, self._disk, durable=durable, start=self._start_line, lost=self._lost_line
+        )
+        self._sessions = Sessions(self.folder, self._disk)
+        self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
+
+    # ---- recording ----
+
+    def start_session(  # wide: one field of the first line each
+        self,
+        session: str | None = None,
+        parent: str | None = None,
+        parent_call: str | None = None,
+        at: datetime | None = None,
+        title: str = "",
+        *,
+        source: str = "",
+    ) -> str:
+        """Begin a session and return its id; one that is there already goes on.
+
+        Args:
+            session: Its id, or ``None`` for a new one.
+            parent: The session that it is begun from.
+            parent_call: The tool call that begins it.
+            at: When it began, if not now.
+            title: What to call it.
+            source: Where it is imported from.
+
+        Raises:
+            InvalidSessionError: If an id is no safe file name.
+        """
+        for given in (session, parent):
+            if given is not None:
+                check_session_id(given)
+        began = stamp_of(nanoseconds()) if at is None else stamp(at)
+        more = {"parent": parent, "parent_call": parent_call, "source": source, "title": title}
+        while True:
+            chosen = session or session_id(datetime.fromisoformat(began), secrets.randbits(16))
+            line = self._start_line(chosen, began, more)
+            if not self.settings.enabled or self.recorder.begin(chosen, line) or session:
+                return chosen
+
+    def log(self, session: str, role: str, text: object, **fields: Unpack[Said]) -> Pointer | None:
+        """Record an episode; never raises.
+
+        Args:
+            session: The id of the session; it begins if it has not begun.
+            role: One of :data:`engramdown.episodes.episode.ROLES`, but not ``event``.
+            text: What was said; what is no ``str`` is recorded as JSON.
+            fields: See :class:`Said`.
+
+        Returns:
+            Where it stands, or ``None`` if it is not written (yet): it was empty, recording is
+            off, or there is trouble.
+        """
+        if not self.settings.enabled:
+            return None
+        try:
+            check_session_id(session)
+            item = self._item(role, as_text(text), fields)
+        except (InvalidSessionError, ValueError, TypeError, OverflowError, AttributeError) as error:
+            self.recorder.refuse(error)
+            return None
+        return None if item is None else self.recorder.put(session, item)
+
+    def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
+        """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
+        if not self.settings.enabled:
+            return None
+        return self.recorder.put(session, Item(self._event(event, fields)))
+
+    def end(self, session: str, reason: str = "finished", at: datetime | None = None) -> None:
+        """End a session; nothing is left of one in which nothing was said. Never raises."""
+        if self.settings.enabled:
+            when = None if at is None else stamp(at)
+            self.recorder.end(session, self._event("end", {"reason": reason}, when))
+
+    def new_call(self) -> str:
+        """Return an id that a tool call and its result can share."""
+        return self._new_id()
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why recording does not work in this process, or ``None``."""
+        return self.recorder.trouble
+
+    def close(self) -> None:
+        """Write what waits, if it can be, and close all files."""
+        self.recorder.close()
+
+    # ---- ending what nobody ended ----
+
+    def close_orphans(self, minutes: float = ORPHAN_MINUTES) -> Ended:
+        """End the sessions whose program died: nobody has them open, and they are silent."""
+        return self._end_silent(minutes, "crash_recovery")
+
+    def close_idle(self, minutes: float | None = None) -> Ended:
+        """End the sessions that are silent for so long, also our own; 0 for never.
+
+        Args:
+            minutes: How long, by default what is configured.
+        """
+        limit = self.settings.idle_minutes if minutes is None else minutes
+        if limit <= 0:
+            return Ended()
+        before = self._ago(limit)
+        for session in self.recorder.open_sessions():
+            info = self._sessions.info(session)
+            if info is not None and info.last < before:
+                self.recorder.release(session)
+        return self._end_silent(limit, "idle_timeout")
+
+    # ---- reading ----
+
+    def sessions(self, parent: str | None = None) -> list[SessionInfo]:
+        """Return all sessions, or those begun from ``parent``, in the order in which they began."""
+        found = self._sessions.list()
+        return found if parent is None else [info for info in found if info.parent == parent]
+
+    def session(self, session: str) -> Transcript:
+        """Return a whole session.
+
+        Raises:
+            SessionNotFoundError: If there is none of that id.
+        """
+        return self._sessions.read(check_session_id(session))
+
+    def episode(self, pointer: Pointer) -> Episode | None:
+        """Return the episode at a pointer, or ``None``."""
+        episodes = self.session(pointer.session).episodes
+        return next((each for each in episodes if each.seq == pointer.seq), None)
+
+    def whole(self, episode: Episode) -> str:
+        """Return the whole text of an episode; what it shows, if the whole was not kept."""
+        found = self._payloads.fetch(episode.payload) if episode.payload else None
+        return episode.text if found is None else found
+
+    # ---- lines ----
+
+    def _item(self, role: str, text: str, fields: Said) -> Item | None:
+        if role not in ROLES or role == "event":
+            raise ValueError(f"{role!r} is no role; use one of {', '.join(ROLES)}")
+        if role in _SPOKEN and not text:
+            return None
+        if self._hides(role):
+            # Imported here: what knows secrets is not needed for what people say.
+            from engramdown.redaction import redact
+
+            text = redact(text)
+        shown, length = self._shown(role, text)
+        kept = length is not None and self.settings.payloads == "keep"
+        payload = (digest(text), text) if kept else None
+        at = fields.get("at")
+        known: dict[str, Any] = {
+            "ts": stamp_of(nanoseconds()) if at is None else stamp(at),
+            "id": self._new_id(),
+            "role": role,
+            "text": shown,
+        }
+        if fields or length is not None:
+            given: dict[str, Any] = {"cut": length, "payload": payload and payload[0], **fields}
+            known |= {key: given[key] for key in _OPTIONAL if key in given}
+        return Item(encode(known, {}), payload)
+
+    def _shown(self, role: str, text: str) -> tuple[str, int | None]:
+        if role not in _TOOL_ROLES:
+            return text, None
+        limits = self.settings
+        return cut(text, limits.input_limit if role == "tool_call" else limits.output_limit)
+
+    def _hides(self, role: str) -> bool:
+        where = self.settings.redact
+        return where == "all" or (where == "tools" and role in _TOOL_ROLES)
+
+    def _start_line(
+        self, session: str, at: str | None = None, more: Mapping[str, Any] | None = None
+    ) -> bytes:
+        said = {key: value for key, value in (more or {}).items() if value}
+        return self._event("start", {"v": VERSION, "session": session, **said}, at)
+
+    def _lost_line(self, count: int, reason: str) -> bytes:
+        return self._event("lost", {"count": count, "reason": reason})
+
+    def _event(self, event: str, more: Mapping[str, Any], at: str | None = None) -> bytes:
+        now = at or stamp_of(nanoseconds())
+        known = {"ts": now, "id": self._new_id(), "role": "event", "text": "", "event": event}
+        return encode(known, more)
+
+    def _new_id(self) -> str:
+        return episode_id(nanoseconds() // 1_000_000, secrets.randbits(30))
+
+    def _end_silent(self, minutes: float, reason: str) -> Ended:
+        if not self.settings.enabled or self._disk.find(self.folder) is None:
+            return Ended()
+        lock = self.recorder.lock
+        silence = Silence(self._ago(minutes), reason, self._new_id)
+        return end_silent(self._sessions, self._disk, lock, silence)
+
+    def _ago(self, minutes: float) -> str:
+        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
+        return stamp(now - timedelta(minutes=minutes))

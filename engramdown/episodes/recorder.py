@@ -1,0 +1,324 @@
+"""Writing episodes without ever being in the way.
+
+Promises: :meth:`Recorder.put` raises nothing that a disk, a lock or a permission may cause, and
+waits no longer than a short time-out; what could not be written waits in a queue and is tried
+again at the next call, in its order; what the queue cannot hold is counted and said in the
+transcript itself once it can be written. Nothing of this is silent: :attr:`Recorder.trouble` says
+it here, and a small file beside the transcripts says it to other processes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from engramdown.clock import moment
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Pointer
+from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.log import SUFFIX, SessionLog
+from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.trouble import Trouble, marker
+from engramdown.errors import EngramdownError, LockTimeoutError
+
+__all__ = ["Item", "Recorder"]
+
+LOCK: Final = ".lock"
+QUEUE_ITEMS: Final = 1_000
+QUEUE_BYTES: Final = 16 * 1024 * 1024
+LOCK_TIMEOUT: Final = 1.0
+"""Seconds that a call waits for other writers at most."""
+_IMPATIENT: Final = 0.02
+"""The same while something waits already, so that a lock that is stuck slows no turn down."""
+_OPEN_FILES: Final = 32
+_REMARK_AFTER: Final = 1.0
+
+_Failure = (OSError, EngramdownError)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An episode on its way.
+
+    Attributes:
+        line: What :func:`engramdown.episodes.episode.encode` returned.
+        payload: The digest of its whole text and the text, if that is to be kept.
+    """
+
+    line: bytes
+    payload: tuple[str, str] | None = None
+
+    @property
+    def size(self) -> int:
+        """What it takes in memory, about."""
+        return len(self.line) + (len(self.payload[1]) if self.payload else 0)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What waits to be written to one session."""
+
+    items: list[Item] = field(default_factory=list)
+    lost: int = 0
+
+
+class Recorder:
+    """Writes to the sessions of one folder.
+
+    Attributes:
+        folder: Where the transcripts are.
+        lock: The lock of its writers.
+        failures: How many writes failed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        disk: EpisodeDisk,
+        *,
+        durable: bool,
+        start: Callable[[str], bytes],
+        lost: Callable[[int, str], bytes],
+    ) -> None:
+        """Write to ``folder``.
+
+        Args:
+            folder: Where the transcripts are.
+            disk: What it is written with.
+            durable: Whether a power cut is survived.
+            start: Returns the line of the event that begins a session, given its id.
+            lost: Returns the line that tells how many episodes are missing, and why.
+        """
+        self.folder = folder
+        self.lock = FolderLock(folder / LOCK, disk, LOCK_TIMEOUT)
+        self.failures = 0
+        self._disk = disk
+        self._durable = durable
+        self._start = start
+        self._lost = lost
+        self._payloads = Payloads(folder / PAYLOADS, disk, durable=durable)
+        self._reset()
+        # At the end of the program what waits is tried a last time.
+        atexit.register(_flush_at_exit, weakref.ref(self))
+
+    def put(self, session: str, item: Item) -> Pointer | None:
+        """Write an episode; ``None`` if it waits or is lost, which :attr:`trouble` tells."""
+        with self._entered():
+            waiting = self._waiting.get(session)
+            if waiting is not None:
+                kept = self._take_in(waiting, item)
+                last = self._retry().get(session)
+                return Pointer(session, last) if kept and last is not None else None
+            try:
+                seq = self._write(session, [item], _IMPATIENT if self._waiting else LOCK_TIMEOUT)
+            except _Failure as error:
+                self._take_in(self._waiting.setdefault(session, _Waiting()), item)
+                self._failed(error)
+                return None
+            if self._waiting:
+                self._retry()
+            return Pointer(session, seq)
+
+    def begin(self, session: str, line: bytes) -> bool:
+        """Begin a session with its first line; ``False`` if there is one of that id already."""
+        with self._entered():
+            try:
+                self._make_folder()
+                return self._log(session).begin(lambda: line, LOCK_TIMEOUT)
+            except _Failure as error:
+                self._failed(error)
+                self._waiting.setdefault(session, _Waiting())
+                return True
+
+    def end(self, session: str, line: bytes) -> None:
+        """End a session; nothing is left of one in which nothing was said."""
+        with self._entered():
+            if self._waiting:
+                self._retry()
+            waiting = self._waiting.get(session)
+            if waiting is not None:
+                self._take_in(waiting, Item(line))
+                return
+            try:
+                self._log(session).end(lambda: line, partial(self._start, session))
+            except _Failure as error:
+                self._take_in(self._waiting.setdefault(session, _Waiting()), Item(line))
+                self._failed(error)
+            self._close(session)
+
+    def flush(self) -> bool:
+        """Try to write what waits, and return whether nothing waits any more."""
+        with self._entered():
+            if self._waiting:
+                self._retry(LOCK_TIMEOUT)
+            return not self._waiting
+
+    def close(self) -> None:
+        """Try to write what waits, and close all files; they are opened again when needed."""
+        self.flush()
+        with self._entered():
+            for session in list(self._logs):
+                self._close(session)
+            self.lock.close()
+
+    def open_sessions(self) -> list[str]:
+        """Return the sessions that are running here."""
+        with self._entered():
+            return list(self._logs)
+
+    def release(self, session: str) -> None:
+        """Say no more that a session is running here."""
+        with self._entered():
+            self._close(session)
+
+    def refuse(self, error: Exception) -> None:
+        """Count an episode that could not even be tried."""
+        with self._entered():
+            self.failures += 1
+            self._refused = str(error)
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """What is wrong with recording in this process, or ``None``."""
+        with self._entered():
+            waiting = sum(len(each.items) for each in self._waiting.values())
+            lost = sum(each.lost for each in self._waiting.values())
+            reason = self._reason if self._waiting else self._refused
+            return Trouble(self._process, self._since, reason, waiting, lost) if reason else None
+
+    # ---- with the guard ----
+
+    def _entered(self) -> AbstractContextManager[bool]:
+        """Return the guard of this process; a child begins with nothing of its parent's."""
+        if self._process != self._disk.process():
+            self._reset()
+        return self._guard
+
+    def _reset(self) -> None:
+        self._process = self._disk.process()
+        self._guard = threading.RLock()
+        self._logs: dict[str, SessionLog] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        self._reason = self._refused = self._since = ""
+        self._marked = 0.0
+        self._made = False
+
+    def _write(self, session: str, items: list[Item], timeout: float) -> int:
+        payloads = [item.payload for item in items if item.payload is not None]
+        if payloads or not self._made:
+            self._make_folder()
+        for payload in payloads:
+            self._payloads.keep(*payload)
+        lines = [item.line for item in items]
+        log, start = self._log(session), partial(self._start, session)
+        try:
+            seq = log.append(lines, start, timeout)
+        except FileNotFoundError:  # somebody removed the folder
+            self._make_folder()
+            seq = log.append(lines, start, timeout)
+        self._refused = ""
+        return seq
+
+    def _log(self, session: str) -> SessionLog:
+        log = self._logs.get(session)
+        if log is None:
+            while len(self._logs) >= _OPEN_FILES:
+                self._close(next(iter(self._logs)))
+            path = self.folder / f"{session}{SUFFIX}"
+            log = SessionLog(path, self._disk, self.lock, durable=self._durable)
+            self._logs[session] = log
+        return log
+
+    def _close(self, session: str) -> None:
+        log = self._logs.pop(session, None)
+        if log is not None:
+            log.close()
+
+    def _make_folder(self) -> None:
+        if self._disk.make_folder(self.folder, durable=self._durable):
+            # Transcripts are nobody's business but this machine's, whatever git is told above.
+            self._disk.publish(self.folder / ".gitignore", b"*\n", durable=self._durable)
+        self._made = True
+
+    # ---- what waits ----
+
+    def _take_in(self, waiting: _Waiting, item: Item) -> bool:
+        """Let an episode wait, after what waits already; ``False`` if there is no room for it."""
+        sizes = [each.size for queue in self._waiting.values() for each in queue.items]
+        full = len(sizes) >= QUEUE_ITEMS or sum(sizes) + item.size > QUEUE_BYTES
+        if waiting.lost or full:
+            waiting.lost += 1
+            return False
+        waiting.items.append(item)
+        return True
+
+    def _retry(self, timeout: float = _IMPATIENT) -> dict[str, int]:
+        """Write what waits; return the number of the last episode of each session written."""
+        written = {}
+        for session, waiting in list(self._waiting.items()):
+            items = list(waiting.items)
+            if waiting.lost:
+                items.append(Item(self._lost(waiting.lost, self._reason)))
+            try:
+                seq = self._write(session, items, timeout)
+            except LockTimeoutError as error:
+                self._failed(error)
+                break
+            except _Failure as error:
+                self._failed(error)
+            else:
+                written[session] = seq + len(waiting.items) - 1
+                del self._waiting[session]
+        if not self._waiting:
+            self._recovered()
+        return written
+
+    def _failed(self, error: Exception) -> None:
+        self.failures += 1
+        self._reason = str(error)
+        self._since = self._since or moment()
+        now = time.monotonic()
+        if now - self._marked >= _REMARK_AFTER:
+            self._marked = now
+            self._mark()
+
+    def _recovered(self) -> None:
+        self._reason = self._since = ""
+        self._marked = 0.0
+        try:
+            self._disk.remove(self.folder / marker(self._process))
+        except OSError as error:
+            self._refused = str(error)
+
+    def leave(self) -> None:
+        """Try a last time, and say what is lost with this process."""
+        with self._entered():
+            if not self.flush():
+                self._mark()
+
+    def _mark(self) -> None:
+        """Tell other processes; where even that cannot be written, they see it themselves."""
+        trouble = self.trouble
+        if trouble is None:
+            return
+        data = json.dumps(trouble.data()).encode() + b"\n"
+        path = self.folder / marker(self._process)
+        try:
+            self._disk.publish(path, data, durable=False, replace=True)
+        except _Failure:
+            self._marked = 0.0
+
+
+def _flush_at_exit(recorder: weakref.ref[Recorder]) -> None:
+    alive = recorder()
+    if alive is not None:
+        alive.leave()

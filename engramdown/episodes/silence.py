@@ -1,0 +1,87 @@
+"""Ending the sessions that nobody ended.
+
+Promises: a session is ended only while nobody has it open, under the lock, with the time of its
+last activity; one that cannot be ended is named and tried again by the next run; a second run
+changes nothing. Of a session in which nothing was said nothing is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import encode
+from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.log import SessionLog
+from engramdown.episodes.sessions import Sessions
+from engramdown.errors import EngramdownError
+
+__all__ = ["Ended", "Silence", "end_silent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What was ended, and what could not be.
+
+    Attributes:
+        ids: The sessions that were ended.
+        failed: Why others could not be, by id; the next run tries again.
+    """
+
+    ids: tuple[str, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """What counts as the end.
+
+    Attributes:
+        before: A time as in a line; nothing was said since.
+        reason: What to call it.
+        new_id: Gives the id of an episode.
+    """
+
+    before: str
+    reason: str
+    new_id: Callable[[], str]
+
+
+def end_silent(sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence: Silence) -> Ended:
+    """End the open sessions that are silent and that nobody has open."""
+    ended, failed = [], {}
+    for session in sessions.ids():
+        try:
+            if _last(sessions, session, silence) and _end(session, sessions, disk, lock, silence):
+                ended.append(session)
+        except (OSError, EngramdownError) as error:
+            failed[session] = str(error)
+    return Ended(tuple(ended), failed)
+
+
+def _end(
+    session: str, sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence: Silence
+) -> bool:
+    path = sessions.path(session)
+
+    def ending() -> bytes | None:
+        """Look again now that nobody else writes."""
+        last = _last(sessions, session, silence)
+        if not last or disk.is_kept(path):
+            return None
+        known = {"ts": last, "id": silence.new_id(), "role": "event", "text": "", "event": "end"}
+        return encode(known, {"reason": silence.reason})
+
+    log = SessionLog(path, disk, lock, durable=False)
+    try:
+        return log.end(ending, bytes)
+    finally:
+        log.close()
+
+
+def _last(sessions: Sessions, session: str, silence: Silence) -> str:
+    """Return when something was last said in an open session that is silent, or ``""``."""
+    info = sessions.info(session)
+    silent = info is not None and not info.ended and info.last < silence.before
+    return info.last if info is not None and silent else ""

@@ -1,0 +1,108 @@
+"""A disk for transcripts that fails where it is told to.
+
+Promises: what is to fail is named by the method of :class:`EpisodeDisk` and, if need be, by a part
+of the name of the file; a fault that landed is counted, so that a test can see that it did.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from engramdown.episodes.disk import EpisodeDisk
+
+__all__ = ["Fault", "FaultyDisk"]
+
+
+@dataclass(slots=True)
+class Fault:
+    """What fails.
+
+    Attributes:
+        call: The name of a method.
+        code: The error of the system.
+        name: A part of the file's name, or ``""`` for all.
+        times: How often; ``-1`` for always.
+        after: For ``write``: how many bytes are written before it fails.
+    """
+
+    call: str
+    code: int = errno.EIO
+    name: str = ""
+    times: int = -1
+    after: int = 0
+
+
+class FaultyDisk(EpisodeDisk):
+    """A disk with faults.
+
+    Attributes:
+        faults: What fails from now on.
+        landed: How many faults were met.
+        writes: How many calls of ``write`` there were.
+    """
+
+    def __init__(self, *faults: Fault) -> None:
+        """Fail at each of ``faults``."""
+        self.faults = list(faults)
+        self.landed = 0
+        self.writes = 0
+        self._names: dict[int, str] = {}
+
+    def _meet(self, call: str, name: str) -> Fault | None:
+        for fault in self.faults:
+            if fault.call == call and fault.name in name and fault.times:
+                fault.times -= 1
+                self.landed += 1
+                return fault
+        return None
+
+    def _fail(self, call: str, name: str) -> None:
+        fault = self._meet(call, name)
+        if fault is not None:
+            raise OSError(fault.code, os.strerror(fault.code), name)
+
+    def open(self, path: Path, *, write: bool = False, new: bool = False) -> int:
+        self._fail("open", path.name)
+        descriptor = super().open(path, write=write, new=new)
+        self._names[descriptor] = path.name
+        return descriptor
+
+    def write(self, descriptor: int, data: bytes | memoryview) -> int:
+        self.writes += 1
+        fault = self._meet("write", self._names.get(descriptor, ""))
+        if fault is None:
+            return super().write(descriptor, data)
+        if fault.after:
+            done = super().write(descriptor, data[: fault.after])
+            fault.after = 0
+            fault.times += 1
+            return done
+        raise OSError(fault.code, os.strerror(fault.code))
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        self._fail("truncate", self._names.get(descriptor, ""))
+        super().truncate(descriptor, size)
+
+    def sync(self, descriptor: int) -> None:
+        self._fail("sync", self._names.get(descriptor, ""))
+        super().sync(descriptor)
+
+    def lock(self, descriptor: int) -> bool:
+        if self._meet("lock", self._names.get(descriptor, "")):
+            return False
+        return super().lock(descriptor)
+
+    def publish(self, path: Path, data: bytes, *, durable: bool, replace: bool = False) -> bool:
+        self._fail("publish", path.name)
+        return super().publish(path, data, durable=durable, replace=replace)
+
+    def remove(self, path: Path) -> None:
+        self._fail("remove", path.name)
+        super().remove(path)
+
+    def make_folder(self, path: Path, *, durable: bool) -> bool:
+        self._fail("make_folder", path.name)
+        return super().make_folder(path, durable=durable)

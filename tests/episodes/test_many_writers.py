@@ -1,0 +1,113 @@
+"""Law: whatever several processes append to one session is there, whole; so it is after a kill."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engramdown.episodes.memory import EpisodicMemory
+from tests.episodes.test_log import read
+
+WRITER = """\
+import sys
+from pathlib import Path
+from engramdown.episodes.memory import EpisodicMemory
+
+memory = EpisodicMemory(Path(sys.argv[1]))
+name, count = sys.argv[2], int(sys.argv[3])
+sys.stdin.readline()
+for number in range(count):
+    text = f"{name} {number} " + "x" * (number * 37 % 900)
+    found = memory.log("shared", "user", text)
+    assert found is not None, memory.trouble
+    print(found.seq, number, flush=True)
+"""
+
+
+def begin(root: Path, name: str, count: int) -> subprocess.Popen[str]:
+    """Start a program that appends ``count`` episodes, once it is told to."""
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(root), name, str(count)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def write_together(root: Path, writers: int, count: int) -> None:
+    running = [begin(root, f"w{number}", count) for number in range(writers)]
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = {}
+    for number, process in enumerate(running):
+        out, _ = process.communicate()
+        assert process.returncode == 0
+        for line in out.strip().split("\n"):
+            seq, count_so_far = line.split()
+            said[int(seq)] = (f"w{number}", int(count_so_far))
+    episodes = read(root / "episodes" / "shared.jsonl")
+    assert [episode.seq for episode in episodes] == list(range(writers * count + 1))
+    found = {each.seq: each.text.split(" ")[:2] for each in episodes[1:]}
+    assert {seq: (name, int(number)) for seq, (name, number) in found.items()} == said
+    assert len({episode.id for episode in episodes}) == len(episodes)
+    assert not list((root / "episodes").glob("*.torn-*"))
+
+
+def test_four_writers_lose_nothing(tmp_path: Path) -> None:
+    write_together(tmp_path, 4, 250)
+
+
+@pytest.mark.soak
+def test_eight_writers_of_5000_lines_lose_nothing(tmp_path: Path) -> None:
+    write_together(tmp_path, 8, 5_000)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+class TestKilled:
+    """A process that is killed in the middle loses nothing that it acknowledged."""
+
+    def test_a_few_times(self, tmp_path: Path) -> None:
+        self.kill_and_look(tmp_path, rounds=4)
+
+    @pytest.mark.soak
+    def test_many_times(self, tmp_path: Path, soak_seconds: float) -> None:
+        end = time.monotonic() + soak_seconds
+        number = 0
+        while time.monotonic() < end:
+            number += 1
+            self.kill_and_look(tmp_path / str(number), rounds=10)
+
+    def kill_and_look(self, root: Path, rounds: int) -> None:
+        dice = random.Random(rounds)
+        acknowledged: dict[int, str] = {}
+        for number in range(rounds):
+            running = [begin(root, f"r{number}p{which}", 100_000) for which in range(2)]
+            for process in running:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdin.write("\n")
+                process.stdin.flush()
+                process.stdout.readline()
+            time.sleep(dice.uniform(0, 0.1))
+            for which, process in enumerate(running):
+                os.kill(process.pid, signal.SIGKILL)
+                out, _ = process.communicate()
+                # The last line of the report may itself be torn.
+                for line in out.split("\n")[:-1]:
+                    seq, said = line.split()
+                    acknowledged[int(seq)] = f"r{number}p{which} {said}"
+        memory = EpisodicMemory(root)
+        assert memory.log("shared", "user", "after all that") is not None
+        episodes = {each.seq: each.text for each in read(root / "episodes" / "shared.jsonl")}
+        assert len(acknowledged) > rounds
+        lost = [said for seq, said in acknowledged.items() if not episodes[seq].startswith(said)]
+        assert lost == []
