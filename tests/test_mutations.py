@@ -248,6 +248,15 @@ BUGS: Final = (
         lambda core: core.edits_in_a_row_read_back("- a\n- b\n", [core.Edit("remove", 0, "", "")]),
     ),
     Bug(
+        "a heading is sought where it stood before",
+        "hippocampus.document",
+        "all(at < start for at, _ in titles) and",
+        "",
+        lambda core: core.edits_in_a_row_read_back(
+            "- a\n## Always\n- b\n", [core.Edit("remove", 0, "", "")]
+        ),
+    ),
+    Bug(
         "a word with a comment in the middle is not found",
         "hippocampus.document",
         'if "&#" in whole or _GLUED.search(whole):',

@@ -14,11 +14,15 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus.regular import check_regular, open_regular
+
+if TYPE_CHECKING:
+    import ctypes
 
 __all__ = ["FILE_MODE", "FOLDER_MODE", "UNFINISHED", "Disk"]
 
@@ -348,6 +352,13 @@ def _last_line_end(descriptor: int) -> int:
     return end
 
 
+@cache
+def _library() -> ctypes.CDLL:
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _exchange(new: Path, path: Path) -> bool:
     """Exchange two names in one step; ``False`` where the system or file system cannot."""
     if sys.platform == "win32":
@@ -355,7 +366,7 @@ def _exchange(new: Path, path: Path) -> bool:
     # Imported here: reading memory never needs it.
     import ctypes
 
-    library = ctypes.CDLL(None, use_errno=True)
+    library = _library()
     a, b = os.fsencode(new), os.fsencode(path)
     if hasattr(library, "renameat2"):
         failed = library.renameat2(_AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)

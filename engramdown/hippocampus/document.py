@@ -58,7 +58,7 @@ class Document:
         blocks: The blocks of the file; never changed in place.
     """
 
-    __slots__ = ("_asked", "_ends", "_folds", "_placed", "blocks")
+    __slots__ = ("_asked", "_ends", "_folds", "_placed", "_titles", "blocks")
 
     def __init__(self, blocks: Sequence[Block] = ()) -> None:
         """Hold ``blocks``, as :func:`parse` finds them."""
@@ -67,6 +67,7 @@ class Document:
         self._folds: Folds | None = None
         self._asked = False
         self._ends: int | None = None
+        self._titles: list[tuple[int, Block]] | None = None
 
     def render(self) -> str:
         """Return the text of the document, byte for byte."""
@@ -115,8 +116,11 @@ class Document:
         """
         index = self._index(block)
         heading = kind = ""
-        for title in [other for other in self.blocks[:index] if other.shape == "heading"]:
-            heading, kind = _enter(title, heading, kind)
+        if self._titles is None:
+            self._titles = _titles(self.blocks)
+        for place, title in self._titles:
+            if place < index:
+                heading, kind = _enter(title, heading, kind)
         return Placed(block, index, self._line(index), heading, kind)
 
     def add(self, text: str, meta: Metadata, kind: str = "", title: str = "") -> Document:
@@ -293,6 +297,9 @@ class Document:
         document._asked = self._asked
         if self._ends is not None:
             document._ends = self._ends - _line_ends(gone) + _line_ends(new)
+        titles = self._titles
+        if titles is not None and all(at < start for at, _ in titles) and not _titles(new):
+            document._titles = titles
         if self._folds is not None:
             document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))
         return document
@@ -306,6 +313,11 @@ def parse(text: str) -> Document:
     ['Mine.', 'Log in UTC']
     """
     return Document(scan(text))
+
+
+def _titles(blocks: Sequence[Block]) -> list[tuple[int, Block]]:
+    """Return the headings, each with its index."""
+    return [(at, block) for at, block in enumerate(blocks) if block.shape == "heading"]
 
 
 def _line_ends(blocks: Sequence[Block]) -> int:
