@@ -29,11 +29,11 @@ class FolderLock:
 
     def __init__(self, path: Path, disk: EpisodeDisk, timeout: float) -> None:
         """Name the file; ``timeout`` is how long to wait for it, in seconds."""
+        self._descriptor: int | None = None
         self.path = path
         self.timeout = timeout
         self._disk = disk
         self._threads = threading.Lock()
-        self._descriptor: int | None = None
         self._process = disk.process()
 
     @contextlib.contextmanager
@@ -97,6 +97,10 @@ class FolderLock:
         if self._descriptor is not None:
             self._disk.close(self._descriptor)
             self._descriptor = None
+
+    def __del__(self) -> None:
+        """Close the lock file."""
+        self.close()
 
     def _leave_to_parent(self) -> None:
         """Forget what we share with the process that we were forked from: it is its lock."""

@@ -38,13 +38,13 @@ class SessionLog:
 
     def __init__(self, path: Path, disk: EpisodeDisk, lock: FolderLock, *, durable: bool) -> None:
         """Append to ``path`` under ``lock``; ``durable`` says whether a power cut is survived."""
+        self._descriptor: int | None = None
         self.path = path
         self.torn = 0
         self._disk = disk
         self._lock = lock
         self._durable = durable
         self._process = disk.process()
-        self._descriptor: int | None = None
         self._name = str(path)
         self._inode = (0, 0)
         self._end = 0
@@ -119,6 +119,10 @@ class SessionLog:
         if self._descriptor is not None:
             self._disk.close(self._descriptor)
             self._descriptor = None
+
+    def __del__(self) -> None:
+        """Close the file, which says to others that the session runs no more."""
+        self.close()
 
     # ---- under the lock ----
 

@@ -13,7 +13,6 @@ import atexit
 import json
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -107,8 +106,6 @@ class Recorder:
         self._lost = lost
         self._payloads = Payloads(folder / PAYLOADS, disk, durable=durable)
         self._reset()
-        # At the end of the program what waits is tried a last time.
-        atexit.register(_flush_at_exit, weakref.ref(self))
 
     def put(self, session: str, item: Item) -> Pointer | None:
         """Write an episode; ``None`` if it waits or is lost, which :attr:`trouble` tells."""
@@ -286,6 +283,7 @@ class Recorder:
         self.failures += 1
         self._reason = str(error)
         self._since = self._since or moment()
+        _IN_TROUBLE.add(self)
         now = time.monotonic()
         if now - self._marked >= _REMARK_AFTER:
             self._marked = now
@@ -294,6 +292,7 @@ class Recorder:
     def _recovered(self) -> None:
         self._reason = self._since = ""
         self._marked = 0.0
+        _IN_TROUBLE.discard(self)
         try:
             self._disk.remove(self.folder / marker(self._process))
         except OSError as error:
@@ -318,7 +317,12 @@ class Recorder:
             self._marked = 0.0
 
 
-def _flush_at_exit(recorder: weakref.ref[Recorder]) -> None:
-    alive = recorder()
-    if alive is not None:
-        alive.leave()
+# Whoever is in here has something that waits: it must not go with the last reference to it.
+_IN_TROUBLE: Final[set[Recorder]] = set()
+
+
+@atexit.register
+def _leave() -> None:
+    """At the end of the program try what waits a last time."""
+    for recorder in list(_IN_TROUBLE):
+        recorder.leave()

@@ -31,29 +31,32 @@ for number in range(count):
 """
 
 
-def begin(root: Path, name: str, count: int) -> subprocess.Popen[str]:
-    """Start a program that appends ``count`` episodes, once it is told to."""
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(root), name, str(count)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    )
+def begin(root: Path, name: str, count: int, report: Path) -> subprocess.Popen[str]:
+    """Start a program that appends ``count`` episodes, once it is told to, and reports each."""
+    root.mkdir(exist_ok=True)
+    with report.open("wb") as out:
+        return subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(root), name, str(count)],
+            stdin=subprocess.PIPE,
+            stdout=out,
+            encoding="utf-8",
+        )
 
 
 def write_together(root: Path, writers: int, count: int) -> None:
-    running = [begin(root, f"w{number}", count) for number in range(writers)]
+    names = [f"w{number}" for number in range(writers)]
+    running = [begin(root, name, count, root / name) for name in names]
     for process in running:
         assert process.stdin is not None
         process.stdin.write("\n")
         process.stdin.flush()
     said = {}
-    for number, process in enumerate(running):
-        out, _ = process.communicate()
+    for name, process in zip(names, running, strict=True):
+        process.communicate()
         assert process.returncode == 0
-        for line in out.strip().split("\n"):
-            seq, count_so_far = line.split()
-            said[int(seq)] = (f"w{number}", int(count_so_far))
+        for line in (root / name).read_text(encoding="utf-8").strip().split("\n"):
+            seq, number = line.split()
+            said[int(seq)] = (name, int(number))
     episodes = read(root / "episodes" / "shared.jsonl")
     assert [episode.seq for episode in episodes] == list(range(writers * count + 1))
     found = {each.seq: each.text.split(" ")[:2] for each in episodes[1:]}
@@ -90,21 +93,23 @@ class TestKilled:
         dice = random.Random(rounds)
         acknowledged: dict[int, str] = {}
         for number in range(rounds):
-            running = [begin(root, f"r{number}p{which}", 100_000) for which in range(2)]
+            names = [f"r{number}p{which}" for which in range(2)]
+            running = [begin(root, name, 100_000, root / name) for name in names]
             for process in running:
                 assert process.stdin is not None
-                assert process.stdout is not None
                 process.stdin.write("\n")
                 process.stdin.flush()
-                process.stdout.readline()
+            while not all((root / name).stat().st_size for name in names):
+                time.sleep(0.01)
             time.sleep(dice.uniform(0, 0.1))
-            for which, process in enumerate(running):
+            for process in running:
                 os.kill(process.pid, signal.SIGKILL)
-                out, _ = process.communicate()
+                process.communicate()
+            for name in names:
                 # The last line of the report may itself be torn.
-                for line in out.split("\n")[:-1]:
+                for line in (root / name).read_text(encoding="utf-8").split("\n")[:-1]:
                     seq, said = line.split()
-                    acknowledged[int(seq)] = f"r{number}p{which} {said}"
+                    acknowledged[int(seq)] = f"{name} {said} "
         memory = EpisodicMemory(root)
         assert memory.log("shared", "user", "after all that") is not None
         episodes = {each.seq: each.text for each in read(root / "episodes" / "shared.jsonl")}

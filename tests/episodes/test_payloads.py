@@ -1,0 +1,46 @@
+"""Law: a digest leads to the text that it was made of, or to nothing."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.payloads import Payloads, digest
+from tests.episodes.disks import Fault, FaultyDisk
+from tests.episodes.strategies import texts
+
+
+@given(texts)
+def test_what_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    payloads = Payloads(tmp_path_factory.mktemp("p"), EpisodeDisk(), durable=True)
+    assert payloads.fetch(digest(text)) is None
+    payloads.keep(digest(text), text)
+    payloads.keep(digest(text), text)
+    assert payloads.fetch(digest(text)) == text
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "g" * 64, "a" * 63, "A" * 64])
+def test_what_is_no_digest_leads_nowhere(tmp_path: Path, name: str) -> None:
+    assert Payloads(tmp_path, EpisodeDisk(), durable=False).fetch(name) is None
+
+
+def test_one_that_lost_its_end_is_written_again(tmp_path: Path) -> None:
+    payloads = Payloads(tmp_path, EpisodeDisk(), durable=False)
+    name = digest("whole")
+    payloads.keep(name, "whole")
+    payloads.path(name).write_bytes(b"")
+    assert payloads.fetch(name) is None
+    payloads.keep(name, "whole")
+    assert payloads.fetch(name) == "whole"
+
+
+def test_one_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    disk = FaultyDisk(Fault("write", errno.ENOSPC, times=1, after=2))
+    payloads = Payloads(tmp_path, disk, durable=False)
+    with pytest.raises(OSError, match="No space left"):
+        payloads.keep(digest("whole"), "whole")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -1,0 +1,209 @@
+"""Reading sessions, and ending those that nobody ended."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from freezegun import freeze_time
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.episodes import sessions as sessions_module
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.sessions import Sessions, lines
+from engramdown.settings import EpisodeSettings
+from tests.episodes.disks import Fault, FaultyDisk
+
+FRIDAY = datetime(2026, 2, 27, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> EpisodicMemory:
+    """Return the transcripts of a scope that has none yet."""
+    return EpisodicMemory(tmp_path)
+
+
+def spoke(memory: EpisodicMemory, session: str, at: datetime) -> None:
+    """Say two things in a session, at ``at`` and a minute later, and leave it."""
+    memory.start_session(session, at=at)
+    memory.log(session, "user", "a", at=at)
+    memory.log(session, "assistant", "b", at=at + timedelta(minutes=1))
+    memory.recorder.release(session)
+
+
+class TestReading:
+    """Every line that is an episode is read, whatever stands around it."""
+
+    @given(
+        st.lists(st.binary().map(lambda line: line.replace(b"\n", b"")), max_size=6), st.binary()
+    )
+    def test_lines_are_the_bytes_of_the_file(
+        self, tmp_path_factory: pytest.TempPathFactory, found: list[bytes], rest: bytes
+    ) -> None:
+        path = tmp_path_factory.mktemp("s") / "s.jsonl"
+        data = b"".join(line + b"\n" for line in found) + rest.replace(b"\n", b"")
+        path.write_bytes(data)
+        for start in {0, *(offset for offset, _ in lines(EpisodeDisk(), path))}:
+            read = list(lines(EpisodeDisk(), path, start))
+            assert b"".join(line for _, line in read) == data[start:]
+            assert all(data[offset:].startswith(line) for offset, line in read)
+            assert all(line.endswith(b"\n") for _, line in read[:-1])
+
+    def test_a_line_longer_than_a_piece_is_one_line(
+        self, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sessions_module, "_PIECE", 10)
+        monkeypatch.setattr(sessions_module, "_END_PIECE", 10)
+        for text in ("short", "x" * 500, "é" * 100):
+            memory.log("s", "user", text)
+        assert [len(each.text) for each in memory.session("s").episodes[1:]] == [5, 500, 100]
+        (info,) = memory.sessions()
+        assert info.lines == 3
+
+    def test_what_is_malformed_is_counted_and_skipped(self, memory: EpisodicMemory) -> None:
+        memory.log("s", "user", "a")
+        path = memory.folder / "s.jsonl"
+        place = path.stat().st_size
+        with path.open("ab") as file:
+            file.write(b"broken\n")
+        memory.log("s", "user", "b")
+        with path.open("ab") as file:
+            file.write(b'{"seq":3')
+        transcript = memory.session("s")
+        assert [each.text for each in transcript.episodes[1:]] == ["a", "b"]
+        assert (transcript.malformed, transcript.unfinished) == ((place,), 8)
+
+    def test_sessions_come_in_the_order_in_which_they_began(self, memory: EpisodicMemory) -> None:
+        for name, hours in (("c", 1), ("a", 2), ("b", 0), ("d", 1)):
+            spoke(memory, name, FRIDAY + timedelta(hours=hours))
+        assert [info.id for info in memory.sessions()] == ["b", "c", "d", "a"]
+
+    def test_other_files_are_no_sessions(self, memory: EpisodicMemory) -> None:
+        memory.log("s", "user", "a")
+        for name in ("s.torn-1", "notes.md", "CON.jsonl", "Twin.jsonl", ".jsonl", "empty.jsonl"):
+            (memory.folder / name).write_bytes(b"")
+        (memory.folder / "folder.jsonl").mkdir()
+        (memory.folder / "broken.jsonl").write_bytes(b"broken\n")
+        assert [info.id for info in memory.sessions()] == ["s"]
+
+    def test_a_session_without_its_first_line_is_one(self, memory: EpisodicMemory) -> None:
+        spoke(memory, "s", FRIDAY)
+        path = memory.folder / "s.jsonl"
+        path.write_bytes(b"broken\n" + path.read_bytes().split(b"\n", 1)[1])
+        (info,) = memory.sessions()
+        assert (info.started, info.lines) == ("2026-02-27T10:01:00.000000Z", 2)
+
+    def test_a_session_that_is_not_there_has_no_information(self, memory: EpisodicMemory) -> None:
+        assert Sessions(memory.folder, EpisodeDisk()).info("s") is None
+
+
+class TestOrphans:
+    """A session whose program died is ended with the time of its last activity."""
+
+    def test_it_ends_when_it_was_last_heard_of(self, memory: EpisodicMemory) -> None:
+        spoke(memory, "friday", FRIDAY)
+        with freeze_time(FRIDAY + timedelta(days=3)):
+            assert memory.close_orphans().ids == ("friday",)
+        (info,) = memory.sessions()
+        assert (info.ended, info.reason) == ("2026-02-27T10:01:00.000000Z", "crash_recovery")
+        assert [each.text for each in memory.session("friday").episodes] == ["", "a", "b", ""]
+
+    def test_a_second_run_changes_nothing(self, memory: EpisodicMemory) -> None:
+        spoke(memory, "friday", FRIDAY)
+        memory.close_orphans()
+        before = (memory.folder / "friday.jsonl").read_bytes()
+        assert memory.close_orphans().ids == ()
+        assert (memory.folder / "friday.jsonl").read_bytes() == before
+
+    def test_ended_and_younger_ones_are_not_touched(self, memory: EpisodicMemory) -> None:
+        spoke(memory, "ended", FRIDAY)
+        memory.end("ended", at=FRIDAY + timedelta(minutes=5))
+        spoke(memory, "young", FRIDAY + timedelta(minutes=30))
+        with freeze_time(FRIDAY + timedelta(minutes=70)):
+            assert memory.close_orphans().ids == ()
+        assert [info.reason for info in memory.sessions()] == ["finished", ""]
+
+    def test_one_that_runs_here_is_not_touched(self, memory: EpisodicMemory) -> None:
+        memory.log("s", "user", "a", at=FRIDAY)
+        assert memory.close_orphans().ids == ()
+        memory.close()
+        assert memory.close_orphans().ids == ("s",)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="the system does not tell")
+    def test_one_that_runs_in_another_process_is_not_touched(self, memory: EpisodicMemory) -> None:
+        program = (
+            "import sys\n"
+            "from datetime import datetime, UTC\n"
+            "from pathlib import Path\n"
+            "from engramdown.episodes.memory import EpisodicMemory\n"
+            "memory = EpisodicMemory(Path(sys.argv[1]))\n"
+            "memory.log('s', 'user', 'a', at=datetime(2026, 2, 27, tzinfo=UTC))\n"
+            "print(flush=True)\n"
+            "sys.stdin.read()\n"
+        )
+        command = [sys.executable, "-c", program, str(memory.folder.parent)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            assert memory.close_orphans().ids == ()
+            process.kill()
+        assert memory.close_orphans().ids == ("s",)
+
+    def test_one_in_which_nothing_was_said_is_gone(self, memory: EpisodicMemory) -> None:
+        memory.start_session("s", at=FRIDAY)
+        memory.close()
+        assert memory.close_orphans().ids == ("s",)
+        assert not (memory.folder / "s.jsonl").exists()
+
+    def test_but_not_if_there_are_lines_that_nobody_can_read(self, memory: EpisodicMemory) -> None:
+        memory.start_session("s", at=FRIDAY)
+        memory.close()
+        with (memory.folder / "s.jsonl").open("ab") as file:
+            file.write(b"broken\n")
+        assert memory.close_orphans().ids == ("s",)
+        assert b"broken\n" in (memory.folder / "s.jsonl").read_bytes()
+
+    def test_one_without_a_time_is_passed_over(self, memory: EpisodicMemory) -> None:
+        memory.folder.mkdir()
+        (memory.folder / "s.jsonl").write_bytes(b'{"seq":0,"ts":"yesterday"}\n')
+        assert memory.close_orphans().ids == ()
+
+    def test_one_that_cannot_be_ended_is_named_and_tried_again(
+        self, tmp_path: Path, memory: EpisodicMemory
+    ) -> None:
+        for name in ("a", "b"):
+            spoke(memory, name, FRIDAY)
+        disk = FaultyDisk(Fault("write", errno.ENOSPC, "a.jsonl", times=1))
+        other = EpisodicMemory(tmp_path, disk=disk)
+        ended = other.close_orphans()
+        assert ended.ids == ("b",)
+        assert "No space left" in ended.failed["a"]
+        assert other.close_orphans().ids == ("a",)
+
+
+class TestIdle:
+    """A session that is silent for long enough is over."""
+
+    def test_one_that_runs_here_ends_and_goes_on_when_somebody_speaks(self, tmp_path: Path) -> None:
+        memory = EpisodicMemory(tmp_path, EpisodeSettings(idle_minutes=30))
+        memory.log("s", "user", "a", at=FRIDAY)
+        with freeze_time(FRIDAY + timedelta(minutes=29)):
+            assert memory.close_idle().ids == ()
+        with freeze_time(FRIDAY + timedelta(minutes=31)):
+            assert memory.close_idle().ids == ("s",)
+            assert memory.close_idle().ids == ()
+        (info,) = memory.sessions()
+        assert (info.ended, info.reason) == ("2026-02-27T10:00:00.000000Z", "idle_timeout")
+        memory.log("s", "user", "b")
+        assert not memory.sessions()[0].ended
+
+    def test_without_a_limit_none_ends(self, memory: EpisodicMemory) -> None:
+        spoke(memory, "s", FRIDAY)
+        assert memory.close_idle().ids == ()
+        assert memory.close_idle(5).ids == ("s",)
