@@ -46,7 +46,10 @@ def test_a_batch_is_read_back_in_one_go(tmp_path: Path) -> None:
     assert encode(tmp_path / "few", 2) == encode(tmp_path / "many", 200)
 
 
-PAGE = "- a <!-- id:aaaaaaaa -->\n- by hand\n- b <!-- id:bbbbbbbb -->\n- c <!-- id:aaaaaaaa -->\n"
+PAGE = (
+    "- a <!-- id:aaaaaaaa -->\n- by hand\n- b <!-- id:bbbbbbbb -->\n- c <!-- id:aaaaaaaa -->\n"
+    "- see id:aaaaaaaa <!-- id:dddddddd -->\n"
+)
 
 
 @pytest.mark.parametrize("wanted", [{"aaaaaaaa"}, {"cccccccc"}, {"aaaaaaaa", "cccccccc"}, set()])
