@@ -134,17 +134,26 @@ class MemoryContext(str):
 
     Attributes:
         sections: The sections that have entries, in order.
+        degraded: Why a model is told that memory is degraded, the last line of the text, or ``""``.
     """
 
-    __slots__ = ("sections",)
+    __slots__ = ("degraded", "sections")
 
+    degraded: str
     sections: tuple[Section, ...]
 
     def __new__(cls, text: str = "", sections: Sequence[Section] = ()) -> Self:
         """Take the whole ``text`` and the ``sections`` that it is made of."""
         self = super().__new__(cls, text)
         self.sections = tuple(sections)
+        self.degraded = ""
         return self
+
+    def degrade(self, why: str) -> MemoryContext:
+        """Return the same with ``why`` as its last line."""
+        told = MemoryContext(f"{self}\n\n{why}" if self else why, self.sections)
+        told.degraded = why
+        return told
 
 
 def build(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.relevance import Index
     from engramdown.cortex.turns import Session
+    from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["Cortex"]
 
@@ -75,6 +76,8 @@ class Cortex:
         self.model = model
         self.settings = settings or Settings()
         self._notices: list[str] = []
+        self._is_closed = self._rehearsing = False
+        self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._index: tuple[list[Entry], Index] | None = None
 
     @classmethod
@@ -106,6 +109,7 @@ class Cortex:
             _store(places.project, "project", settings, places.closed),
         )
         cortex = cls(*stores, settings.mode, model, settings=settings)
+        cortex._is_closed = bool(places.closed)
         cortex._notice()
         return cortex
 
@@ -168,11 +172,11 @@ class Cortex:
         A store that cannot be read or written gives receipts with ``failed``, not an exception.
         """
         self._notice()
-        return self._intake.propose(self.mode, engrams)
+        return self._heard(self._intake.propose(self.mode, engrams))
 
     def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
-        return self._intake.encode(engrams)
+        return self._heard(self._intake.encode(engrams))
 
     def pending(self) -> list[Proposal]:
         """Return what waits for a person, global proposals first, each with what it touches."""
@@ -198,7 +202,9 @@ class Cortex:
             StoreError: If it could not be written; the proposal still waits.
         """
         self._notice()
-        return self._intake.waiting.resolve(proposal_id, decision, text)
+        receipt = self._intake.waiting.resolve(proposal_id, decision, text)
+        self._heard([receipt])
+        return receipt
 
     def apply_ticks(self) -> list[Receipt]:
         """Carry out the lines of ``pending.md`` that a person ticked.
@@ -206,7 +212,7 @@ class Cortex:
         Call it between turns. A line that cannot be carried out stays, and its receipt tells why.
         """
         self._notice()
-        return self._intake.waiting.apply_ticks(self._tell)
+        return self._heard(self._intake.waiting.apply_ticks(self._tell))
 
     def forget(self, entry_id: str, why: str = "") -> Entry:
         """Retire the memory with this id or unique prefix; it can be restored."""
@@ -253,11 +259,32 @@ class Cortex:
         """Return what memory says about scratchpads, for the description of such a tool."""
         return self._recollection.scratchpad()
 
-    def session(self) -> Session:
-        """Begin a conversation."""
+    def session(
+        self,
+        session: str | None = None,
+        *,
+        parent: str | None = None,
+        parent_call: str | None = None,
+        title: str = "",
+    ) -> Session:
+        """Begin a conversation, which is recorded in the transcripts.
+
+        Args:
+            session: The id of its transcript, or ``None`` for a new one; one that is there goes on.
+            parent: The id of the session that it is begun from.
+            parent_call: The tool call that begins it.
+            title: What to call it.
+
+        Raises:
+            InvalidSessionError: If an id is no safe file name.
+        """
         from engramdown.cortex.turns import Session
 
-        return Session(self)
+        return Session(self, session, parent, parent_call, title)
+
+    def listen(self, hear: Callable[[], Callable[[list[Receipt]], None] | None]) -> None:
+        """Let ``hear()``, if it is still there, be told of what becomes of engrams."""
+        self._hear = hear
 
     def rehearse(self) -> None:
         """From now on write nothing; :meth:`rehearsed` tells what would have been written.
@@ -271,6 +298,7 @@ class Cortex:
                 raise StoreError(msg)
         for store in self.stores:
             store.rehearse()
+        self._rehearsing = True
 
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""
@@ -278,6 +306,19 @@ class Cortex:
 
     # What only some calls need is imported when it is first asked for: a command that searches
     # memory must start as fast as a shell prompt, and needs neither the gate nor the context.
+
+    @cached_property
+    def episodes(self) -> EpisodicMemory | None:
+        """The transcripts: of the project, or of the global scope where no project can be.
+
+        ``None`` if a store has no files, or only a rehearsal is on.
+        """
+        from engramdown.episodes.memory import EpisodicMemory
+
+        if not self.stores or self._rehearsing:
+            return None
+        store = self.stores[0 if self._is_closed else -1]
+        return EpisodicMemory(store.root, self.settings.episodes)
 
     @cached_property
     def _intake(self) -> Intake:
@@ -290,6 +331,12 @@ class Cortex:
         from engramdown.cortex.recollection import Recollection
 
         return Recollection(self.global_hc, self.project_hc, self.settings)
+
+    def _heard(self, receipts: list[Receipt]) -> list[Receipt]:
+        hear = self._hear() if self._hear is not None else None
+        if hear is not None:
+            hear(receipts)
+        return receipts
 
     def _store(self, scope: Scope) -> HippocampusProtocol:
         return self.global_hc if scope == "global" else self.project_hc

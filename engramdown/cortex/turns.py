@@ -1,14 +1,19 @@
 """A conversation as turns, and the rule that nobody is interrupted in the middle of one.
 
 Promises: during a turn there is nothing to confirm and nothing can be resolved; between turns
-what was ticked in ``pending.md`` is carried out. A session keeps its count of turns only.
+what was ticked in ``pending.md`` is carried out. What is said is recorded in the transcripts, and
+no trouble with them ends a turn.
 """
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from engramdown.cortex.recording import Recording
+from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError, MidTurnError
 
 if TYPE_CHECKING:
@@ -27,11 +32,20 @@ class Session:
         turns: How many turns were begun.
     """
 
-    def __init__(self, cortex: Cortex) -> None:
-        """Begin a session and carry out what was ticked meanwhile."""
+    def __init__(
+        self,
+        cortex: Cortex,
+        session: str | None = None,
+        parent: str | None = None,
+        parent_call: str | None = None,
+        title: str = "",
+    ) -> None:
+        """Begin a session and carry out what was ticked meanwhile; see :meth:`Cortex.session`."""
         self._cortex = cortex
         self._running = False
+        self._recording = Recording(cortex.episodes, session, parent, parent_call, title)
         self.turns = 0
+        cortex.listen(weakref.WeakMethod(self._heard))
         cortex.apply_ticks()
 
     def __enter__(self) -> Self:
@@ -44,9 +58,22 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End a turn that is still running."""
-        if self._running:
-            self.end_turn()
+        """End the session, and a turn that is still running."""
+        try:
+            if self._running:
+                self.end_turn()
+        finally:
+            self.end("finished" if kind is None else "interrupted")
+
+    @property
+    def id(self) -> str:
+        """The id of the transcript, or ``""`` where no scope has files."""
+        return self._recording.id
+
+    @property
+    def degraded(self) -> str:
+        """Why the transcript is not being written, or ``""``."""
+        return self._recording.trouble
 
     @property
     def in_turn(self) -> bool:
@@ -60,11 +87,12 @@ class Session:
             MidTurnError: If a turn is running already.
         """
         self._refuse_mid_turn("begin a turn")
+        self._recording.say("user", message, self.turns + 1)
         self._cortex.apply_ticks()
         context = self._cortex.build_memory_context(message)
         self.turns += 1
         self._running = True
-        return context
+        return self._recording.read(context, self.turns)
 
     def end_turn(self, reply: str = "") -> None:
         """End the turn with the assistant's ``reply``.
@@ -75,9 +103,49 @@ class Session:
         if not self._running:
             msg = "no turn is running; call begin_turn first"
             raise EngramdownError(msg)
-        del reply  # Kept by transcripts, which have their own package.
+        self._recording.say("assistant", reply, self.turns)
         self._running = False
         self._cortex.apply_ticks()
+
+    def tool_call(self, name: str, given: object = None, call: str = "") -> str:
+        """Record that a tool is called, and return the id of the call.
+
+        Args:
+            name: Of the tool.
+            given: Its input; what is no ``str`` is recorded as JSON.
+            call: The id that it has, or ``""`` for a new one.
+        """
+        return self._recording.call(name, {} if given is None else given, call, self.turns)
+
+    def tool_result(
+        self,
+        name: str,
+        output: object,
+        call: str = "",
+        *,
+        error: bool | str = False,
+        ms: float | None = None,
+    ) -> None:
+        """Record what a tool gave back.
+
+        Args:
+            name: Of the tool.
+            output: What it gave back; what is no ``str`` is recorded as JSON.
+            call: What :meth:`tool_call` returned, or ``""`` for the oldest call of that tool which
+                has no result yet.
+            error: ``True`` or a reason, if it failed.
+            ms: How long it took, in milliseconds; measured from the call unless given.
+        """
+        said: Said = {"name": name, "call": call, "ms": ms, "error": error, "turn": self.turns}
+        self._recording.result(output, said)
+
+    def scratchpad(self, text: object, name: str = "") -> None:
+        """Record what an assistant wrote or ran in a scratchpad."""
+        self._recording.say("scratchpad", text, self.turns, name)
+
+    def end(self, reason: str = "finished") -> None:
+        """End the transcript; a session that is used as a context manager does so itself."""
+        self._recording.end(reason)
 
     def confirmations(self) -> list[Proposal]:
         """Return the proposals to ask the user about now; none during a turn.
@@ -98,6 +166,9 @@ class Session:
         """
         self._refuse_mid_turn("resolve a proposal")
         return self._cortex.resolve(proposal_id, decision, text)
+
+    def _heard(self, receipts: Iterable[Receipt]) -> None:
+        self._recording.wrote(receipts, self.turns)
 
     def _refuse_mid_turn(self, what: str) -> None:
         if self._running:

@@ -43,6 +43,9 @@ FOLDER: Final = "episodes"
 
 ORPHAN_MINUTES: Final = 60
 """How long nothing was said in a session that is taken for one whose program died."""
+TIDY_DAYS: Final = 2
+"""How far back a new session looks for them; with years of transcripts it would take too long."""
+_DAY: Final = 86_400 * 1_000_000_000
 
 _TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 _OPTIONAL: Final = (
@@ -186,6 +189,15 @@ class EpisodicMemory:
 
     # ---- ending what nobody ended ----
 
+    def tidy(self) -> None:
+        """End what nobody ended in the last days; never raises, and leaves what fails for later."""
+        try:
+            self._end_silent(ORPHAN_MINUTES, "crash_recovery", TIDY_DAYS)
+            if self.settings.idle_minutes:
+                self._end_silent(self.settings.idle_minutes, "idle_timeout", TIDY_DAYS)
+        except OSError as error:
+            self.recorder.refuse(error)
+
     def close_orphans(self, minutes: float = ORPHAN_MINUTES) -> Ended:
         """End the sessions whose program died: nobody has them open, and they are silent."""
         return self._end_silent(minutes, "crash_recovery")
@@ -285,11 +297,13 @@ class EpisodicMemory:
     def _new_id(self) -> str:
         return episode_id(nanoseconds() // 1_000_000, secrets.randbits(30))
 
-    def _end_silent(self, minutes: float, reason: str) -> Ended:
+    def _end_silent(self, minutes: float, reason: str, days: float | None = None) -> Ended:
+        """End silent sessions, of all or only of those that were written to in the last days."""
         if not self.settings.enabled or self._disk.find(self.folder) is None:
             return Ended()
         lock = self.recorder.lock
-        silence = Silence(self._ago(minutes), reason, self._new_id)
+        since = 0 if days is None else nanoseconds() - int(days * _DAY)
+        silence = Silence(self._ago(minutes), reason, self._new_id, since)
         return end_silent(self._sessions, self._disk, lock, silence)
 
     def _ago(self, minutes: float) -> str:

@@ -41,11 +41,14 @@ class Silence:
         before: A time as in a line; nothing was said since.
         reason: What to call it.
         new_id: Gives the id of an episode.
+        written: Sessions whose file was not written to since are passed over, in nanoseconds
+            since 1970.
     """
 
     before: str
     reason: str
     new_id: Callable[[], str]
+    written: int = 0
 
 
 def end_silent(sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence: Silence) -> Ended:
@@ -53,6 +56,9 @@ def end_silent(sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence:
     ended, failed = [], {}
     for session in sessions.ids():
         try:
+            found = disk.find(sessions.path(session))
+            if found is None or found.st_mtime_ns < silence.written:
+                continue
             if _last(sessions, session, silence) and _end(session, sessions, disk, lock, silence):
                 ended.append(session)
         except (OSError, EngramdownError) as error:

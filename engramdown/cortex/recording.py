@@ -1,0 +1,108 @@
+"""What a conversation leaves in its transcript.
+
+Promises: nothing here raises because of a disk, or keeps a turn waiting; what cannot be written is
+told to the model that reads memory. A tool's result is paired with its call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Final
+
+from engramdown.cortex.context import MemoryContext
+from engramdown.cortex.inert import one_line
+from engramdown.cortex.receipts import Receipt
+from engramdown.episodes.memory import EpisodicMemory, Said
+
+__all__ = ["Recording"]
+
+_DEGRADED: Final = (
+    "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
+)
+_LONGEST_REASON: Final = 200
+_WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
+
+
+class Recording:
+    """The transcript of one conversation, if there is a place for it.
+
+    Attributes:
+        id: The id of the session, or ``""`` where neither scope has files.
+    """
+
+    def __init__(
+        self,
+        episodes: EpisodicMemory | None,
+        session: str | None = None,
+        parent: str | None = None,
+        parent_call: str | None = None,
+        title: str = "",
+    ) -> None:
+        """Begin a session, or go on with one; see :meth:`EpisodicMemory.start_session`."""
+        self._episodes = episodes
+        self._open: list[tuple[str, str, float]] = []
+        self._seen: MemoryContext | None = None
+        self.id = ""
+        if episodes is not None:
+            episodes.tidy()
+            self.id = episodes.start_session(session, parent, parent_call, title=title)
+
+    @property
+    def trouble(self) -> str:
+        """Why recording does not work, or ``""``."""
+        found = self._episodes.trouble if self._episodes is not None else None
+        return "" if found is None else str(found)
+
+    def say(self, role: str, text: object, turn: int, name: str = "") -> None:
+        """Record what was said in a turn."""
+        if self._episodes is not None:
+            self._episodes.log(self.id, role, text, turn=turn, name=name)
+
+    def call(self, name: str, given: object, call: str, turn: int) -> str:
+        """Record a tool call and return its id."""
+        if self._episodes is not None:
+            call = call or self._episodes.new_call()
+            self._episodes.log(self.id, "tool_call", given, name=name, call=call, turn=turn)
+        self._open.append((name, call, time.monotonic()))
+        return call
+
+    def result(self, output: object, said: Said) -> None:
+        """Record what a tool gave back; without a call's id it is that of the oldest open call."""
+        name, call = said.get("name", ""), said.get("call", "")
+        mine = (each for each in self._open if each[0] == name and call in ("", each[1]))
+        found = next(mine, None)
+        if found is not None:
+            self._open.remove(found)
+            passed = round((time.monotonic() - found[2]) * 1000, 3)
+            ms = said.get("ms")
+            said = {**said, "call": found[1], "ms": passed if ms is None else ms}
+        if self._episodes is not None:
+            self._episodes.log(self.id, "tool_result", output, **said)
+
+    def read(self, context: MemoryContext, turn: int) -> MemoryContext:
+        """Record which memories a model is shown, if they changed, and tell it of trouble."""
+        if self._episodes is not None and context != self._seen:
+            self._seen = context
+            shown = [entry.id for part in context.sections for entry in part.shown if entry.id]
+            meta = {
+                "shown": shown,
+                "left_out": sum(len(part.left_out) for part in context.sections),
+            }
+            if shown:
+                self._episodes.log(self.id, "memory_read", "", turn=turn, meta=meta)
+        reason = one_line(self.trouble)[:_LONGEST_REASON]
+        return context.degrade(_DEGRADED.format(reason)) if reason else context
+
+    def wrote(self, receipts: Iterable[Receipt], turn: int) -> None:
+        """Record what became memory, or waits to."""
+        for receipt in receipts if self._episodes is not None else ():
+            if receipt.action in _WRITTEN and self._episodes is not None:
+                meta = {"action": receipt.action, "id": receipt.id, "scope": receipt.engram.scope}
+                text = receipt.engram.text
+                self._episodes.log(self.id, "memory_write", text, turn=turn, meta=meta)
+
+    def end(self, reason: str) -> None:
+        """End the session."""
+        if self._episodes is not None:
+            self._episodes.end(self.id, reason)
