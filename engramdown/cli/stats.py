@@ -14,16 +14,18 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, Entry
-from engramdown.cli import messages, output
+from engramdown.cli import messages, output, stats_messages
 from engramdown.cli.filtering import age_of
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, json_option, pass_place
 from engramdown.clock import today
+from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["stats"]
 
+_TOTALS: Final = messages.STATS_TOTALS | stats_messages.TRANSCRIPT_TOTALS
 # Upper ends, in days.
 _AGES: Final = ((7, "a week"), (30, "a month"), (365, "a year"))
 
@@ -44,6 +46,7 @@ def stats(place: Place, /, *, as_json: bool) -> None:
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     entries = cortex.entries()
     context = cortex.build_memory_context()
+    recorded = sum((count_transcripts(store.root) for store in cortex.stores), Tally())
     return {
         "memories": len(entries),
         "by_scope": _by(entries, "scope"),
@@ -58,6 +61,10 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "context_tokens": estimate_tokens(context),
         "history_steps": sum(len(store.history()) for store in cortex.stores),
         "history_bytes": sum(_journal_size(store.root) for store in cortex.stores),
+        "sessions": recorded.sessions,
+        "episodes": recorded.episodes,
+        "episode_bytes": recorded.size,
+        "degraded": list(recorded.degraded),
     }
 
 
@@ -97,5 +104,7 @@ def _lines(counted: dict[str, Any]) -> Iterator[Line]:
             rows = [(str(count), names.get(name, name)) for name, count in counted[key].items()]
             yield from table(rows, ("strong",), indent=2)
     yield line()
-    rows = [(str(counted[key]), title) for key, title in messages.STATS_TOTALS.items()]
+    rows = [(str(counted[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
+    for reason in counted["degraded"]:
+        yield line((stats_messages.degraded(reason), "bad"))

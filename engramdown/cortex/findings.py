@@ -262,5 +262,21 @@ CODES: Final[Mapping[str, Code]] = {
         "this line of the journal cannot be read; its step cannot be undone or explained",
         "restore history.jsonl from a backup, if you have one",
     ),
+    # Transcripts.
+    "degraded": Code(
+        "error",
+        "memory is degraded: {reason}",
+        "make room or let us write there; of a process that ended, delete the file once read",
+    ),
+    "episode-line": Code(
+        "warning",
+        "lines that are no episodes: {count}; the first is here, all are passed over",
+        "leave them, or take them out while no session runs",
+    ),
+    "torn-line": Code(
+        "note",
+        "{size} bytes of a line that a crash cut short, taken out of the transcript",
+        "look into it, then delete it",
+    ),
 }
 """Every code with its level, its sentence and the next step."""

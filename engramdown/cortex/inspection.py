@@ -17,6 +17,7 @@ from typing import Final
 
 from engramdown.cortex.damage import SOUL
 from engramdown.cortex.findings import Finding, find
+from engramdown.cortex.transcripts import inspect_transcripts
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.disk import Disk
@@ -78,6 +79,7 @@ class _Inspector:
             if os.path.lexists(self.memory) and self._is_folder(self.memory, "."):
                 self._folder(self.memory, "")
             self._history(self.root / "history.jsonl")
+            self.result.findings += inspect_transcripts(self.root)
         return self.result
 
     def _add(self, name: str, code: str, line: int = 0, **fields: object) -> None:

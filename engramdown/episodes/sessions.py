@@ -6,6 +6,7 @@ line that is still being written is left for later.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, read_line
 from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.log import SUFFIX
-from engramdown.errors import SessionNotFoundError
+from engramdown.errors import SessionNotFoundError, StoreError
 
 __all__ = ["SessionInfo", "Sessions", "Transcript", "lines"]
 
@@ -114,8 +115,14 @@ class Sessions:
         return [name for name in found if is_session_id(name)]
 
     def list(self) -> list[SessionInfo]:
-        """Return all sessions that can be read, in the order in which they began."""
-        found = [self.info(session) for session in self.ids()]
+        """Return all sessions that can be read, in the order in which they began.
+
+        Of those that cannot ``doctor`` tells.
+        """
+        found = []
+        for session in self.ids():
+            with contextlib.suppress(OSError, StoreError):
+                found.append(self.info(session))
         known = [info for info in found if info is not None]
         return sorted(known, key=lambda info: (info.started, info.id))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from freezegun import freeze_time
 
+from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
+from tests.episodes.disks import Fault, FaultyDisk
 
 
 def test_everything_is_counted(run: Runner, memory: Path) -> None:
@@ -62,3 +65,18 @@ def test_a_person_reads_words(run: Runner, memory: Path) -> None:
 def test_an_empty_memory_has_no_memories(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     assert run.ok("stats").out.startswith("0 memories\n")
+
+
+def test_transcripts_are_counted_and_their_trouble_is_told(run: Runner, memory: Path) -> None:
+    disk = FaultyDisk()
+    episodes = EpisodicMemory(memory.parent, disk=disk)
+    episodes.log("s", "user", "hello")
+    disk.faults = [Fault("write", errno.ENOSPC, "s.jsonl")]
+    episodes.log("s", "assistant", "hello")
+    found = run.ok("stats", "--json").json
+    assert (found["sessions"], found["episodes"]) == (1, 1)
+    assert found["episode_bytes"] == (memory.parent / "episodes" / "s.jsonl").stat().st_size
+    out = run.ok("stats").out
+    assert "sessions in the transcripts" in out
+    assert "Memory is degraded: transcripts are not written: [Errno 28]" in out
+    assert run("doctor").code == 1

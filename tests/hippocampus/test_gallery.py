@@ -160,6 +160,9 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "open-to-all",
         "settings",
         "history-line",
+        "degraded",
+        "episode-line",
+        "torn-line",
         "copies-differ",
     }
     shown = {code for page in PAGES for _, code in page.findings}
