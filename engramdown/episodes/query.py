@@ -7,17 +7,15 @@ Promises: every string is a question; the same string and speakers give the same
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
+from engramdown.episodes.cues import Want, wants
 from engramdown.episodes.terms import Term, term, words
 from engramdown.words import STOP_WORDS
 
-__all__ = ["MOST_TERMS", "Query", "Want", "read_query"]
-
-Want = Literal["time"]
-"""What kind of answer a question waits for."""
+__all__ = ["MOST_TERMS", "Query", "read_query"]
 
 MOST_TERMS: Final = 32
 """A pasted log has thousands of words; what is asked stands at its beginning or its end."""
@@ -27,10 +25,8 @@ _MONTHS: Final = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
-_WHEN: Final = re.compile(
-    r"\b(?:when|(?:what|which|whose) (?:date|day|month|year|time|week)|how long ago)\b",
-    re.IGNORECASE,
-)
+_QUOTED: Final = re.compile(r'["\u201c]([^"\u201c\u201d]+)["\u201d]')
+_AROUND: Final = " \t\n.?!\"'\u201c\u201d"
 _MAY: Final = re.compile(r"(?<!\A)\bMay\b|\A *May [0-9]")
 
 
@@ -46,6 +42,8 @@ class Query:
         months: The months that it names, from 1.
         years: The years that it names.
         wants: What kind of answer it waits for.
+        phrases: What stands in quotation marks, and the question itself if it has several words:
+            a turn that says one of them word by word comes first.
     """
 
     text: str
@@ -54,6 +52,7 @@ class Query:
     months: frozenset[int] = frozenset()
     years: frozenset[int] = frozenset()
     wants: frozenset[Want] = frozenset()
+    phrases: tuple[str, ...] = ()
 
 
 def read_query(text: str, speakers: Collection[str] = ()) -> Query:
@@ -72,7 +71,8 @@ def read_query(text: str, speakers: Collection[str] = ()) -> Query:
         names,
         frozenset(_months(text, asked)),
         frozenset(int(word) for word in asked if _YEAR.fullmatch(word)),
-        frozenset({"time"}) if _WHEN.search(text) else frozenset(),
+        wants(text),
+        tuple(_phrases(text)),
     )
 
 
@@ -96,3 +96,10 @@ def _months(text: str, asked: Iterable[str]) -> Iterable[int]:
     for number, name in enumerate(_MONTHS, 1):
         if name in said and (name != "may" or _MAY.search(text)):
             yield number
+
+
+def _phrases(text: str) -> Iterator[str]:
+    whole = text.strip(_AROUND)
+    for part in (whole, *_QUOTED.findall(text)):
+        if len(words(part)) > 1:
+            yield part.lower()

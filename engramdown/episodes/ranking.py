@@ -1,15 +1,17 @@
 """How well an episode answers a question: the formula of recall.
 
 Promises: the same evidence gives the same order; equal scores stand newest first, then by key; an
-episode that no evidence speaks of never comes; no text is read, no clock, no file.
+episode for which nothing speaks never comes; no text is kept, no clock is read, no file.
 
 Ranking has two steps, because an index knows quickly *which* episodes hold a word, and reading
-texts costs more. :func:`rank` orders a few hundred candidates by presence alone: by the idf of
-the terms that a turn or a neighbour of it in the same session holds. :func:`reread` looks at the
-texts of the best and orders these again: how often, how close together, what kind of answer.
+texts costs more. :func:`rank` orders a few hundred candidates by presence alone: each term of the
+question counts by its idf and by the shortest turn near the candidate that holds it. A neighbour
+helps, since an answer seldom repeats the question, and helps short turns most; so does a session
+that answers well elsewhere. :func:`reread` looks at the texts of the best and orders these again:
+in these very words, after a question, with what kind of answer.
 
 An episode's key is ``session_no << 24 | seq``, so that the neighbours of a turn are its key ± 1 to
-:data:`REACH`. Numbers of sessions must leave a gap of more than that; so do 24 bits of ``seq``.
+:data:`REACH`.
 """
 
 from __future__ import annotations
@@ -20,14 +22,33 @@ from datetime import UTC, datetime
 from math import log
 from typing import Final, NamedTuple
 
+from engramdown.episodes.cues import asks, says_i, says_number, says_time, says_wish
+from engramdown.episodes.episode import ROLES
 from engramdown.episodes.query import Query
 
-__all__ = ["REACH", "REREAD", "Evidence", "Mark", "Ranked", "idf", "rank", "reread"]
+__all__ = [
+    "BESIDE",
+    "REACH",
+    "REREAD",
+    "WEIGHTS",
+    "Evidence",
+    "Mark",
+    "Ranked",
+    "Weights",
+    "idf",
+    "rank",
+    "reread",
+    "worths",
+]
 
 REACH: Final = 3
 """How many neighbours on each side of a turn count for it."""
+BESIDE: Final = 100
+"""How many candidates bring the turns right before and after them along."""
 REREAD: Final = 50
 """How many of the best are worth reading again."""
+_SESSION: Final = 24  # bits of a key that are no session
+_READ: Final = 4000  # characters of a text that are read again
 
 
 class Mark(NamedTuple):
@@ -36,8 +57,8 @@ class Mark(NamedTuple):
     Attributes:
         at: When, in seconds since 1970.
         speaker: Who: the name in a chat of several people, else the role; in lower case.
-        own: Whether a person says it to an assistant (the role is user and there is no name).
-        length: Of the text, in words; a sixth of its bytes will do, but the same way everywhere.
+        own: Whether a person says it to an assistant: the role is user and there is no name.
+        length: Of the text, in words.
     """
 
     at: float
@@ -65,10 +86,55 @@ class Evidence:
 
 
 class Ranked(NamedTuple):
-    """An episode and how well it answers; comparable within one query only."""
+    """An episode and how well it answers; scores are comparable within one query only."""
 
     key: int
     score: float
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts how much; docs/recall.md says what each brings.
+
+    The bonuses are in units of the best coverage of a query.
+
+    Attributes:
+        near: What a neighbour's word is worth, by its distance in turns, the nearest first.
+        long: Words at which a turn's own words count half.
+        helped: Words at which a turn gets half of its neighbours' help.
+        session: How much the best turn of a session lifts the others.
+        about: For the speaker whom the question names.
+        own: For what a person says to an assistant.
+        dated: For a month or year that the question names.
+        time: For an expression of time, when the question asks for one.
+        number: For a number, when the question asks how many.
+        wish: For a standing wish of the person, when the question asks for advice.
+        first: For words in the first person, when the question names a speaker.
+        answer: What follows a question gets, of the question's score, in a chat of people.
+        phrase: For the question itself, or what it quotes, word by word.
+    """
+
+    near: Sequence[tuple[int, float]] = (
+        *((-1, 0.8), (1, 0.7), (-2, 0.6)),
+        *((2, 0.5), (-3, 0.4), (3, 0.3)),
+    )
+    long: float = 100
+    helped: float = 60
+    session: float = 1.0
+    about: float = 0.3
+    own: float = 0.4
+    dated: float = 0.8
+    time: float = 0.2
+    number: float = 0.15
+    wish: float = 0.3
+    first: float = 0.1
+    answer: float = 0.3
+    phrase: float = 4.0
+
+
+WEIGHTS: Final = Weights()
+"""One set for every kind of data."""
 
 
 def idf(holders: int, total: int) -> float:
@@ -80,78 +146,129 @@ def idf(holders: int, total: int) -> float:
     return log(1 + (total - holders + 0.5) / (holders + 0.5))
 
 
-# What a neighbour's word is worth, by its distance; what was said before counts more.
-_NEAR: Final = ((-1, 0.8), (1, 0.7), (-2, 0.6), (2, 0.5), (-3, 0.4), (3, 0.3))
-# In words: half as much for a turn of this length; the second is for the help of neighbours.
-_LONG: Final = 100
-_HELPED: Final = 60
-# In units of the best coverage.
-_ABOUT: Final = 0.3
-_OWN: Final = 0.4
-_DATED: Final = 0.8
-
-
-def rank(query: Query, evidence: Evidence, candidates: Iterable[int]) -> list[Ranked]:
+def rank(
+    query: Query, evidence: Evidence, candidates: Iterable[int], weights: Weights = WEIGHTS
+) -> list[Ranked]:
     """Return the candidates that answer ``query``, the best first.
 
     Args:
         query: What was asked.
         evidence: What was found for it.
-        candidates: Keys of episodes, each with a mark.
+        candidates: Keys of episodes, each with a mark: a few hundred that hold the terms of most
+            worth, and of the first :data:`BESIDE` of these also the turns right before and after,
+            because an answer may hold no word of its question.
+        weights: What counts how much.
     """
-    weights = [idf(holders, evidence.total) for holders in evidence.holders]
-    asked = list(zip(weights, evidence.keys, strict=True))
-    covered = {key: _coverage(key, asked, evidence.marks) for key in candidates}
+    marks = evidence.marks
+    worth = worths(query, evidence.holders, evidence.total)
+    asked = list(zip(worth, evidence.keys, strict=True))
+    covered = {key: _coverage(key, asked, marks, weights) for key in candidates}
     best = max(covered.values(), default=0.0)
-    ranked = [
-        Ranked(key, coverage / best + _bonus(query, evidence.marks[key]))
-        for key, coverage in covered.items()
-        if coverage
-    ]
-    return _ordered(ranked, evidence.marks)
+    sessions: dict[int, float] = {}
+    for key, coverage in covered.items():
+        session = key >> _SESSION
+        sessions[session] = max(sessions.get(session, 0.0), coverage / best if best else 0.0)
+    ranked = []
+    for key, coverage in covered.items():
+        if coverage:
+            lift = 1 + weights.session * sessions[key >> _SESSION]
+            score = coverage / best * lift / (1 + weights.session)
+            score += _bonus(query, marks[key], weights)
+            ranked.append(Ranked(key, score, marks[key]))
+    return _ordered(ranked)
+
+
+def worths(query: Query, holders: Iterable[int], total: int) -> list[float]:
+    """Return what each term of ``query`` is worth in a store of ``total`` episodes.
+
+    Args:
+        query: What was asked.
+        holders: For each of its terms, how many episodes hold it.
+        total: How many episodes there are.
+    """
+    found = zip(query.terms, holders, strict=True)
+    return [term.weight * idf(number, total) for term, number in found]
 
 
 def _coverage(
-    key: int, asked: Iterable[tuple[float, Collection[int]]], marks: Mapping[int, Mark]
+    key: int,
+    asked: Iterable[tuple[float, Collection[int]]],
+    marks: Mapping[int, Mark],
+    weights: Weights,
 ) -> float:
     length = marks[key].length
-    own = 1 / (1 + length / _LONG)
-    help_ = 1 / (1 + (length / _HELPED) ** 2)
+    own = 1 / (1 + length / weights.long)
+    help_ = 1 / (1 + (length / weights.helped) ** 2)
     total = 0.0
     for weight, keys in asked:
         worth = own if key in keys else 0.0
-        for distance, near in _NEAR:
+        for distance, near in weights.near:
             if near * help_ <= worth:
                 break
             if key + distance in keys:
-                other = near * help_ / (1 + marks[key + distance].length / _LONG)
+                other = near * help_ / (1 + marks[key + distance].length / weights.long)
                 worth = max(worth, other)
         total += weight * worth
     return total
 
 
-def _bonus(query: Query, mark: Mark) -> float:
-    bonus = _OWN if mark.own else 0.0
+def _bonus(query: Query, mark: Mark, weights: Weights) -> float:
+    bonus = weights.own if mark.own else 0.0
     if mark.speaker in query.names:
-        bonus += _ABOUT
+        bonus += weights.about
     if query.months or query.years:
         day = datetime.fromtimestamp(mark.at, UTC)
         month = not query.months or day.month in query.months
-        bonus += _DATED if month and (not query.years or day.year in query.years) else 0.0
+        bonus += weights.dated if month and (not query.years or day.year in query.years) else 0.0
     return bonus
 
 
-def _ordered(ranked: Iterable[Ranked], marks: Mapping[int, Mark]) -> list[Ranked]:
-    return sorted(ranked, key=lambda one: (-one.score, -marks[one.key].at, one.key))
-
-
-def reread(query: Query, ranked: Sequence[Ranked], texts: Mapping[int, str]) -> list[Ranked]:
-    """Return ``ranked`` with those that have a text in ``texts`` in a better order.
+def reread(
+    query: Query, ranked: Sequence[Ranked], texts: Mapping[int, str], weights: Weights = WEIGHTS
+) -> list[Ranked]:
+    """Return ``ranked`` in a better order, for what stands in the texts of the first.
 
     Args:
         query: What was asked.
         ranked: What :func:`rank` returned.
-        texts: By key, of the first :data:`REREAD`; one that is missing keeps its score.
+        texts: By key, of the first :data:`REREAD` of ``ranked``; one that is missing is no error.
+        weights: What counts how much.
     """
-    del query, texts
-    return list(ranked)
+    scores = {
+        one.key: one.score + _said(query, one.mark, texts[one.key][:_READ], weights)
+        for one in ranked
+        if one.key in texts
+    }
+    again = []
+    for one in ranked:
+        score = scores.get(one.key, one.score)
+        if one.key in scores and _is_person(one.mark) and asks(texts.get(one.key - 1, "")):
+            score += weights.answer * scores[one.key - 1]
+        again.append(one._replace(score=score))
+    return _ordered(again)
+
+
+def _said(query: Query, mark: Mark, text: str, weights: Weights) -> float:
+    """Return what the words of a text are worth besides those that were asked for."""
+    bonus = 0.0
+    if "time" in query.wants and says_time(text):
+        bonus += weights.time
+    if "number" in query.wants and says_number(text):
+        bonus += weights.number
+    if "advice" in query.wants and mark.own and says_wish(text):
+        bonus += weights.wish
+    if query.names and _is_person(mark) and says_i(text):
+        bonus += weights.first
+    if query.phrases:
+        folded = text.lower()
+        bonus += weights.phrase * any(phrase in folded for phrase in query.phrases)
+    return bonus
+
+
+def _is_person(mark: Mark) -> bool:
+    """Whether this is one of several people, and not a person with an assistant."""
+    return mark.speaker not in ROLES
+
+
+def _ordered(ranked: Iterable[Ranked]) -> list[Ranked]:
+    return sorted(ranked, key=lambda one: (-one.score, -one.mark.at, one.key))

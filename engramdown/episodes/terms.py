@@ -15,7 +15,7 @@ import unicodedata
 from typing import Final, NamedTuple
 
 from engramdown.episodes.stems import stem
-from engramdown.words import UNSPACED
+from engramdown.words import UNSPACED, word_set
 
 __all__ = ["Term", "indexed", "stems", "term", "words"]
 
@@ -30,10 +30,13 @@ class Term(NamedTuple):
     Attributes:
         words: What to look for in an index that stems by itself: any of them will do.
         stems: Their stems, in the same order, as :func:`stems` gives them for a turn.
+        weight: What it counts, besides how rare it is: less for words like *kind* or *name*, which
+            stand in questions rather than in answers.
     """
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
+    weight: float = 1.0
 
 
 def indexed(text: str) -> str:
@@ -68,7 +71,11 @@ def term(word: str) -> Term:
     >>> term("went").words, term("plans").stems
     (('goes', 'gone', 'went', 'go'), ('plan',))
     """
-    return _IRREGULAR.get(word) or Term((word,), (stem(word),))
+    known = _IRREGULAR.get(word)
+    if known:
+        return known
+    root = stem(word)
+    return Term((word,), (root,), _LIGHT if root in _ASKING else 1.0)
 
 
 def _pieces(match: re.Match[str]) -> str:
@@ -86,6 +93,14 @@ def _families(table: str) -> dict[str, Term]:
     return found
 
 
+_LIGHT: Final = 0.5
+_ASKING: Final = frozenset(
+    stem(word)
+    for word in word_set(
+        "kind type name many use different activity thing time recent way new first specific "
+        "mention plan something place event reason purpose current main"
+    )
+)
 # Words whose forms share no stem: verbs, then nouns.
 _IRREGULAR: Final = _families(
     "go went gone goes, say said, make made, know knew known, think thought, take took taken, "

@@ -1,0 +1,78 @@
+"""What kind of answer a question waits for, and whether a turn looks like one.
+
+Promises: any string may be passed; linear time; a cue only ever speaks for a turn, so that text in
+a language without cues here loses nothing but the help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+
+__all__ = ["Want", "asks", "says_i", "says_number", "says_time", "says_wish", "wants"]
+
+Want = Literal["time", "number", "advice"]
+"""When was it, how many, what should I do."""
+
+_NUMBERS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
+_MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
+_ENGLISH: Final = re.IGNORECASE
+
+_WANTS: Final[Mapping[Want, re.Pattern[str]]] = {
+    "time": re.compile(
+        r"\b(?:when|(?:what|which) (?:date|day|month|year|time|week)|how long ago)\b", _ENGLISH
+    ),
+    "number": re.compile(r"\bhow (?:many|much|long|old|often|far)\b", _ENGLISH),
+    "advice": re.compile(
+        r"\b(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
+        r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))\b",
+        _ENGLISH,
+    ),
+}
+_TIME: Final = re.compile(
+    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
+    rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})\b",
+    _ENGLISH,
+)
+_NUMBER: Final = re.compile(
+    rf"\b(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)\b", _ENGLISH
+)
+_WISH: Final = re.compile(r"\A\s*(?:always|never|please|when i ask)\b|\bprefer", _ENGLISH)
+_I: Final = re.compile(r"\b(?:i|me|my|we|our)\b", _ENGLISH)
+_END: Final = 80
+
+
+def wants(question: str) -> frozenset[Want]:
+    """Return what kinds of answer ``question`` waits for.
+
+    >>> sorted(wants("How many days ago should I have paid?"))
+    ['advice', 'number']
+    """
+    return frozenset(want for want, pattern in _WANTS.items() if pattern.search(question))
+
+
+def asks(text: str) -> bool:
+    """Whether a turn ends with a question, or nearly so."""
+    return "?" in text[-_END:]
+
+
+def says_time(text: str) -> bool:
+    """Whether ``text`` has an expression of time."""
+    return _TIME.search(text) is not None
+
+
+def says_number(text: str) -> bool:
+    """Whether ``text`` has a number."""
+    return _NUMBER.search(text) is not None
+
+
+def says_wish(text: str) -> bool:
+    """Whether ``text`` is a standing wish, said to an assistant."""
+    return _WISH.search(text) is not None
+
+
+def says_i(text: str) -> bool:
+    """Whether somebody speaks of themselves."""
+    return _I.search(text) is not None
