@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import KW_ONLY, dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from engramdown.errors import InvalidEngramError
@@ -161,6 +162,7 @@ def slug(topic: str) -> str:
     return name
 
 
+@lru_cache(maxsize=4096)  # a new fact is compared with each one that stands
 def fact_key(text: str) -> str:
     """Return the folded key of a keyed fact like ``Name: Ada``, or ``""`` where there is none.
 

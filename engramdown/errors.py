@@ -11,6 +11,7 @@
         ├── LockTimeoutError                        another process kept the lock too long
         ├── EntryNotFoundError   (also a LookupError)   no memory with this id
         ├── SessionNotFoundError (also a LookupError)   no transcript with this id
+        ├── EpisodeNotFoundError (also a LookupError)   no line of it with this number
         ├── AmbiguousIdError     (also a LookupError)   several memories with this prefix
         └── UndoRefusedError                        undoing would overwrite a person
 
@@ -27,6 +28,7 @@ __all__ = [
     "AmbiguousIdError",
     "EngramdownError",
     "EntryNotFoundError",
+    "EpisodeNotFoundError",
     "InvalidEngramError",
     "InvalidSessionError",
     "LockTimeoutError",
@@ -87,7 +89,11 @@ class InvalidSessionError(EngramdownError, ValueError):
 
     def __init__(self, value: str, reason: str, suggestion: str) -> None:
         """Say what is wrong with ``value`` (``reason``) and offer a ``suggestion``."""
-        shown = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…"
+        from engramdown.redaction import redact
+
+        # Hidden before it is cut: a piece of a secret does not look like one.
+        known = redact(value)
+        shown = known if len(known) <= _LONGEST_SHOWN else f"{known[:_LONGEST_SHOWN]}…"
         super().__init__(f"session id {shown!a} {reason}; try {suggestion!r}")
         self.value = value
         self.suggestion = suggestion
@@ -162,6 +168,22 @@ class SessionNotFoundError(StoreError, LookupError):
         """Name the id that was asked for, and ``where`` it was looked for."""
         super().__init__(f"no session {session!a} in {where}")
         self.id = session
+
+
+class EpisodeNotFoundError(StoreError, LookupError):
+    """A transcript has no line with this number.
+
+    Attributes:
+        session: The id of the session.
+        seqs: The numbers that were asked for in vain.
+    """
+
+    def __init__(self, session: str, seqs: Iterable[int]) -> None:
+        """Name the ``session`` and the numbers."""
+        self.session = session
+        self.seqs = tuple(seqs)
+        shown = ", ".join(f"{session}#{seq}" for seq in self.seqs[:_SHOWN])
+        super().__init__(f"no episode {shown}; `engramdown log show {session}` shows the numbers")
 
 
 class AmbiguousIdError(StoreError, LookupError):

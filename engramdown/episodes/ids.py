@@ -48,7 +48,10 @@ def check_session_id(value: str) -> str:
     """
     fault = _fault(value)
     if fault:
-        raise InvalidSessionError(value, fault, _suggestion(value))
+        # Imported here: its patterns are many, and most ids have no fault.
+        from engramdown.redaction import redact
+
+        raise InvalidSessionError(value, fault, _suggestion(redact(value)))
     return value
 
 

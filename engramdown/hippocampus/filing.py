@@ -149,8 +149,9 @@ def copies_of(file: str, meta: Metadata) -> list[str]:
         return []
     if file.startswith("topics/"):
         return [LESSONS]
-    name = f"topics/{meta.get('topic')}.md"
-    return [name] if file == LESSONS and is_name(name) else []
+    topic = meta.get("topic")
+    name = f"topics/{topic}.md"
+    return [name] if topic and file == LESSONS and is_name(name) else []
 
 
 def split_task(text: str) -> tuple[str, str]:
@@ -279,8 +280,11 @@ def older_fact(folder: Folder, text: str) -> Placed | None:
     key = fact_key(text)
     if not key:
         return None
-    facts = raw_entries(PROFILE, folder.get(PROFILE))
-    return next((placed for placed in facts if fact_key(placed.block.text) == key), None)
+    document = folder.get(PROFILE)
+    facts = (block for block in document.blocks if block.shape in ("item", "paragraph"))
+    # Where a fact stands is worked out for the one that is found, not for all of them.
+    found = next((block for block in facts if fact_key(block.text) == key), None)
+    return document.at(found) if found else None
 
 
 def retire_fact(folder: Folder, placed: Placed, by: str, new_id: str, today: str) -> None:

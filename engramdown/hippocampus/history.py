@@ -118,8 +118,12 @@ class History:
 
     def part(self, file: str, before: str | None, after: str | None) -> Part:
         """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file."""
-        known = self._known().get(file)
-        return make_part(file, before, after, self._size, known.whole if known else self._size)
+        heads = self._known()
+        whole = heads[file].whole if file in heads else self._size
+        others = sum(head.size for name, head in heads.items() if name != file)
+        return make_part(
+            file, before, after, journal=self._size, whole=whole, others=others
+        )
 
     def heads(self) -> dict[str, str]:
         """Return the digest that every file had after its last step; ``""`` for a removed one."""
@@ -246,7 +250,7 @@ class History:
         if step is not None:
             self._last = step.id
         if step is not None and heads is not None:
-            heads |= {part.file: Head(part.target, part.whole) for part in step.parts}
+            heads |= {part.file: part.head for part in step.parts}
 
     def _lines_of(self, steps: Sequence[Step]) -> list[bytes]:
         """Return the lines for ``steps``; the first one tells of every file, if that is due."""
@@ -275,7 +279,7 @@ class History:
             step = read_line(line) if not names <= seen else None
             if step is not None:
                 seen |= names
-                found = {part.file: Head(part.target, part.whole) for part in step.parts}
+                found = {part.file: part.head for part in step.parts}
                 heads = found | heads
             before = read_heads(line, at)
             if before is not None:

@@ -108,7 +108,7 @@ def merge(base: Document, ours: Document, theirs: Document) -> Merged:
     for new in done.added:
         if standing.isdisjoint(_marks_of(new)):
             standing.update(_marks_of(new))
-            result = result.add_item(_ended(new.block.raw, result.eol), new.kind)
+            result = result.add_item(_ended(new.block.raw, result.eol), _section(result, new))
     return Merged(result, tuple(lost))
 
 
@@ -188,6 +188,12 @@ def _marks_of(placed: Placed) -> set[tuple[str, str, str]]:
     if mark:
         marks.add(("id", mark, block.text))
     return marks
+
+
+def _section(document: Document, placed: Placed) -> str:
+    """Return the section for an entry of another state: a person's own, if it is here too."""
+    own = placed.heading if document.has_section(placed.heading) else ""
+    return placed.kind or own
 
 
 def _ended(raw: str, eol: str) -> str:

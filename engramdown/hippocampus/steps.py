@@ -25,8 +25,9 @@ __all__ = [
     "write_line",
 ]
 
-# A whole text is written again when the journal has grown by this many times its size, so that a
-# state is found by reading a bounded piece of the journal, which at most grows by a quarter.
+# A whole text is written again when the journal has grown by this many times the size of all texts,
+# so that a state is found by reading a bounded piece of the journal, which at most grows by a
+# quarter, into however many files the same memories are copied.
 _WHOLE_EVERY: Final = 4
 _WHOLE_AT_LEAST: Final = 256 * 1024
 
@@ -50,6 +51,20 @@ class Change(NamedTuple):
     section: str = ""
 
 
+class Head(NamedTuple):
+    """How the last step left a file.
+
+    Attributes:
+        target: The digest of its text; ``""`` if it was removed.
+        whole: The size of the journal, in bytes, when it last got the whole text.
+        size: The length of the text in characters.
+    """
+
+    target: str
+    whole: int
+    size: int = 0
+
+
 class Part(NamedTuple):
     """What a step did to one file.
 
@@ -62,6 +77,7 @@ class Part(NamedTuple):
         new: The characters that are there now.
         text: The whole text after, or ``None``.
         whole: The size of the journal, in bytes, when it last got the whole text.
+        size: The length of the text after, in characters.
     """
 
     file: str
@@ -72,6 +88,12 @@ class Part(NamedTuple):
     new: str
     text: str | None = None
     whole: int = 0
+    size: int = 0
+
+    @property
+    def head(self) -> Head:
+        """How this step leaves the file."""
+        return Head(self.target, self.whole, self.size)
 
     @property
     def begins(self) -> str | None:
@@ -85,18 +107,6 @@ class Part(NamedTuple):
     def backward(self, text: str) -> str:
         """Return the text before, given the one after."""
         return text[: self.at] + self.old + text[self.at + len(self.new) :]
-
-
-class Head(NamedTuple):
-    """How the last step left a file.
-
-    Attributes:
-        target: The digest of its text; ``""`` if it was removed.
-        whole: The size of the journal, in bytes, when it last got the whole text.
-    """
-
-    target: str
-    whole: int
 
 
 class Step(NamedTuple):
@@ -143,7 +153,13 @@ def digest(text: str | None) -> str:
 
 
 def make_part(
-    file: str, before: str | None, after: str | None, size: int = 0, whole: int = 0
+    file: str,
+    before: str | None,
+    after: str | None,
+    *,
+    journal: int = 0,
+    whole: int = 0,
+    others: int = 0,
 ) -> Part:
     """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file.
 
@@ -151,18 +167,20 @@ def make_part(
         file: The name of the file, relative to the memory folder.
         before: The whole text before.
         after: The whole text after.
-        size: The size of the journal in bytes.
+        journal: The size of the journal in bytes.
         whole: Its size when it last got the whole text of the file.
+        others: The length of the texts of all other files.
     """
     old, new = before or "", after or ""
     start = common(old, new)
     end = _common_end(old, new, min(len(old), len(new)) - start)
     cut, put = old[start : len(old) - end], new[start : len(new) - end]
-    period = max(_WHOLE_AT_LEAST, _WHOLE_EVERY * len(new))
+    period = max(_WHOLE_AT_LEAST, _WHOLE_EVERY * (len(new) + others))
     # A journal that was cut is shorter than it was then.
-    due = before is None or not whole <= size < whole + period
+    due = before is None or not whole <= journal < whole + period
     text = new if due and before is not None else None
-    return Part(file, digest(before), digest(after), start, cut, put, text, size if due else whole)
+    since = journal if due else whole
+    return Part(file, digest(before), digest(after), start, cut, put, text, since, len(new))
 
 
 def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0) -> bytes:
@@ -190,6 +208,7 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
                 "new": part.new,
                 **({} if part.text is None else {"text": part.text}),
                 "whole": part.whole,
+                "size": part.size,
             }
             for part in step.parts
         ],
@@ -205,7 +224,7 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
         ],
     }
     if heads is not None:
-        files = {file: [head.target, head.whole] for file, head in heads.items()}
+        files = {file: [head.target, head.whole, head.size] for file, head in heads.items()}
         record["known"] = {"at": at, "files": files}
     line = json.dumps(record, ensure_ascii=False)
     # A lone surrogate of the file is one of its bytes again; any other cannot come from a file.
@@ -251,7 +270,10 @@ def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
         return None
     try:
         known = json.loads(line.decode("utf-8", "surrogateescape"))["known"]
-        heads = {file: Head(str(to), int(whole)) for file, (to, whole) in known["files"].items()}
+        heads = {
+            file: Head(str(to), int(whole), int(size))
+            for file, (to, whole, size) in known["files"].items()
+        }
         return heads if known["at"] == at else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -267,6 +289,7 @@ def _read_part(item: dict[str, Any]) -> Part:
         new=item["new"],
         text=item.get("text"),
         whole=item.get("whole", 0),
+        size=item.get("size", 0),
     )
 
 

@@ -65,6 +65,13 @@ def test_what_is_no_safe_name_is_refused_with_one_that_is(value: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
+def test_a_secret_in_the_place_of_a_name_is_not_told() -> None:
+    secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    with pytest.raises(InvalidSessionError) as caught:
+        check_session_id(secret)
+    assert secret[4:12].lower() not in str(caught.value).lower()
+
+
 @pytest.mark.parametrize(
     "value", ["a", "0", "20260227-101500-4f2a", "telegram_42", "v1.2", "console", "com", "x" * 100]
 )

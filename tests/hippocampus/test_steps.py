@@ -63,7 +63,7 @@ def test_a_step_comes_back_from_its_line(
     assert read_line(line[:-1]) == step
 
 
-HEADS: Final = {"rules.md": Head("0123456789abcdef", 7), "topics/k\u00f6ln.md": Head("", 0)}
+HEADS: Final = {"rules.md": Head("0123456789abcdef", 7, 9), "topics/k\u00f6ln.md": Head("", 0)}
 
 
 def test_a_line_may_tell_how_every_file_was_left_before_it() -> None:
@@ -81,7 +81,7 @@ def test_a_line_may_tell_how_every_file_was_left_before_it() -> None:
         pytest.param(write_line(STEP, HEADS, 300)[:-9], 300, id="torn"),
         pytest.param(b'{"known": {}}', 0, id="nothing-said"),
         pytest.param(b'{"known": {"files": 0}}', 0, id="no-files"),
-        pytest.param(b'{"known": {"files": {"a": [0]}, "at": 0}}', 0, id="half-a-head"),
+        pytest.param(b'{"known": {"files": {"a": [0, 1]}, "at": 0}}', 0, id="half-a-head"),
         pytest.param(b'{"known": {"files": {}}}', 0, id="no-place"),
     ],
 )
@@ -121,16 +121,19 @@ def test_a_line_that_cannot_be_read_is_none(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "size, whole, holds",
+    "size, whole, others, holds",
     [
-        pytest.param(0, 0, False, id="empty-journal"),
-        pytest.param(1_000, 0, False, id="soon-after"),
-        pytest.param(300_000, 0, True, id="long-after"),
-        pytest.param(1_000, 2_000, True, id="a-journal-that-was-cut"),
+        pytest.param(0, 0, 0, False, id="empty-journal"),
+        pytest.param(1_000, 0, 0, False, id="soon-after"),
+        pytest.param(300_000, 0, 0, True, id="long-after"),
+        pytest.param(300_000, 0, 100_000, False, id="not-long-after-for-so-much-text"),
+        pytest.param(1_000, 2_000, 0, True, id="a-journal-that-was-cut"),
     ],
 )
-def test_now_and_then_a_part_holds_the_whole_text(size: int, whole: int, *, holds: bool) -> None:
-    part = make_part("rules.md", "- a\n", "- b\n", size, whole)
+def test_now_and_then_a_part_holds_the_whole_text(
+    size: int, whole: int, others: int, *, holds: bool
+) -> None:
+    part = make_part("rules.md", "- a\n", "- b\n", journal=size, whole=whole, others=others)
     assert part == Part(
         "rules.md",
         digest("- a\n"),
@@ -140,4 +143,5 @@ def test_now_and_then_a_part_holds_the_whole_text(size: int, whole: int, *, hold
         "b",
         "- b\n" if holds else None,
         size if holds else whole,
+        4,
     )
