@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from engramdown.errors import InvalidSessionError
@@ -70,7 +71,12 @@ def episode_id(milliseconds: int, number: int) -> str:
     >>> episode_id(1_772_187_300_123, 1)
     '01kjf9gc8v000001'
     """
-    return _digits(milliseconds, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)
+    return _time(milliseconds) + _digits(number, _RANDOM_DIGITS)
+
+
+@lru_cache(maxsize=2)
+def _time(milliseconds: int) -> str:
+    return _digits(milliseconds, _TIME_DIGITS)
 
 
 def _digits(value: int, count: int) -> str:

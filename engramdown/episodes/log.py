@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from typing import Final
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import number, read_line
 from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.watch import CACHE, touch
 from engramdown.errors import StoreError
 
 __all__ = ["SUFFIX", "SessionLog"]
@@ -26,6 +28,8 @@ SUFFIX: Final = ".jsonl"
 
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096
+_TOLD_FOR: Final = 60.0
+"""Seconds after which a session that is written is named again."""
 
 
 class SessionLog:
@@ -50,6 +54,7 @@ class SessionLog:
         self._end = 0
         self._next = 0
         self._lacks = b""
+        self._told = -_TOLD_FOR
 
     def append(
         self, lines: Sequence[bytes], start: Callable[[], bytes], timeout: float | None = None
@@ -114,6 +119,14 @@ class SessionLog:
             self._lock.release()
         return True
 
+    def contents(self) -> tuple[bytes, int]:
+        """Mend the end of the file; return its whole lines, and the number of the next.
+
+        Only for whoever holds the lock and knows that the file is there.
+        """
+        descriptor = self._settle()
+        return self._disk.read(descriptor, 0, self._end) + self._lacks, self._next
+
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
         if self._descriptor is not None:
@@ -130,14 +143,22 @@ class SessionLog:
         descriptor = self._settle()
         whole = lines if self._end else [start(), *lines]
         if whole:
-            data = self._lacks + b"".join(
-                number(self._next + at, line) for at, line in enumerate(whole)
-            )
+            data = b"".join([number(seq, line) for seq, line in enumerate(whole, self._next)])
+            if self._lacks:
+                data = self._lacks + data
             self._write(descriptor, data)
             self._end += len(data)
             self._next += len(whole)
             self._lacks = b""
+            self._tell()
         return self._next - len(lines)
+
+    def _tell(self) -> None:
+        """Name the session to those who search, now and then while it is written."""
+        now = time.monotonic()
+        if now - self._told > _TOLD_FOR:
+            self._told = now
+            touch(self.path.parent.parent / CACHE, self.path.stem)
 
     def _write(self, descriptor: int, data: bytes) -> None:
         try:
