@@ -7,13 +7,12 @@ line on stderr with the next step, never a traceback; the exit codes are those o
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
 from functools import singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from click.exceptions import Abort, Exit
@@ -29,19 +28,19 @@ from engramdown.cli.codes import (
     USAGE,
     RefusalError,
 )
+from engramdown.cli.groups import Commands
 from engramdown.cli.options import Place
 from engramdown.errors import (
     AmbiguousIdError,
     EngramdownError,
     EntryNotFoundError,
     InvalidEngramError,
+    InvalidSessionError,
+    SessionNotFoundError,
     SettingsError,
     StoreError,
     UndoRefusedError,
 )
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 __all__ = ["main", "program"]
 
@@ -59,6 +58,7 @@ _COMMANDS: Final = {
     "why": "history:why",
     "history": "history:history",
     "stats": "stats:stats",
+    "log": "log:log",
     "edit": "editing:edit",
     "forget": "editing:forget",
     "restore": "editing:restore",
@@ -71,67 +71,21 @@ _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
 _CODES: Final[tuple[tuple[type[EngramdownError], int], ...]] = (
     (EntryNotFoundError, REFUSED),
     (AmbiguousIdError, REFUSED),
+    (SessionNotFoundError, REFUSED),
     (UndoRefusedError, REFUSED),
     (StoreError, STORE_FAILED),
     (InvalidEngramError, USAGE),
+    (InvalidSessionError, USAGE),
     (SettingsError, USAGE),
     (EngramdownError, REFUSED),
 )
 
 
-class _Commands(click.Group):
-    """A group that loads a command when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, as ``--help`` lists them."""
-        del ctx
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; ``None`` if there is none of this name."""
-        del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"engramdown.cli.{module}"), name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one was perhaps meant."""
-        name = args[0]
-        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(messages.no_such_command(name, _COMMANDS), ctx)
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a usage error knows which one, where click does not say."""
-        try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            if error.ctx is None:
-                error.ctx = click.Context(self, info_name=ctx.invoked_subcommand, parent=ctx)
-            raise
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands in groups, without loading any."""
-        del ctx
-        for title, names in messages.COMMAND_GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, messages.SHORT_HELP[name]) for name in names])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the names of commands, without loading any."""
-        from click.shell_completion import CompletionItem
-
-        names = [name for name in _COMMANDS if name.startswith(incomplete)]
-        found = [CompletionItem(name, help=messages.SHORT_HELP[name]) for name in names]
-        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
-
-
 @click.group(
-    cls=_Commands,
+    cls=Commands,
+    homes=_COMMANDS,
+    sections=messages.COMMAND_GROUPS,
+    said=messages.SHORT_HELP,
     name="engramdown",
     invoke_without_command=True,
     subcommand_metavar="[COMMAND] [ARGS]...",  # the default, which differs between versions

@@ -108,6 +108,7 @@ SHORT_HELP: Final = {
     "why": "Say where a memory comes from.",
     "history": "Show what was changed, newest first.",
     "stats": "Count what is remembered.",
+    "log": "Record what is said and done, and read it.",
     "edit": "Change the text of a memory.",
     "forget": "Retire memories.",
     "restore": "Bring back a retired memory.",
@@ -118,6 +119,7 @@ COMMAND_GROUPS: Final = {
     "Begin": ("init", "tour"),
     "Every day": ("remember", "recall", "context", "review"),
     "Look": ("list", "show", "why", "history", "stats"),
+    "Transcripts": ("log",),
     "Change": ("edit", "forget", "restore", "undo"),
     "Care": ("doctor",),
 }

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex
 from engramdown.cli import messages, output
 from engramdown.cli.codes import STORE_FAILED, RefusalError
 from engramdown.cli.options import Place
 from engramdown.errors import EngramdownError
 from engramdown.settings import find_project, global_home
+
+if TYPE_CHECKING:
+    # Only named here: what records a transcript needs the places and no memory.
+    from engramdown import Cortex
 
 __all__ = ["Need", "folders", "home_of", "known_ids", "open_cortex", "project_of", "start_of"]
 
@@ -94,4 +97,6 @@ def _open(place: Place, need: Need) -> Cortex:
             raise click.ClickException(messages.no_project(start_of(place)))
         if not home.is_dir():
             raise click.ClickException(messages.no_memory(start_of(place), home))
+    from engramdown import Cortex
+
     return Cortex.open(project=project or place.project, home=place.home, mode=place.mode)

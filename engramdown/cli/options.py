@@ -20,6 +20,7 @@ __all__ = [
     "Place",
     "complete_ids",
     "complete_proposals",
+    "complete_sessions",
     "dry_run_option",
     "given",
     "id_argument",
@@ -68,6 +69,19 @@ def complete_proposals(
     return _completed(ctx, incomplete, pending=True)
 
 
+def complete_sessions(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the ids of sessions that begin with what was typed, and what each is about."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from engramdown.cli.sessions import known_sessions
+
+    found = known_sessions(_place(ctx), ctx.params.get("scope"), incomplete)
+    return [CompletionItem(session, help=said[:_SHOWN]) for session, said in found]
+
+
 def given() -> dict[str, Any]:
     """Return the values of the options of the command that runs."""
     return click.get_current_context().params
@@ -96,11 +110,14 @@ def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[Co
 
     from engramdown.cli.opening import known_ids
 
-    # While a line is completed the program itself does not run, so ctx.obj is not there.
-    values = ctx.find_root().params
-    place = Place(values.get("project"), values.get("home"), values.get("mode"))
     return [
         CompletionItem(entry_id, help=text[:_SHOWN])
-        for entry_id, text in known_ids(place, pending=pending)
+        for entry_id, text in known_ids(_place(ctx), pending=pending)
         if entry_id.startswith(incomplete)
     ]
+
+
+def _place(ctx: click.Context) -> Place:
+    # While a line is completed the program itself does not run, so ctx.obj is not there.
+    values = ctx.find_root().params
+    return Place(values.get("project"), values.get("home"), values.get("mode"))

@@ -14,7 +14,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, Protocol, TextIO
 
@@ -34,6 +34,7 @@ __all__ = [
     "is_person",
     "is_terminal",
     "note",
+    "page",
     "print_json",
     "screen",
     "set_up_streams",
@@ -77,11 +78,16 @@ class PlainScreen:
 
     def show(self, lines: Iterable[Line]) -> None:
         """Print lines, wrapped."""
-        columns = width() if self._wrapped else sys.maxsize
-        rows = [row for item in lines for row in wrap(item, columns)]
+        rows = list(self.rows(lines))
         if rows:
-            text = "\n".join("".join(map(self._paint, row)) for row in rows)
-            click.echo(text, color=self._colour)
+            click.echo("\n".join(rows), color=self._colour)
+
+    def rows(self, lines: Iterable[Line]) -> Iterator[str]:
+        """Yield the rows that show ``lines``, one after the other, without their ends."""
+        columns = width() if self._wrapped else sys.maxsize
+        for item in lines:
+            for row in wrap(item, columns):
+                yield "".join(map(self._paint, row))
 
     def box(self, title: str, lines: Iterable[Line]) -> None:
         """Print lines between two rules, the first of which holds the title."""
@@ -140,6 +146,18 @@ def print_json(data: object) -> None:
 def note(message: str) -> None:
     """Say something on stderr that is no result."""
     click.echo(f"note: {_one_line(message)}", err=True)
+
+
+def page(rows: Iterable[str]) -> None:
+    """Print rows; on a terminal through the pager, which ends by itself if they fit."""
+    ended = (f"{row}\n" for row in rows)
+    if not is_person():
+        for row in ended:
+            click.echo(row, nl=False, color=_has_style())
+        return
+    # As git does: leave what fits on the screen, and show colours.
+    os.environ.setdefault("LESS", "FRX")
+    click.echo_via_pager(ended, color=_has_style())
 
 
 def complain(message: str, command: str = "engramdown") -> None:

@@ -18,14 +18,18 @@ from engramdown.cli.main import main
 __all__ = ["PAGE", "help_of", "pasted"]
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
-_BLOCK: Final = re.compile(r"(?m)^\$ engramdown ((?:[a-z]+ )?)--help\n(?s:.*?)^```$")
+_BLOCK: Final = re.compile(r"(?m)^\$ engramdown ((?:[a-z_]+ )*)--help\n(?s:.*?)^```$")
 
 
 def help_of(name: str) -> str:
-    """Return the help of a command, or of the program for ``""``, as 80 columns show it."""
+    """Return the help of a command, or of the program for ``""``, as 80 columns show it.
+
+    Args:
+        name: The words behind ``engramdown``: ``log user``.
+    """
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        main([name, "--help"] if name else ["--help"])
+        main([*name.split(), "--help"])
     return printed.getvalue()
 
 

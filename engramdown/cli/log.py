@@ -1,0 +1,62 @@
+"""``engramdown log``: transcripts, recorded from a shell and read by a person.
+
+Promises: without a command it lists the sessions, and with ``--follow`` it follows one; no module
+of a command is loaded before it is called, so that a hook may record every line of a conversation.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from engramdown.cli import log_messages as said
+from engramdown.cli.groups import Commands
+
+__all__ = ["log"]
+
+# Where each command is; what is said of it stands in log_messages.SHORT_HELP.
+_COMMANDS: Final = {
+    "user": "recording:user",
+    "assistant": "recording:assistant",
+    "system": "recording:system",
+    "tool_call": "recording:tool_call",
+    "tool_result": "recording:tool_result",
+    "scratchpad": "recording:scratchpad",
+    "start": "recording:start",
+    "end": "recording:end",
+    "list": "sessions:list_sessions",
+    "show": "transcript:show",
+    "follow": "following:follow",
+}
+_FOLLOW: Final = "--follow"
+
+
+class _Log(Commands):
+    """The group, which lists or follows when no command is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; one without a command is given the one that it means."""
+        asks = args[:1] and args[0] in self.get_help_option_names(ctx)
+        if not ctx.resilient_parsing and not asks and (not args or args[0].startswith("-")):
+            if _FOLLOW in args:
+                args = ["follow", *(item for item in args if item != _FOLLOW)]
+            else:
+                args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_Log,
+    homes=_COMMANDS,
+    sections=said.COMMAND_GROUPS,
+    said=said.SHORT_HELP,
+    subcommand_metavar="[COMMAND] [ARGS]...",
+    epilog=said.EPILOG,
+)
+def log() -> None:
+    """Record what is said and done, and read it.
+
+    Without a command it lists the sessions, as `engramdown log list` does; `engramdown log
+    --follow` follows the one that runs.
+    """

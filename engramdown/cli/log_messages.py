@@ -1,0 +1,353 @@
+"""Every sentence of ``engramdown log``.
+
+Promises: pure; plain words; an error names the next step; a time is that of the person's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from engramdown.episodes.episode import Episode, Pointer
+    from engramdown.episodes.sessions import SessionInfo
+
+__all__ = [
+    "COMMAND_GROUPS",
+    "EMPTY",
+    "EPILOG",
+    "LIST_HEAD",
+    "LIST_WORDS",
+    "NONE_RUNS",
+    "NO_RESULT",
+    "NO_SESSION_PASSES",
+    "NO_TEXT",
+    "OPEN",
+    "RECORD_HELP",
+    "SHORT_HELP",
+    "SWITCHED_OFF",
+    "and_more",
+    "clock",
+    "cut_off",
+    "day",
+    "duration",
+    "ended",
+    "ended_already",
+    "episode_facts",
+    "event_text",
+    "following",
+    "is_gone",
+    "lasted",
+    "line_facts",
+    "more_sessions",
+    "no_episode",
+    "no_moment",
+    "no_number",
+    "no_rest",
+    "no_session",
+    "no_sessions",
+    "not_written",
+    "nothing_in",
+    "nothing_said",
+    "one_session",
+    "passed_over",
+    "session_facts",
+    "silence",
+    "speaker",
+    "took",
+]
+
+# ---- the commands ----
+
+SHORT_HELP: Final = {
+    "list": "List sessions, the newest first.",
+    "show": "Show a session, or one line of it.",
+    "follow": "Follow a session that runs.",
+    "user": "Record what the user said.",
+    "assistant": "Record what the assistant said.",
+    "system": "Record what the program told the assistant.",
+    "tool_call": "Record that a tool is called, with its input.",
+    "tool_result": "Record what a tool gave back.",
+    "scratchpad": "Record what was run in a scratchpad.",
+    "start": "Begin a session.",
+    "end": "End a session.",
+}
+COMMAND_GROUPS: Final = {
+    "Read": ("list", "show", "follow"),
+    "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad"),
+    "Begin and end": ("start", "end"),
+}
+EPILOG: Final = "`engramdown log COMMAND --help` says more about a command."
+_WHERE: Final = (
+    'Prints where it stands: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes '
+    "to the session that runs: the one that began last of those that have not ended, unless "
+    "nothing was said in it for an hour. If there is none, a new one begins."
+)
+RECORD_HELP: Final = {name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"]}
+
+# ---- recording ----
+
+SWITCHED_OFF: Final = (
+    "nothing is recorded: transcripts are switched off, by ENGRAMDOWN_EPISODES or by `enabled` "
+    "below [episodes] in config.toml"
+)
+NO_TEXT: Final = (
+    'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
+)
+NONE_RUNS: Final = "no session runs; `engramdown log list --open` shows those that were left open"
+
+
+def not_written(reason: str) -> str:
+    """Say that something could not be recorded."""
+    return f"not recorded: {reason}"
+
+
+def ended(session: str) -> str:
+    """Say that a session was ended."""
+    return f"Ended {session}"
+
+
+def nothing_said(session: str) -> str:
+    """Say that nothing is left of a session."""
+    return f"Ended {session}; nothing was said in it, so nothing is kept"
+
+
+def ended_already(info: SessionInfo) -> str:
+    """Say that a session has ended."""
+    return f"{info.id} has ended already ({info.reason or 'ended'}, {clock(info.ended)})"
+
+
+# ---- finding a session ----
+
+
+def no_sessions(folder: Path) -> str:
+    """Say that nothing was recorded."""
+    return f'no session in {folder} yet; `engramdown log user "..."` records the first line'
+
+
+def no_session(wanted: str, known: Iterable[str]) -> str:
+    """Say that there is no such session, and which one was perhaps meant."""
+    import difflib
+
+    near = difflib.get_close_matches(wanted, known, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return f"no session {wanted!r}; {meant}`engramdown log` lists them"
+
+
+def one_session(info: SessionInfo) -> str:
+    """Name a session among others, in one line."""
+    title = f"  {' '.join(info.title.split())}" if info.title else ""
+    return f"{info.id}  {clock(info.started)}  {info.reason or OPEN}{title}"
+
+
+def and_more(count: int) -> str:
+    """Say how many are not shown."""
+    return f"... and {count} more"
+
+
+# ---- the list ----
+
+OPEN: Final = "open"
+LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
+LIST_WORDS: Final = "title or first words"
+NO_SESSION_PASSES: Final = "no session passes these filters; `engramdown log` shows the newest"
+_SECOND: Final = 1
+_MINUTE: Final = 60
+_HOUR: Final = 3_600
+_DAY: Final = 86_400
+
+
+def more_sessions(left: int, total: int) -> str:
+    """Say how many sessions are not shown."""
+    return f"{left} older {'session' if left == 1 else 'sessions'} not shown; -n {total} shows all"
+
+
+def no_moment(text: str) -> str:
+    """Say what a time looks like."""
+    return f'{text!r} is no date; write 2026-02-27 or "2026-02-27 10:15"'
+
+
+def clock(ts: str) -> str:
+    """Return a moment as the person's clock shows it, to the minute."""
+    return datetime.fromisoformat(ts).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def lasted(first: str, last: str) -> str:
+    """Return how long it was from one moment to another."""
+    passed = datetime.fromisoformat(last) - datetime.fromisoformat(first)
+    return duration(passed.total_seconds())
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the two largest units that it has.
+
+    >>> duration(0.25), duration(75), duration(3 * 3600 + 120), duration(50 * 3600)
+    ('0s', '1m 15s', '3h 2m', '2d 2h')
+    """
+    whole = max(int(seconds), 0)
+    units = (("d", _DAY), ("h", _HOUR), ("m", _MINUTE), ("s", _SECOND))
+    for (name, size), (smaller, part) in pairwise(units):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size}{name} {rest}{smaller}" if rest else f"{whole // size}{name}"
+    return f"{whole}s"
+
+
+# ---- a session ----
+
+EMPTY: Final = "(empty)"
+NO_RESULT: Final = "(no result)"
+_SPEAKERS: Final = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "tool_call": "tool call",
+    "tool_result": "result",
+    "scratchpad": "scratchpad",
+    "memory_read": "memory shown",
+    "memory_write": "memory written",
+    "event": "note",
+}
+_EVENTS: Final = {
+    "start": "the session begins",
+    "end": "the session ends",
+    "archive": "marked as archived",
+    "exclude": "left out of recall",
+    "include": "recalled again",
+    "redact": "text taken out",
+    "lost": "episodes are missing here",
+}
+_SECOND_MS: Final = 1_000
+
+
+def session_facts(info: SessionInfo, turns: int, episodes: int) -> list[tuple[str, str]]:
+    """Return what is known of a session, name and value."""
+    state = f"{info.reason or OPEN}, {clock(info.ended)}" if info.ended else OPEN
+    said = f"{_count(turns, 'turn')}, {_count(episodes, 'episode')}"
+    return [
+        ("session", info.id),
+        ("began", clock(info.started)),
+        ("lasted", lasted(info.started, info.last)),
+        ("end", state),
+        ("said", said),
+        ("begun from", " ".join(filter(None, (info.parent, info.parent_call)))),
+        ("imported from", info.source),
+    ]
+
+
+def speaker(episode: Episode) -> str:
+    """Say who or what an episode is from."""
+    role = _SPEAKERS[episode.role]
+    if episode.role in ("user", "assistant", "system") and episode.name:
+        return f"{episode.name} ({role})"
+    return f"{role} {episode.name}" if episode.name else role
+
+
+def episode_facts(episode: Episode) -> list[str]:
+    """Return what is known of an episode besides, in few words."""
+    facts = []
+    if episode.error:
+        facts.append("failed" if episode.error is True else f"failed: {episode.error}")
+    if episode.ms is not None:
+        facts.append(took(episode.ms))
+    if episode.model:
+        facts.append(episode.model)
+    return [" ".join(fact.split()) for fact in facts]
+
+
+def took(milliseconds: float) -> str:
+    """Return a duration in the unit that a person would use.
+
+    >>> took(812), took(1250)
+    ('812 ms', '1.25 s')
+    """
+    if milliseconds < _SECOND_MS:
+        return f"{milliseconds:.0f} ms"
+    return f"{milliseconds / _SECOND_MS:.2f} s"
+
+
+def event_text(episode: Episode) -> str:
+    """Say what an event is, with its fields."""
+    name = _EVENTS.get(episode.event, episode.event)
+    fields = ", ".join(f"{key}: {value}" for key, value in episode.more.items())
+    return f"{name} ({fields})" if fields else name
+
+
+def line_facts(pointer: Pointer, episode: Episode) -> list[tuple[str, str]]:
+    """Return what is known of one line, name and value."""
+    return [
+        ("line", str(pointer)),
+        ("when", episode.at.astimezone().isoformat(" ", "seconds")),
+        ("from", speaker(episode)),
+        ("call", episode.call),
+        ("took", "" if episode.ms is None else took(episode.ms)),
+        ("failed", "yes" if episode.error is True else str(episode.error or "")),
+        ("model", episode.model),
+        ("turn", "" if episode.turn is None else str(episode.turn)),
+        ("recalled", ", ".join(episode.recalled)),
+        ("more", ", ".join(f"{key}: {value}" for key, value in episode.meta.items())),
+    ]
+
+
+def silence(seconds: float, now: datetime) -> str:
+    """Say how long nothing was said, and when it went on."""
+    return f"{duration(seconds)} later, {now:%Y-%m-%d %H:%M}"
+
+
+def day(now: datetime) -> str:
+    """Say that it is another day."""
+    return f"{now:%Y-%m-%d}"
+
+
+def cut_off(left: int, pointer: str) -> str:
+    """Say how much of a text is not shown, and how to see it."""
+    how = f"`engramdown log show {pointer} --whole`" if pointer else "it was not kept"
+    return f"… {left:,} more {'character' if left == 1 else 'characters'}: {how}"
+
+
+def passed_over(count: int) -> str:
+    """Say that some lines cannot be read."""
+    return f"{_count(count, 'line')} could not be read; `engramdown doctor` says where"
+
+
+def no_number(pointer: str) -> str:
+    """Say that a pointer has no number."""
+    return f"{pointer!r} has no number behind the #"
+
+
+def no_episode(pointer: Pointer, last: int) -> str:
+    """Say that a session has no such line."""
+    return f"no line {pointer.seq} in {pointer.session}; the last one is {last}"
+
+
+def no_rest(pointer: Pointer, *, kept: bool) -> str:
+    """Say that the whole of a text cannot be shown."""
+    if kept:
+        return f"the whole text of {pointer} is gone from episodes/payloads; it was removed"
+    return f'the rest of {pointer} was not kept; payloads = "keep" below [episodes] keeps it'
+
+
+def nothing_in(session: str, malformed: int) -> str:
+    """Say that a file holds nothing that can be read."""
+    lines = f" of its {_count(malformed, 'line')}" if malformed else ""
+    return f"nothing{lines} in {session} can be read; `engramdown doctor` says why"
+
+
+# ---- following ----
+
+
+def following(session: str) -> str:
+    """Say which session is followed."""
+    return f"Following {session}; Ctrl-C stops."
+
+
+def is_gone(session: str) -> str:
+    """Say that a session was removed."""
+    return f"{session} is gone: it was removed while it was followed"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -1,0 +1,212 @@
+"""``engramdown log user`` and its siblings, ``log start`` and ``log end``: recording from a shell.
+
+Promises: starts fast, loads nothing of memory; what is acknowledged stands in the file; what could
+not be written is an error and never silent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from engramdown.cli import log_messages as said
+from engramdown.cli import output
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.options import (
+    Command,
+    Place,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.reading import read_stdin
+from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.episodes.ids import check_session_id
+from engramdown.episodes.memory import Said
+from engramdown.errors import StoreError
+
+__all__ = [
+    "assistant",
+    "end",
+    "scratchpad",
+    "start",
+    "system",
+    "tool_call",
+    "tool_result",
+    "user",
+]
+
+_SPOKEN: Final = frozenset({"user", "assistant", "system"})
+_REASONS: Final = ("finished", "reset", "shutdown", "manual")
+
+_scope = scope_options("In the global scope.", "In this project (default where there is one).")
+_session = click.option(
+    "--session",
+    metavar="ID",
+    default="",
+    shell_complete=complete_sessions,
+    help="The session; without it, the one that runs, or a new one.",
+)
+_name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
+_tool = click.option("--name", metavar="TOOL", default="", help="The tool.")
+_call = click.option(
+    "--call", metavar="ID", default="", help="What a call and its result have in common."
+)
+_model = click.option("--model", metavar="MODEL", default="", help="The model that speaks.")
+_ms = click.option(
+    "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
+)
+_error = click.option("--error", is_flag=True, help="It failed.")
+
+
+def _role(name: str, *options: Command) -> click.Command:
+    """Return the command that records an episode of the role ``name``."""
+    spoken = name in _SPOKEN
+
+    def record(place: Place, /, **_: object) -> None:
+        _record(place, name)
+
+    record.__doc__ = said.RECORD_HELP[name]
+    metavar = "TEXT..." if spoken else "[TEXT]..."
+    made: Command = pass_place(record)
+    every: tuple[Command, ...] = (*options, _session, _scope, json_option)
+    for option in reversed(every):
+        made = option(made)
+    return click.command(name)(
+        click.argument("words", metavar=metavar, nargs=-1, required=spoken)(made)
+    )
+
+
+def _record(place: Place, role: str) -> None:
+    options = given()
+    transcripts = open_transcripts(place, options["scope"], write=True)
+    text = _text(options["words"])
+    if role in _SPOKEN and not text:
+        raise RefusalError(said.NO_TEXT)
+    session = options["session"] and check_session_id(options["session"])
+    session = session or _running_or_new(transcripts)
+    pointer = transcripts.memory.log(session, role, text, **_said(options))
+    if pointer is None:
+        _raise_trouble(transcripts)
+    if options["as_json"]:
+        seq = None if pointer is None else pointer.seq
+        output.print_json({"pointer": pointer and str(pointer), "session": session, "seq": seq})
+    else:
+        # Without its number what was written at the second attempt only.
+        click.echo(pointer or session)
+
+
+user = _role("user", _name)
+assistant = _role("assistant", _name, _model)
+system = _role("system", _name)
+tool_call = _role("tool_call", _tool, _call)
+tool_result = _role("tool_result", _tool, _call, _ms, _error)
+scratchpad = _role("scratchpad", _name, _ms, _error)
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default="")
+@click.option("--title", metavar="TITLE", default="", help="What to call it.")
+@click.option(
+    "--parent",
+    metavar="ID",
+    shell_complete=complete_sessions,
+    help="The session that it is begun from.",
+)
+@click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
+@_scope
+@json_option
+@pass_place
+def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: object) -> None:
+    """Begin a session and print its id.
+
+    SESSION is an id of your own; one that is there already goes on. Without it a new one is made.
+    """
+    options = given()
+    transcripts = open_transcripts(place, options["scope"], write=True)
+    memory = transcripts.memory
+    memory.tidy()
+    parent, call = options["parent"], options["parent_call"]
+    begun = memory.start_session(session or None, parent, call, title=title)
+    _raise_trouble(transcripts)
+    if as_json:
+        output.print_json({"session": begun, "path": str(transcripts.sessions.path(begun))})
+    else:
+        click.echo(begun)
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.option(
+    "--reason",
+    type=click.Choice(_REASONS),
+    default=_REASONS[0],
+    show_default=True,
+    help="Why it ends.",
+)
+@_scope
+@json_option
+@pass_place
+def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_json: bool) -> None:
+    """End SESSION, or the one that runs.
+
+    Of a session in which nothing was said nothing is left.
+    """
+    transcripts = open_transcripts(place, scope, write=True)
+    chosen = transcripts.find(session) if session else _running(transcripts)
+    before = transcripts.sessions.info(chosen)
+    if before is not None and before.ended:
+        raise RefusalError(said.ended_already(before))
+    transcripts.memory.end(chosen, reason)
+    _raise_trouble(transcripts)
+    kept = transcripts.sessions.info(chosen) is not None
+    if as_json:
+        output.print_json({"session": chosen, "reason": reason, "kept": kept})
+    else:
+        click.echo(said.ended(chosen) if kept else said.nothing_said(chosen))
+
+
+def _text(words: tuple[str, ...]) -> str:
+    return read_stdin() if words == ("-",) else " ".join(words)
+
+
+def _said(options: dict[str, Any]) -> Said:
+    return Said(
+        name=options["name"],
+        call=options.get("call", ""),
+        model=options.get("model", ""),
+        ms=options.get("ms"),
+        error=options.get("error", False),
+    )
+
+
+def _running(transcripts: Transcripts) -> str:
+    found = transcripts.running()
+    if found is None:
+        raise RefusalError(said.NONE_RUNS)
+    return found.id
+
+
+def _running_or_new(transcripts: Transcripts) -> str:
+    found = transcripts.running()
+    if found is not None:
+        return found.id
+    transcripts.memory.tidy()
+    return transcripts.memory.start_session()
+
+
+def _raise_trouble(transcripts: Transcripts) -> None:
+    """Try a last time to write what waits, and say why if it cannot be.
+
+    Raises:
+        StoreError: If something is not written.
+    """
+    memory = transcripts.memory
+    if memory.trouble is not None:
+        memory.recorder.flush()
+    trouble = memory.trouble
+    if trouble is not None:
+        raise StoreError(said.not_written(trouble.reason))

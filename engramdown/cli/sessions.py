@@ -1,0 +1,210 @@
+"""``engramdown log list``: the sessions, the newest first.
+
+Promises: on a terminal a session takes two rows, its facts and its first words; elsewhere it takes
+one, so that it can be searched line by line. Only what is shown is counted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import click
+from click.exceptions import Exit
+
+from engramdown.cli import log_messages as said
+from engramdown.cli import output
+from engramdown.cli.codes import REFUSED
+from engramdown.cli.layout import Line, cells, line, table
+from engramdown.cli.options import Place, given, json_option, pass_place, scope_options
+from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.episodes.episode import stamp
+from engramdown.episodes.running import Tally, count
+from engramdown.episodes.sessions import SessionInfo
+from engramdown.errors import EngramdownError
+
+__all__ = ["info_data", "known_sessions", "list_sessions", "words_of"]
+
+_DAY: Final = "%Y-%m-%d"
+_TIMES: Final = (_DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
+_NONE: Final = timedelta()
+_OFFERED: Final = 50
+_INDENT: Final = 2
+
+
+class _Moment(click.ParamType[str]):
+    """A day or a time of the person's clock, as a line of a transcript says it."""
+
+    name = "date"
+
+    def __init__(self, *, end: bool = False) -> None:
+        """Take a day for its first moment, or for its last if ``end``."""
+        self._end = end
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the moment in UTC."""
+        text = str(value)
+        for form in _TIMES:
+            try:
+                moment = datetime.strptime(text, form).astimezone()
+                last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
+                return stamp(moment + last)
+            except (ValueError, OverflowError):
+                continue
+        return self.fail(said.no_moment(text), param, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A session and what stands in it."""
+
+    info: SessionInfo
+    tally: Tally
+
+
+@click.command("list")
+@click.option(
+    "-n",
+    "--number",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="At most so many sessions.",
+)
+@click.option("--open", "is_open", is_flag=True, help="Only those that have not ended.")
+@click.option(
+    "--since", type=_Moment(), metavar="DATE", help="Only what was going on at DATE or later."
+)
+@click.option(
+    "--until", type=_Moment(end=True), metavar="DATE", help="Only what had begun by DATE."
+)
+@scope_options("The global scope.", "This project (default where there is one).")
+@json_option
+@pass_place
+def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: object) -> None:
+    """List sessions, the newest first.
+
+    DATE is a day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock.
+    """
+    transcripts = open_transcripts(place, scope)
+    found = [info for info in reversed(transcripts.sessions.list()) if _passes(info)]
+    shown = [_counted(transcripts, info) for info in found[: given()["number"]]]
+    if as_json:
+        output.print_json([info_data(transcripts, item.info, item.tally) for item in shown])
+    else:
+        output.fast_screen().show(_lines(shown, wide=not output.is_terminal(sys.stdout)))
+    if found[len(shown) :]:
+        output.note(said.more_sessions(len(found) - len(shown), len(found)))
+    if not shown:
+        output.complain(_nothing(transcripts))
+        raise Exit(REFUSED)
+
+
+def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
+    """Return the ids that begin with ``prefix``, the newest first, and what each is about.
+
+    None if they cannot be read.
+    """
+    try:
+        transcripts = open_transcripts(place, scope)
+        ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
+        known = [info for info in map(transcripts.sessions.info, ids) if info is not None]
+        known.sort(key=lambda info: (info.started, info.id), reverse=True)
+        return [
+            (info.id, words_of(info, count(transcripts.sessions, transcripts.disk, info.id)))
+            for info in known[:_OFFERED]
+        ]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+
+
+def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict[str, Any]:
+    """Return a session as JSON shows it."""
+    return {
+        "id": info.id,
+        "title": info.title,
+        "started": info.started,
+        "last": info.last,
+        "ended": info.ended,
+        "reason": info.reason,
+        "open": not info.ended,
+        "parent": info.parent,
+        "parent_call": info.parent_call,
+        "source": info.source,
+        "turns": tally.turns,
+        "episodes": tally.episodes,
+        "first": tally.first,
+        "bytes": info.size,
+        "path": str(transcripts.sessions.path(info.id)),
+    }
+
+
+def words_of(info: SessionInfo, tally: Tally) -> str:
+    """Return the title of a session, or its first words, in one line."""
+    return " ".join((info.title or tally.first).split())
+
+
+def _passes(info: SessionInfo) -> bool:
+    wanted = given()
+    return (
+        not (wanted["is_open"] and info.ended)
+        and not (wanted["since"] and info.last < wanted["since"])
+        and not (wanted["until"] and info.started > wanted["until"])
+    )
+
+
+def _counted(transcripts: Transcripts, info: SessionInfo) -> _Listed:
+    return _Listed(info, count(transcripts.sessions, transcripts.disk, info.id))
+
+
+def _nothing(transcripts: Transcripts) -> str:
+    wanted = given()
+    if wanted["is_open"] or wanted["since"] or wanted["until"]:
+        return said.NO_SESSION_PASSES
+    return said.no_sessions(transcripts.memory.folder)
+
+
+def _lines(shown: Sequence[_Listed], *, wide: bool) -> list[Line]:
+    if not shown:
+        return []
+    rows = [said.LIST_HEAD, *(_facts(item) for item in shown)]
+    words = ["", *(words_of(item.info, item.tally) for item in shown)]
+    styles = ("id", "dim", "dim", "", "", "dim")
+    if wide:
+        together = [(*row, text) for row, text in zip(rows, words, strict=True)]
+        return table([(*rows[0], said.LIST_WORDS), *together[1:]], styles)
+    head, *facts = table(rows, styles)
+    lines = [line(("".join(part.text for part in head.parts), "dim"), hang=_INDENT)]
+    for row, text in zip(facts, words[1:], strict=True):
+        lines.append(line(*row.parts, hang=_INDENT))
+        lines += [line(_short(text), indent=_INDENT)] if text else []
+    return lines
+
+
+def _facts(item: _Listed) -> tuple[str, ...]:
+    info = item.info
+    return (
+        info.id,
+        said.clock(info.started),
+        said.lasted(info.started, info.last),
+        str(item.tally.turns),
+        str(item.tally.episodes),
+        info.reason or said.OPEN,
+    )
+
+
+def _short(text: str) -> str:
+    """Return the beginning of ``text`` that fits into a row."""
+    room = output.width() - _INDENT
+    if cells(text) <= room:
+        return text
+    cut = text[:room]
+    while cells(cut) >= room:
+        cut = cut[:-1]
+    return f"{cut}…"

@@ -1,0 +1,97 @@
+"""Which session runs, and what stands in one, counted.
+
+Promises: looking writes nothing; a session that was left open long ago does not run, unless a
+program has it open. Counting is for a glance: a line is taken for what its beginning says.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from engramdown.clock import nanoseconds
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Episode, read_line, stamp_of
+from engramdown.episodes.memory import ORPHAN_MINUTES
+from engramdown.episodes.sessions import SessionInfo, Sessions, lines
+
+__all__ = ["Tally", "count", "find_running"]
+
+_MINUTE: Final = 60_000_000_000
+# How a line of ours begins; a quotation mark inside of a text would stand behind a backslash.
+_HEAD: Final = re.compile(rb'\{"seq":[0-9]+,"ts":"[^"\\]*","id":"[^"\\]*","role":"([a-z_]+)",')
+
+
+@dataclass(slots=True)
+class Tally:
+    """What stands in a session.
+
+    Attributes:
+        roles: How many episodes there are of each role, events left out.
+        first: The first words of the user, or of whoever spoke first.
+    """
+
+    roles: dict[str, int] = field(default_factory=dict)
+    first: str = ""
+
+    @property
+    def turns(self) -> int:
+        """How often the user spoke."""
+        return self.roles.get("user", 0)
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes there are."""
+        return sum(self.roles.values())
+
+
+def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
+    """Return the session that began last of those that have no end, or ``None``.
+
+    One that was begun from another session is passed over: it is not the conversation. So is one
+    in which nothing was said for an hour and that no program has open.
+    """
+    found = [info for name in sessions.ids() if (info := _if_running(sessions, disk, name))]
+    return max(found, key=lambda info: (info.started, info.id), default=None)
+
+
+def count(sessions: Sessions, disk: EpisodeDisk, session: str) -> Tally:
+    """Count what stands in a session; nothing if it is gone."""
+    tally = Tally()
+    spoken: Episode | None = None
+    try:
+        for _, line in lines(disk, sessions.path(session)):
+            if not line.endswith(b"\n"):
+                break
+            role = _role(line)
+            if role not in ("", "event"):
+                tally.roles[role] = tally.roles.get(role, 0) + 1
+                if spoken is None or (role == "user" and spoken.role != "user"):
+                    spoken = read_line(line)
+    except FileNotFoundError:
+        return Tally()
+    tally.first = spoken.text if spoken is not None else ""
+    return tally
+
+
+def _role(line: bytes) -> str:
+    """Return the role of a line, or ``""`` if it is no episode."""
+    known = _HEAD.match(line)
+    if known is not None:
+        return known[1].decode()
+    episode = read_line(line)
+    return "" if episode is None else episode.role
+
+
+def _if_running(sessions: Sessions, disk: EpisodeDisk, session: str) -> SessionInfo | None:
+    path = sessions.path(session)
+    found = disk.find(path)
+    before = stamp_of(nanoseconds() - ORPHAN_MINUTES * _MINUTE)
+    # Only what was written to lately is read, or a shell with years of transcripts would wait.
+    if found is None or (stamp_of(found.st_mtime_ns) < before and not disk.is_kept(path)):
+        return None
+    info = sessions.info(session)
+    if info is None or info.ended or info.parent:
+        return None
+    return info if info.last >= before or disk.is_kept(path) else None
