@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.turns import Session
     from engramdown.engram import Engram
+    from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
     from engramdown.hippocampus.entry import Entry
     from engramdown.hippocampus.protocol import HippocampusProtocol
@@ -29,6 +30,7 @@ __all__ = [
     "Engram",
     "EngramdownError",
     "Entry",
+    "EpisodicMemory",
     "Hippocampus",
     "HippocampusProtocol",
     "MemoryContext",
@@ -44,6 +46,7 @@ _HOMES = {
     "Engram": "engramdown.engram",
     "EngramdownError": "engramdown.errors",
     "Entry": "engramdown.hippocampus.entry",
+    "EpisodicMemory": "engramdown.episodes.memory",
     "Hippocampus": "engramdown.hippocampus.store",
     "HippocampusProtocol": "engramdown.hippocampus.protocol",
     "MemoryContext": "engramdown.cortex.context",

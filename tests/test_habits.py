@@ -39,6 +39,7 @@ PUBLIC_NAMES: Final = [
     "Engram",
     "EngramdownError",
     "Entry",
+    "EpisodicMemory",
     "Hippocampus",
     "HippocampusProtocol",
     "MemoryContext",
