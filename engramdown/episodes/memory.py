@@ -9,10 +9,10 @@ Reading creates nothing. Switched off, nothing is recorded and reading works.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.disk import EpisodeDisk
@@ -33,8 +33,12 @@ from engramdown.episodes.recorder import Item, Recorder
 from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
 from engramdown.episodes.silence import Ended, Silence, end_silent
 from engramdown.episodes.trouble import Trouble
+from engramdown.episodes.watch import CACHE
 from engramdown.errors import InvalidSessionError
 from engramdown.settings import EpisodeSettings
+
+if TYPE_CHECKING:
+    from engramdown.episodes.recall import Context, Hit, Mode, Recall
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
 
@@ -101,6 +105,7 @@ class EpisodicMemory:
             self.folder, self._disk, durable=durable, start=self._start_line, lost=self._lost_line
         )
         self._sessions = Sessions(self.folder, self._disk)
+        self._recall: Recall | None = None
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
 
     # ---- recording ----
@@ -186,6 +191,8 @@ class EpisodicMemory:
     def close(self) -> None:
         """Write what waits, if it can be, and close all files."""
         self.recorder.close()
+        if self._recall is not None:
+            self._recall.close()
 
     # ---- ending what nobody ended ----
 
@@ -242,6 +249,62 @@ class EpisodicMemory:
         """Return the whole text of an episode; what it shows, if the whole was not kept."""
         found = self._payloads.fetch(episode.payload) if episode.payload else None
         return episode.text if found is None else found
+
+    # ---- recall ----
+
+    # wide: one filter each
+    def recall(  # noqa: PLR0917 - in the order that is promised
+        self,
+        query: str,
+        limit: int = 20,
+        days_back: float | None = None,
+        session: str | None = None,
+        role: str | Iterable[str] | None = None,
+        since: date | None = None,
+        until: date | None = None,
+        mode: Mode = "best",
+    ) -> list[Hit]:
+        """Return what was said about ``query``, in all sessions.
+
+        Args:
+            query: Any string: words, a question, or for ``exact`` the very string.
+            limit: How many hits at most.
+            days_back: How many days back at most.
+            session: The id of the only session to look in.
+            role: The only role, or several. By default all but events and what was recalled.
+            since: The earliest time or day, UTC if it has no zone.
+            until: The latest time or day, which belongs to it.
+            mode: ``best`` ranks what answers the question; ``exact`` finds the string as it is,
+                capitals or not, the newest first.
+
+        Raises:
+            ValueError: If a role or the mode is none.
+        """
+        from engramdown.episodes.wanted import wanted
+
+        if mode not in ("best", "exact"):
+            raise ValueError(f"{mode!r} is no mode; use best or exact")
+        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
+        filters = wanted(
+            now, days_back=days_back, session=session, role=role, since=since, until=until
+        )
+        return self._recalling()(query, limit, mode, filters)
+
+    def around(self, hits: Sequence[Hit]) -> list[Context]:
+        """Return what was said around each of ``hits``, up to a silence, as it is configured."""
+        from engramdown.episodes.surroundings import Limits
+
+        own = self.settings
+        limits = Limits(own.gap_minutes, own.around, own.around_hours, own.shown)
+        return self._recalling().around(hits, limits)
+
+    def _recalling(self) -> Recall:
+        if self._recall is None:
+            # Imported here: what only records needs none of it.
+            from engramdown.episodes.recall import Recall
+
+            self._recall = Recall(self.folder, self.folder.parent / CACHE, self._disk)
+        return self._recall
 
     # ---- lines ----
 

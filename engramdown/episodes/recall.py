@@ -1,0 +1,251 @@
+"""Finding what was said.
+
+Promises: any string may be asked for, and none is an error; the same transcripts give the same
+hits in the same order, with an index or without; a line that was written a moment ago by another
+process is found. Reading changes no transcript.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import ROLES, Episode, Pointer, read_line
+from engramdown.episodes.exact import inner_words, lines_with
+from engramdown.episodes.folding import tokens
+from engramdown.episodes.gathering import Place, best, lists_of, places_near
+from engramdown.episodes.lines import Line, microseconds, moment_text
+from engramdown.episodes.query import Query, read_query
+from engramdown.episodes.ranking import REREAD, reread
+from engramdown.episodes.rows import CHUNK
+from engramdown.episodes.shelf import Shelf
+from engramdown.episodes.snippets import LONGEST, find, snippet, where
+from engramdown.episodes.source import Source, Unusable
+from engramdown.episodes.surroundings import Limits, Moment, around, shortened
+from engramdown.episodes.wanted import Wanted
+from engramdown.episodes.watch import SUFFIX
+from engramdown.errors import StoreError
+
+__all__ = ["Context", "Hit", "Message", "Mode", "Recall"]
+
+Mode = Literal["best", "exact"]
+
+_FEW: Final = 2_000
+"""In how many lines a word may stand to be worth asking the index where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An episode that was found.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC, as it stands in the transcript.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says.
+        snippet: The piece of it around what was found.
+        score: How well it answers; comparable within one recall only.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    snippet: str
+    score: float
+
+    @property
+    def pointer(self) -> Pointer:
+        """Where it stands, ``<session>#<seq>``."""
+        return Pointer(self.session, self.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An episode beside a hit.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says, or its beginning.
+        truncated: Whether that is not all.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    truncated: bool
+
+
+class Context(NamedTuple):
+    """What was said around a hit.
+
+    Attributes:
+        before: The messages before it, in their order.
+        after: The messages after it.
+        more_before: How many more belong to it before these.
+        more_after: And after.
+    """
+
+    before: list[Message]
+    after: list[Message]
+    more_before: int
+    more_after: int
+
+
+class _Found(NamedTuple):
+    """A line that holds a string; sorts by age."""
+
+    ts: int
+    session: str
+    line: Line
+
+
+class Recall:
+    """Finds episodes in the transcripts of one folder."""
+
+    def __init__(self, folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+        """Look in ``folder``, with an index in ``cache``; nothing is read yet."""
+        self.folder = folder
+        self._disk = disk
+        self._shelf = Shelf(folder, cache, disk)
+
+    def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> list[Hit]:
+        """Return at most ``limit`` hits for ``query``, the best or the newest first."""
+        if limit <= 0 or not query:
+            return []
+        if mode == "exact":
+            return self._shelf.ask(lambda source: self._exact(source, query, limit, wanted))
+        return self._shelf.ask(lambda source: self._best(source, query, limit, wanted))
+
+    def close(self) -> None:
+        """Let go of the index; the next recall opens it again."""
+        self._shelf.close()
+
+    # ---- the best ----
+
+    def _best(self, source: Source, text: str, limit: int, wanted: Wanted) -> list[Hit]:
+        query = read_query(text, tuple(source.speakers()))
+        if not query.terms:
+            # Signs and emoji are no words.
+            return self._exact(source, text.strip(), limit, wanted) if text.strip() else []
+        ranked, places = best(source, query, wanted)
+        episodes: dict[int, Episode] = {}
+        for one in ranked[: max(limit, REREAD)]:
+            episodes[one.key] = self._episode(source, places[one.key])
+        texts = {one.key: episodes[one.key].text for one in ranked[:REREAD]}
+        again = reread(query, ranked, texts)[:limit]
+        stems = _stems(query)
+        return [
+            _hit(source.name(places[one.key].chunk.session), episodes[one.key], one.score, stems)
+            for one in again
+        ]
+
+    def _episode(self, source: Source, place: Place) -> Episode:
+        """Read an episode.
+
+        Raises:
+            Unusable: If there is none any more where one was.
+        """
+        try:
+            episode = read_line(self._line(source, place))
+        except (OSError, StoreError):
+            raise Unusable from None
+        if episode is None:
+            raise Unusable
+        return episode
+
+    def _line(self, source: Source, place: Place) -> bytes:
+        start, end = place.chunk.range(place.at)
+        path = self.folder / f"{source.name(place.chunk.session)}{SUFFIX}"
+        file = self._disk.open(path)
+        try:
+            return self._disk.read(file, start, end)
+        finally:
+            self._disk.close(file)
+
+    # ---- the exact string ----
+
+    def _exact(self, source: Source, needle: str, limit: int, wanted: Wanted) -> list[Hit]:
+        only = self._sessions_with(source, needle)
+        found: list[_Found] = []
+        for session, newest in source.sessions():
+            if len(found) == limit and newest < found[-1].ts:
+                break
+            if newest < wanted.since or (wanted.session and session != wanted.session):
+                continue
+            if only is None or session in only:
+                found = nlargest(limit, [*found, *self._found(source, session, needle, wanted)])
+        return [_exact_hit(one, needle) for one in found]
+
+    def _sessions_with(self, source: Source, needle: str) -> frozenset[str] | None:
+        """Return the only sessions that can hold ``needle``, or ``None`` if that is not known."""
+        for word in inner_words(needle):
+            lists = lists_of(source, (word,))
+            if sum(map(len, lists)) <= _FEW:
+                numbers = {source.chunk(key // CHUNK).session for keys in lists for key in keys}
+                return frozenset(source.name(number) for number in numbers)
+        return None
+
+    def _found(self, source: Source, session: str, needle: str, wanted: Wanted) -> Iterator[_Found]:
+        try:
+            block = self._disk.load(self.folder / f"{session}{SUFFIX}") or b""
+        except (OSError, StoreError):
+            return
+        number = source.number(session)
+        for line in lines_with(needle, block):
+            hidden = number is None or source.is_excluded(number, line.seq)
+            if wanted.takes(line.role, line.ts) and not hidden:
+                yield _Found(line.ts, session, line)
+
+    # ---- around a hit ----
+
+    def around(self, hits: Sequence[Hit], limits: Limits) -> list[Context]:
+        """Return what was said around each of ``hits``."""
+        return self._shelf.ask(lambda source: [self._around(source, hit, limits) for hit in hits])
+
+    def _around(self, source: Source, hit: Hit, limits: Limits) -> Context:
+        moment = Moment(microseconds(hit.time), hit.session, hit.seq)
+        places = places_near(source, moment.ts, limits)
+        found = around(sorted(places), moment, limits)
+        before = [self._message(source, one, places[one]) for one in found.before]
+        after = [self._message(source, one, places[one]) for one in found.after]
+        return Context(before, after, found.more_before, found.more_after)
+
+    def _message(self, source: Source, moment: Moment, place: Place) -> Message:
+        episode = self._episode(source, place)
+        text, truncated = shortened(episode.text)
+        said = (episode.seq, episode.ts, episode.role, episode.name)
+        return Message(moment.session, *said, text, truncated)
+
+
+def _stems(query: Query) -> frozenset[str]:
+    return frozenset(token for term in query.terms for word in term.words for token in tokens(word))
+
+
+def _hit(session: str, episode: Episode, score: float, stems: frozenset[str]) -> Hit:
+    text = episode.text
+    shown = text if len(text) <= LONGEST else snippet(text, *where(text, stems))
+    said = (episode.seq, episode.ts, episode.role, episode.name, text)
+    return Hit(session, *said, shown, score)
+
+
+def _exact_hit(found: _Found, needle: str) -> Hit:
+    line = found.line
+    shown = snippet(line.text, *(find(line.text, needle) or (0, 0)))
+    said = (line.seq, moment_text(line.ts), ROLES[line.role], line.name, line.text)
+    return Hit(found.session, *said, shown, 1.0)

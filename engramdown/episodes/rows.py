@@ -1,0 +1,116 @@
+"""What is kept of every line beside its words: 21 bytes, in chunks of 32 lines of one session.
+
+Promises: the key of a line is a small number, so that lists of keys are short: the number of its
+chunk times 32 plus its place there; what is packed comes back. The lines of a session stand in
+their chunks by their place in the file, so the chunks of a session are the same however and in
+whatever order the index came by them; only the chunks' numbers differ.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+from zlib import crc32
+
+__all__ = ["CHUNK", "LENGTH", "Chunk", "Fact", "freshness", "length_of", "pack"]
+
+CHUNK: Final = 32
+"""Lines in a chunk."""
+LENGTH: Final = 21
+"""Bytes of a line."""
+
+_FACT: Final = struct.Struct("<IIqHBH")
+_LONGEST: Final = 0xFFFF
+_SECOND: Final = 1_000_000
+_TICKET: Final = 30
+
+
+class Fact(NamedTuple):
+    """What is known of a line without reading it.
+
+    Attributes:
+        start: Where it begins, in bytes from the beginning of its chunk.
+        seq: Its number in the session, as it says itself.
+        ts: When, in microseconds since 1970.
+        length: How many words it has.
+        role: The place of its role among ``ROLES``, or that of a broken line.
+        name: The number of the tool's or speaker's name.
+    """
+
+    start: int
+    seq: int
+    ts: int
+    length: int
+    role: int
+    name: int
+
+
+class Chunk(NamedTuple):
+    """Up to 32 neighbouring lines of one session.
+
+    Attributes:
+        session: The number of the session.
+        place: Which chunk of the session this is, from 0.
+        start: Where its first line begins in the file.
+        end: Where its last line ends.
+        facts: The packed facts.
+    """
+
+    session: int
+    place: int
+    start: int
+    end: int
+    facts: bytes
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self.facts) // LENGTH
+
+    def fact(self, place: int) -> Fact:
+        """Return what is known of the line at ``place``."""
+        return Fact._make(_FACT.unpack_from(self.facts, place * LENGTH))
+
+    def range(self, place: int) -> tuple[int, int]:
+        """Return where the line at ``place`` begins and ends in the file."""
+        after = place + 1
+        end = self.start + self.fact(after).start if after < self.lines else self.end
+        return self.start + self.fact(place).start, end
+
+
+def pack(facts: Iterable[Fact]) -> bytes:
+    """Return facts as bytes; a length or a number that is too large is the largest."""
+    return b"".join(
+        _FACT.pack(
+            fact.start,
+            min(fact.seq, 0xFFFFFFFF),
+            fact.ts,
+            min(fact.length, _LONGEST),
+            fact.role,
+            min(fact.name, _LONGEST),
+        )
+        for fact in facts
+    )
+
+
+def length_of(text: str) -> int:
+    """Return how long a text is, in words, as far as that can be told quickly.
+
+    >>> length_of("two words"), length_of("")
+    (2, 1)
+    """
+    return min(text.count(" ") + 1, _LONGEST)
+
+
+def freshness(ts: int, session: str, at: int) -> int:
+    """Return a number that is larger for a later chunk, and differs for two of the same second.
+
+    Args:
+        ts: When its first line was written, in microseconds since 1970.
+        session: The id of the session.
+        at: Which chunk of the session it is.
+    """
+    ticket = crc32(f"{session}#{at}".encode()) >> (32 - _TICKET)
+    second = min(max(ts // _SECOND, 0), (1 << 33) - 1)
+    return second << _TICKET | ticket

@@ -1,0 +1,102 @@
+"""Which lines a recall may return at all.
+
+Promises: events are never recalled; what was recalled once (``memory_read``) is no new experience
+and only comes when it is asked for. No I/O, no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from engramdown.episodes.episode import ROLES
+
+__all__ = ["USUAL", "Wanted", "wanted"]
+
+_NEVER: Final = ROLES.index("event")
+_ON_DEMAND: Final = ROLES.index("memory_read")
+USUAL: Final = frozenset(range(len(ROLES))) - {_NEVER, _ON_DEMAND}
+"""The roles that are recalled when none is asked for, by their place among ``ROLES``."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY: Final = 86_400_000_000
+_AGES: Final = 10_000_000
+"""Days that are more than there have been."""
+_FIRST: Final = -(1 << 63)
+_LAST: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for beside the words.
+
+    Attributes:
+        roles: The places of the roles among ``ROLES``.
+        since: The earliest time, in microseconds since 1970.
+        until: The latest time; it belongs to what is wanted.
+        session: The id of the only session, or ``""`` for all.
+    """
+
+    roles: frozenset[int] = USUAL
+    since: int = _FIRST
+    until: int = _LAST
+    session: str = ""
+
+    def takes(self, role: int, ts: int) -> bool:
+        """Whether a line of this role and time is wanted."""
+        return role in self.roles and self.since <= ts <= self.until
+
+
+def wanted(  # wide: one filter each
+    now: datetime,
+    *,
+    days_back: float | None = None,
+    session: str | None = None,
+    role: str | Iterable[str] | None = None,
+    since: date | None = None,
+    until: date | None = None,
+) -> Wanted:
+    """Return what is wanted, in terms of the index.
+
+    Args:
+        now: The time.
+        days_back: How many days back at most.
+        session: The id of the only session.
+        role: The only role, or several.
+        since: The earliest time or day; a time without a zone is UTC, as a day is.
+        until: The latest time or day, which belongs to it.
+
+    Raises:
+        ValueError: If a role is none, or a number of days is not one.
+    """
+    first = _FIRST
+    if days_back is not None:
+        if not days_back >= 0:
+            raise ValueError(f"days_back is {days_back!r}; give a number of days, 0 or more")
+        first = max(int(_microseconds(now) - min(days_back, _AGES) * _DAY), _FIRST)
+    if since is not None:
+        first = max(first, _microseconds(since))
+    last = _LAST
+    if until is not None:
+        whole_day = 0 if isinstance(until, datetime) else _DAY - 1
+        last = _microseconds(until) + whole_day
+    return Wanted(_roles(role), first, last, session or "")
+
+
+def _roles(role: str | Iterable[str] | None) -> frozenset[int]:
+    if role is None:
+        return USUAL
+    names = [role] if isinstance(role, str) else list(role)
+    for name in names:
+        if name not in ROLES or name == "event":
+            known = ", ".join(each for each in ROLES if each != "event")
+            raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
+    return frozenset(place for place, name in enumerate(ROLES) if name in names)
+
+
+def _microseconds(at: date) -> int:
+    moment = at if isinstance(at, datetime) else datetime(at.year, at.month, at.day, tzinfo=UTC)
+    known = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (known - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,143 @@
+"""Which transcripts have changed since they were last looked at.
+
+Promises: a new, replaced or removed file is always noticed, and a line that was appended through
+:class:`engramdown.episodes.recorder.Recorder`, in whatever process. With more than
+:data:`MANY` sessions not every file can be looked at for every question: then these are the ones
+that were written last and the ones that a writer has named; all the others are looked at often,
+but for no more than a hundredth of the time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+__all__ = [
+    "CACHE",
+    "MANY",
+    "RECENT",
+    "SUFFIX",
+    "Seen",
+    "is_due",
+    "listing",
+    "look",
+    "moment_of",
+    "settled",
+    "touch",
+    "touched",
+]
+
+MANY: Final = 1_000
+"""Sessions whose files are looked at for every question."""
+RECENT: Final = 256
+"""Of more sessions, those written last."""
+SUFFIX: Final = ".jsonl"
+CACHE: Final = "cache"
+"""The folder, beside that of the transcripts, of what can be made again."""
+_TOUCHED: Final = "written"
+_LONGEST: Final = 1_000_000
+# The time of a folder steps; what happens within one step has the same time.
+_STEP: Final = 100_000_000
+_SHARE: Final = 100
+_SELDOM: Final = 10.0
+
+
+class Seen(NamedTuple):
+    """What a file was when it was looked at.
+
+    Attributes:
+        inode: Which file it is.
+        size: In bytes.
+        changed: When it was last written, in nanoseconds.
+    """
+
+    inode: int
+    size: int
+    changed: int
+
+
+def look(folder: Path, session: str) -> Seen | None:
+    """Return what the file of a session is now; ``None`` if it is none."""
+    try:
+        found = os.lstat(f"{folder}/{session}{SUFFIX}")
+    except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Seen(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def touch(cache: Path, session: str) -> None:
+    """Name a session that is about to be written, for those who search in other processes.
+
+    If that cannot be done, the line is found a little later.
+    """
+    line = f"{session}\n".encode()
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    with contextlib.suppress(OSError):
+        descriptor = os.open(cache / _TOUCHED, flags, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+
+def touched(cache: Path, start: int) -> tuple[int, list[str]]:
+    """Return the sessions that were named behind byte ``start``, and where their list ends.
+
+    A list that has become long is begun anew.
+    """
+    path = cache / _TOUCHED
+    try:
+        if path.stat().st_size == start:
+            return start, []
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(start if start <= size else 0)
+            data = file.read()
+    except OSError:
+        return 0, []
+    end = data.rfind(b"\n") + 1
+    names = list(dict.fromkeys(data[:end].decode("utf-8", "replace").split("\n")))
+    return (start if start <= size else 0) + end, [name for name in names if name]
+
+
+def listing(folder: Path) -> dict[str, int]:
+    """Return the sessions of a folder with the inodes of their files."""
+    try:
+        with os.scandir(folder) as found:
+            return {
+                item.name.removesuffix(SUFFIX): item.inode()
+                for item in found
+                if item.name.endswith(SUFFIX) and item.is_file(follow_symlinks=False)
+            }
+    except OSError:
+        return {}
+
+
+def moment_of(folder: Path) -> int:
+    """Return when names in ``folder`` last changed, in nanoseconds; 0 if there is no folder."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def settled(moment: int) -> int:
+    """Return ``moment`` if whatever happens to a folder from now on will give it a later one."""
+    return moment if time.time_ns() - moment > _STEP else 0
+
+
+def is_due(looked: float, cost: float) -> bool:
+    """Whether every file should be looked at again.
+
+    Args:
+        looked: When that was done last, in seconds since 1970.
+        cost: How long it took, in seconds.
+    """
+    since = time.time() - looked
+    return not 0 <= since <= max(_SELDOM, cost * _SHARE)

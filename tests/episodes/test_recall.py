@@ -1,0 +1,224 @@
+"""What is asked for is found, and nothing that is asked is an error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from engramdown.episodes.episode import stamp
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.recall import Mode
+from tests.episodes.transcripts import START, append, found, line, memory, write
+
+HOSTILE = (
+    *("", " ", '"', "*", "NOT", "AND", "OR NEAR", "a-b", "a:b", "(", ")", "%", "_", "\\", "😀"),
+    *("搜", "搜索", "a", "\x00", "a\x00b", "\ud800", "x" * 5_000, "word " * 1_000, "'; DROP", "{}"),
+    *("text:boat", "^boat", "boat*", "NEAR(boat lake)", "\n", "the of and", "١٢"),
+)
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[EpisodicMemory]:
+    write(tmp_path, "lake", ["We went to the lake", "and the boat leaked", 'a "boat" (100%)_\\'])
+    write(tmp_path, "talk", ["我们用的搜索引擎很快 😀", "K stands for Kelvin", "a-b a:b"], 30)
+    with closing(memory(tmp_path)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("mode", ["best", "exact"])
+@pytest.mark.parametrize("query", HOSTILE, ids=lambda query: ascii(query[:12]))
+def test_no_query_is_an_error(reader: EpisodicMemory, query: str, mode: Mode) -> None:
+    hits = reader.recall(query, mode=mode)
+    if mode == "exact":
+        held = [hit for hit in hits if query.casefold() in hit.text.casefold()]
+        assert hits == held
+
+
+@pytest.mark.parametrize(
+    "query, expected",
+    [
+        ("BOAT", ["lake#3", "lake#2"]),
+        ('"boat"', ["lake#3"]),
+        ("100%)_\\", ["lake#3"]),
+        ("%", ["lake#3"]),
+        ("_", ["lake#3"]),
+        ("搜索", ["talk#1"]),
+        ("😀", ["talk#1"]),
+        ("\u212aelvin", ["talk#2"]),
+        ("a:b", ["talk#3"]),
+        ("the lake", ["lake#1"]),
+        ("went to the la", ["lake#1"]),
+        ("nowhere", []),
+        ("boat\n", []),
+    ],
+)
+def test_exact_finds_the_string_and_the_newest_first(
+    reader: EpisodicMemory, query: str, expected: list[str]
+) -> None:
+    assert found(reader, query, mode="exact") == expected
+
+
+@pytest.mark.parametrize(
+    "query, first",
+    [
+        ("Who went to the lake?", "lake#1"),
+        ("leaking", "lake#2"),
+        ("搜索引擎", "talk#1"),
+        ("😀", "talk#1"),
+        ("kelvin", "talk#2"),
+    ],
+)
+def test_best_finds_what_answers(reader: EpisodicMemory, query: str, first: str) -> None:
+    assert found(reader, query)[0] == first
+
+
+def test_a_hit_says_where_when_and_who(reader: EpisodicMemory, tmp_path: Path) -> None:
+    said = line(9, "a zeppelin", 40, role="tool_result", name="look", call="c1")
+    append(tmp_path / "episodes" / "lake.jsonl", said)
+    for mode in get_args(Mode):
+        (hit,) = reader.recall("zeppelin", mode=mode)
+        assert str(hit.pointer) == "lake#9"
+        assert hit.time == stamp(START + timedelta(minutes=40))
+        assert (hit.session, hit.seq, hit.role, hit.name) == ("lake", 9, "tool_result", "look")
+        assert hit.text == hit.snippet == "a zeppelin"
+        assert hit.score > 0
+
+
+def test_the_snippet_of_a_long_turn_holds_what_was_found(
+    reader: EpisodicMemory, tmp_path: Path
+) -> None:
+    text = "filler " * 90 + "the zeppelin landed " + "filler " * 90
+    append(tmp_path / "episodes" / "lake.jsonl", line(9, text))
+    for mode in get_args(Mode):
+        (hit,) = reader.recall("zeppelin", mode=mode)
+        assert "the zeppelin landed" in hit.snippet
+        assert hit.text == text
+        assert len(hit.snippet) < 250
+
+
+@pytest.mark.parametrize("mode", ["best", "exact"])
+def test_filters_take_away_what_is_not_wanted(tmp_path: Path, mode: str) -> None:
+    for day in range(6):
+        write(tmp_path, f"day{day}", ["red boat", "a boat", "boat"], day * 24 * 60)
+    append(tmp_path / "episodes" / "day5.jsonl", line(9, "boat", 9e3, role="tool_result"))
+    with closing(memory(tmp_path)) as reader:
+
+        def sessions(**filters: Any) -> list[str]:  # noqa: ANN401 - as they are
+            hits = found(reader, "boat", mode=mode, **filters)
+            return sorted({pointer.partition("#")[0] for pointer in hits})
+
+        assert sessions() == [f"day{day}" for day in range(6)]
+        assert sessions(session="day3") == ["day3"]
+        assert sessions(session="nowhere") == sessions(session="../x") == []
+        assert sessions(since=date(2026, 3, 1), until=date(2026, 3, 2)) == ["day2", "day3"]
+        assert sessions(until=START) == []
+        assert sessions(since=START + timedelta(days=5)) == ["day5"]
+        assert found(reader, "boat", role="tool_result", mode=mode) == ["day5#9"]
+        assert len(found(reader, "boat", role=["user", "assistant"], mode=mode)) == 18
+        assert len(found(reader, "boat", 4, mode=mode)) == 4
+        assert found(reader, "boat", 0, mode=mode) == found(reader, "boat", -1, mode=mode) == []
+        assert sessions(days_back=10**9) == sessions()
+        assert sessions(days_back=0) == []
+
+
+def test_a_mode_that_is_none_is_refused(reader: EpisodicMemory) -> None:
+    with pytest.raises(ValueError, match="is no mode"):
+        found(reader, "boat", mode="fuzzy")
+
+
+@pytest.mark.parametrize("mode", ["best", "exact"])
+def test_what_was_excluded_is_not_recalled_until_it_is_included(tmp_path: Path, mode: str) -> None:
+    path = write(tmp_path, "s", ["red boat", "blue boat", "green boat"])
+    with closing(memory(tmp_path)) as reader:
+
+        def left() -> set[str]:
+            return set(found(reader, "boat", mode=mode))
+
+        assert left() == {"s#1", "s#2", "s#3"}
+        append(path, line(4, "", role="event", event="exclude", of=[2, 3]))
+        assert left() == {"s#1"}
+        append(path, line(5, "", role="event", event="include", of=[3]))
+        assert left() == {"s#1", "s#3"}
+        append(path, line(6, "", role="event", event="exclude"))
+        append(path, line(7, "another boat"))
+        assert left() == set()
+        append(path, line(8, "", role="event", event="include"))
+        assert left() == {"s#1", "s#2", "s#3", "s#7"}
+
+
+@pytest.mark.parametrize("mode", ["best", "exact"])
+def test_events_and_what_was_recalled_are_no_experience(tmp_path: Path, mode: str) -> None:
+    path = write(tmp_path, "s", ["the boat"])
+    append(path, line(2, "the boat", role="memory_read", recalled=["s#1"]))
+    append(path, line(3, "the boat", role="event", event="end"))
+    with closing(memory(tmp_path)) as reader:
+        assert found(reader, "boat", mode=mode) == ["s#1"]
+        assert found(reader, "boat", role="memory_read", mode=mode) == ["s#2"]
+
+
+def test_of_thousands_of_equal_lines_the_newest_are_found(tmp_path: Path) -> None:
+    for session in range(30):
+        write(tmp_path, f"s{(session * 7) % 30:02}", ["boat"] * 100, (session * 7) % 30 * 200)
+    with closing(memory(tmp_path)) as reader:
+        hits = reader.recall("boat", 10)
+        assert {hit.session for hit in hits} == {"s29"}
+        assert found(reader, "boat", 10, mode="exact") == [f"s29#{at}" for at in range(100, 90, -1)]
+
+
+def test_a_neighbour_in_the_next_chunk_helps(tmp_path: Path) -> None:
+    texts = ["hm"] * 200
+    texts[62] = "what about the zeppelin"
+    texts[63] = "the landing"
+    texts[130] = "the landing"
+    write(tmp_path, "s", texts)
+    with closing(memory(tmp_path)) as reader:
+        hits = {hit.seq: hit.score for hit in reader.recall("zeppelin landing")}
+        assert hits[64] > hits[131]
+
+
+def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> None:
+    write(tmp_path, "one", ["first", "second", "x" * 5_000])
+    write(tmp_path, "two", ["the boat", "after"], 4)
+    write(tmp_path, "later", ["too late"], 30)
+    with closing(memory(tmp_path)) as reader:
+        (around,) = reader.around(reader.recall("boat"))
+        assert [(each.session, each.seq) for each in around.before] == [
+            ("one", 1),
+            ("one", 2),
+            ("one", 3),
+        ]
+        assert [each.text for each in around.after] == ["after"]
+        assert [each.truncated for each in around.before] == [False, False, True]
+        assert len(around.before[-1].text) == 2_000
+        assert (around.more_before, around.more_after) == (0, 0)
+
+
+def test_surroundings_without_sqlite_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        write(tmp_path, f"s{number}", [f"boat {number}", "yes"] * 40, number * 3)
+    with closing(memory(tmp_path)) as reader:
+        hits = reader.recall("boat 3")
+        expected = reader.around(hits)
+    monkeypatch.setitem(__import__("sys").modules, "sqlite3", None)
+    scanning = EpisodicMemory(tmp_path)
+    assert scanning.recall("boat 3") == hits
+    assert scanning.around(hits) == expected
+
+
+def test_reading_changes_no_transcript(reader: EpisodicMemory, tmp_path: Path) -> None:
+    files = sorted((tmp_path / "episodes").iterdir())
+    before = [(path.name, path.read_bytes(), path.stat().st_mtime_ns) for path in files]
+    reader.recall("boat")
+    time.sleep(0.01)
+    reader.recall("boat", mode="exact")
+    files = sorted((tmp_path / "episodes").iterdir())
+    after = [(path.name, path.read_bytes(), path.stat().st_mtime_ns) for path in files]
+    assert after == before
