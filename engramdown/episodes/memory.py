@@ -104,6 +104,7 @@ class EpisodicMemory:
         self.recorder = Recorder(
             self.folder, self._disk, durable=durable, start=self._start_line, lost=self._lost_line
         )
+        self._checked: str | None = None
         self._sessions = Sessions(self.folder, self._disk)
         self._recall: Recall | None = None
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
@@ -160,7 +161,8 @@ class EpisodicMemory:
         if not self.settings.enabled:
             return None
         try:
-            check_session_id(session)
+            if session != self._checked:
+                self._checked = check_session_id(session)
             item = self._item(role, as_text(text), fields)
         except (InvalidSessionError, ValueError, TypeError, OverflowError, AttributeError) as error:
             self.recorder.refuse(error)
@@ -321,10 +323,10 @@ class EpisodicMemory:
         shown, length = self._shown(role, text)
         kept = length is not None and self.settings.payloads == "keep"
         payload = (digest(text), text) if kept else None
-        at = fields.get("at")
+        at, now = fields.get("at"), nanoseconds()
         known: dict[str, Any] = {
-            "ts": stamp_of(nanoseconds()) if at is None else stamp(at),
-            "id": self._new_id(),
+            "ts": stamp_of(now) if at is None else stamp(at),
+            "id": episode_id(now // 1_000_000, secrets.randbits(30)),
             "role": role,
             "text": shown,
         }
