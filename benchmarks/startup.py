@@ -30,6 +30,7 @@ SUBJECTS: Final = {
     "`import engramdown`": ("-c", "import engramdown"),
     "`engramdown --version`": ("-c", COMMAND, "--version"),
     "`engramdown recall word`": ("-c", COMMAND, "recall", "word"),
+    "`engramdown log user word`": ("-c", COMMAND, "log", "user", "word"),
 }
 
 RULES: Final = ("Say the word when a test fails", "Run the linter before pushing")

@@ -32,12 +32,14 @@ REPORT: Final = """
 import atexit, sys
 atexit.register(lambda: open({path!r}, "w", encoding="utf-8").write(" ".join(sys.modules)))
 """
-RECALL: Final = """
+COMMAND: Final = """
 import sys
-sys.argv = ["engramdown", "recall", "linter"]
+sys.argv = ["engramdown", *{arguments!r}]
 from engramdown.cli.main import main
 sys.exit(main())
 """
+RECALL: Final = COMMAND.format(arguments=["recall", "linter"])
+LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
 
 
 def packages_loaded_by(code: str, env: dict[str, str], folder: Path) -> set[str]:
@@ -88,6 +90,15 @@ def test_recall_loads_nothing_that_only_writing_needs(
     loaded = _loaded(RECALL, child_env, project)
     assert "engramdown.hippocampus.noticing" in loaded
     assert loaded & WRITING == set()
+
+
+def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], project: Path) -> None:
+    loaded = _loaded(LOG, child_env, project)
+    assert "engramdown.episodes.log" in loaded
+    packages = {name.partition(".")[0] for name in loaded}
+    assert packages & (HEAVY | {"portalocker", "sqlite3", "tomllib"}) == set()
+    memory = ("engramdown.cortex", "engramdown.hippocampus", "engramdown.redaction", "tempfile")
+    assert [name for name in loaded if name.startswith(memory)] == []
 
 
 def test_a_heavy_import_is_seen(child_env: dict[str, str], tmp_path: Path) -> None:

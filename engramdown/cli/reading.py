@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TextIO
 
@@ -40,6 +39,9 @@ def edit_text(text: str, instead: str) -> str:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not chosen and not output.is_terminal(sys.stdin):
         raise click.UsageError(messages.no_editor(instead))
+    # Imported here: it loads three compressors, which whoever only reads stdin does not need.
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="engramdown-") as folder:
         path = Path(folder) / "memory.md"
         path.write_bytes(f"{text}\n".encode("utf-8", "surrogateescape"))

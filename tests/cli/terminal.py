@@ -5,6 +5,7 @@ Promises: what is waited for comes, or the test fails with everything that was s
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -43,6 +44,8 @@ class Terminal:
         )
         os.close(side)
         self._shown = ""
+        # What is read may end in the middle of a character.
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._seen = 0
 
     def __enter__(self) -> Self:
@@ -59,6 +62,11 @@ class Terminal:
         self._process.kill()
         self._process.wait()
         os.close(self._main)
+
+    @property
+    def process(self) -> int:
+        """The number of the process."""
+        return self._process.pid
 
     @property
     def raw(self) -> str:
@@ -103,7 +111,7 @@ class Terminal:
             data = os.read(self._main, 65536) if self._has_more() else b""
         except OSError:
             return False  # what Linux says when the other side is closed
-        self._shown += data.decode()
+        self._shown += self._decoder.decode(data)
         return bool(data) or self._process.poll() is None
 
     def _has_more(self) -> bool:
