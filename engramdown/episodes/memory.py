@@ -34,10 +34,12 @@ from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
 from engramdown.episodes.silence import Ended, Silence, end_silent
 from engramdown.episodes.trouble import Trouble
 from engramdown.episodes.watch import CACHE
-from engramdown.errors import InvalidSessionError
+from engramdown.errors import EngramdownError, InvalidSessionError
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
+    from engramdown.episodes.cards import Card
+    from engramdown.episodes.forgetting import Forgetting
     from engramdown.episodes.recall import Context, Hit, Mode, Recall
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
@@ -201,10 +203,11 @@ class EpisodicMemory:
     def tidy(self) -> None:
         """End what nobody ended in the last days; never raises, and leaves what fails for later."""
         try:
+            self.forgetting().finish()
             self._end_silent(ORPHAN_MINUTES, "crash_recovery", TIDY_DAYS)
             if self.settings.idle_minutes:
                 self._end_silent(self.settings.idle_minutes, "idle_timeout", TIDY_DAYS)
-        except OSError as error:
+        except (OSError, EngramdownError) as error:
             self.recorder.refuse(error)
 
     def close_orphans(self, minutes: float = ORPHAN_MINUTES) -> Ended:
@@ -251,6 +254,22 @@ class EpisodicMemory:
         """Return the whole text of an episode; what it shows, if the whole was not kept."""
         found = self._payloads.fetch(episode.payload) if episode.payload else None
         return episode.text if found is None else found
+
+    def card(self, session: str) -> Card:
+        """Return what a session was about.
+
+        Raises:
+            SessionNotFoundError: If there is none of that id.
+        """
+        from engramdown.episodes.card_files import CardFiles
+
+        return CardFiles(self.folder.parent, self._disk).card(self.session(session))
+
+    def forgetting(self) -> Forgetting:
+        """Return what takes back what was recorded."""
+        from engramdown.episodes.forgetting import Forgetting
+
+        return Forgetting(self.folder, self._disk, self.recorder.lock, self._event)
 
     # ---- recall ----
 

@@ -223,6 +223,12 @@ class Recorder:
             self._make_folder()
             seq = log.append(lines, start, timeout)
         self._refused = ""
+        try:
+            for payload in payloads:
+                # Who redacts a line may have removed the same text before this line referred to it.
+                self._payloads.keep(*payload)
+        except _Failure as error:
+            self.refuse(error)
         return seq
 
     def _log(self, session: str) -> SessionLog:

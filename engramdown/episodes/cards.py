@@ -1,0 +1,265 @@
+"""What a session was about, on a card: computed from its lines, corrected by a person.
+
+Promises: the same lines give the same card, without a model; lines that were excluded or redacted
+leave nothing on it; what a person's page says wins, field by field, and any text is a page. No
+file, no clock.
+
+The fields that need judgement are extracts here: the title is how the user began, the paragraph is
+how the user began and what the assistant said last. Decisions are told by nobody until somebody
+writes them down.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+
+from engramdown.episodes.episode import Episode
+from engramdown.episodes.live import live
+
+__all__ = ["CUES", "EMPTY", "Card", "as_page", "compute", "cut_at_word", "overlaid"]
+
+EMPTY: Final = "empty"
+"""The kind of a session in which nothing was said that counts."""
+
+_CUES: Final = {
+    "debugging": (
+        "bug bugs broken crash crashes debug error errors exception fail failed failing fails "
+        "failure fix fixed traceback"
+    ),
+    "planning": (
+        "agenda deadline estimate milestone milestones plan planning priorities roadmap schedule "
+        "todo"
+    ),
+    "architecture": (
+        "api architecture class design interface interfaces module modules refactor schema "
+        "structure"
+    ),
+    "operations": (
+        "backup certificate configure deploy deployment docker install migrate migration release "
+        "restart server upgrade"
+    ),
+    "creative": "blog draft essay lyrics novel poem rewrite slogan song story tagline",
+}
+CUES: Final = {kind: frozenset(words.split()) for kind, words in _CUES.items()}
+"""The words of the user that speak for a kind; of equals the first kind wins."""
+
+_CASUAL: Final = "casual"
+_WORK: Final = "work"
+_TITLE: Final = 60
+_LINE: Final = 100
+_BEGUN: Final = 200
+_ENDED: Final = 300
+_LONGEST_PATH: Final = 300
+_ELLIPSIS: Final = "…"
+_WORD: Final = re.compile(r"[a-z]+")
+# A sentence ends where white space or nothing follows; in Chinese and Japanese nothing needs to.
+_SENTENCE: Final = re.compile(r".+?(?:[.!?]+(?=\s|\Z)|[\u3002\uff01\uff1f]|\n|\Z)", re.DOTALL)
+# The input of a tool may be cut in the middle: then it is no JSON, but its beginning still tells.
+_PATH: Final = re.compile(
+    r'"(?:path|file|file_?[pP]ath|file_?[nN]ame|notebook_path|source|target|destination)"\s*:\s*'
+    r'("(?:[^"\\]|\\.)*+")'
+)
+_KEY: Final = re.compile(r"([a-z_]+):[ \t]*(.*)")
+_COUNT: Final = re.compile(r"[0-9]{1,9}")
+_FENCE: Final = "---"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What is known of a session at a glance.
+
+    Attributes:
+        session: Its id.
+        title: What to call it, or ``""``.
+        one_liner: What it was about, in one line.
+        paragraph: The same in some more.
+        kind: One of :data:`CUES`, ``casual``, ``work``, :data:`EMPTY`, or what a person says.
+        decisions: What was decided, if somebody wrote it down.
+        participants: Who spoke, in the order in which they began.
+        tools: How often each tool was called, the most used first.
+        files: The files that tools were told, in the order in which they came up.
+        models: The models that spoke.
+        edited: Whether a person's page has its part in this.
+        stale: Whether there is such a page that is left out, because it is older than a redaction.
+    """
+
+    session: str
+    title: str = ""
+    one_liner: str = ""
+    paragraph: str = ""
+    kind: str = EMPTY
+    decisions: tuple[str, ...] = ()
+    participants: tuple[str, ...] = ()
+    tools: Mapping[str, int] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    edited: bool = False
+    stale: bool = False
+
+
+def compute(session: str, episodes: Sequence[Episode]) -> Card:
+    """Return the card of a session, given all its lines."""
+    shown = live(episodes)
+    asked = [each.text for each in shown if each.role == "user"]
+    said = [each for each in shown if each.role in ("user", "assistant")]
+    if not said:
+        return Card(session=session)
+    answers = [each.text for each in shown if each.role == "assistant"]
+    first = (asked or answers)[0]
+    calls = [each for each in shown if each.role == "tool_call"]
+    return Card(
+        session=session,
+        title=_given_title(episodes) or cut_at_word(first, _TITLE),
+        one_liner=cut_at_word(_sentence(first), _LINE),
+        paragraph=_paragraph(asked, answers),
+        kind=_kind(asked, tools=bool(calls)),
+        participants=_once(each.name or each.role for each in said),
+        tools=dict(_counted(each.name or "tool" for each in calls)),
+        files=_once(path for call in calls for path in _paths(call.text)),
+        models=_once(each.model for each in shown if each.model),
+    )
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """Return ``text`` in one line of at most ``limit`` code points, cut between words.
+
+    >>> cut_at_word("Why is the build red again?", 20), cut_at_word("Donaudampfschiff", 8)
+    ('Why is the build…', 'Donauda…')
+    """
+    flat = " ".join(text.split())
+    if len(flat) <= limit:
+        return flat
+    head = flat[: limit - 1]
+    if flat[limit - 1] != " ":
+        head = head.rpartition(" ")[0] or head
+    return head.rstrip(" ,;:") + _ELLIPSIS
+
+
+# ---- what is computed ----
+
+
+def _given_title(episodes: Sequence[Episode]) -> str:
+    title = episodes[0].more.get("title") if episodes[0].event == "start" else None
+    return cut_at_word(title, _LINE) if isinstance(title, str) else ""
+
+
+def _sentence(text: str) -> str:
+    found = _SENTENCE.match(text.strip())
+    return found[0] if found else ""
+
+
+def _paragraph(asked: Sequence[str], answers: Sequence[str]) -> str:
+    parts = [cut_at_word(asked[0], _BEGUN)] if asked else []
+    if answers:
+        parts.append(cut_at_word(answers[-1], _ENDED))
+    return f" {_ELLIPSIS} ".join(parts)
+
+
+def _kind(asked: Iterable[str], *, tools: bool) -> str:
+    words = Counter(word for text in asked for word in _WORD.findall(text.lower()))
+    counts = {kind: sum(words[cue] for cue in cues) for kind, cues in CUES.items()}
+    best = max(counts, key=lambda kind: counts[kind])
+    if counts[best]:
+        return best
+    return _WORK if tools else _CASUAL
+
+
+def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
+    return sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+
+
+def _paths(text: str) -> Iterator[str]:
+    for found in _PATH.finditer(text):
+        try:
+            value = json.loads(found[1])
+        except ValueError:
+            continue
+        if 0 < len(value) <= _LONGEST_PATH and "\n" not in value and "://" not in value:
+            yield value
+
+
+def _once(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+# ---- the page ----
+
+
+_WORDS: Final = ("title", "one_liner", "kind")
+_LISTS: Final = ("decisions", "participants", "files", "models")
+
+
+def as_page(card: Card) -> str:
+    """Return a card as a page of markdown that a person may edit; see :func:`overlaid`."""
+    return "\n".join([_FENCE, *_front(card), _FENCE, "", card.paragraph, ""])
+
+
+def overlaid(card: Card, page: str) -> Card:
+    r"""Return a card with what a person's page says in the place of what was computed.
+
+    Between two lines of ``---`` at the top stand ``key: value`` and lists of ``- item``; what comes
+    after them is the paragraph. What is not there stays as computed; unknown keys are let be.
+
+    >>> overlaid(Card(session="s", kind="work"), "---\ntitle: Mine\n---\n").title
+    'Mine'
+    """
+    head, body = _parted(page)
+    told: dict[str, Any] = {}
+    for key, value, items in _fields(head):
+        if key in _WORDS:
+            told[key] = value
+        elif key in _LISTS:
+            told[key] = tuple(items or [item.strip() for item in value.split(",") if item.strip()])
+        elif key == "tools":
+            told[key] = dict(_tool(item) for item in items)
+    if body:
+        told["paragraph"] = body
+    return replace(card, **told, edited=True)
+
+
+def _front(card: Card) -> Iterator[str]:
+    for name in (item.name for item in fields(card)):
+        value = getattr(card, name)
+        if name in ("session", *_WORDS):
+            yield f"{name}: {_flat(value)}"
+        elif name in _LISTS or name == "tools":
+            yield f"{name}:"
+            items = [f"{tool}: {n}" for tool, n in value.items()] if name == "tools" else value
+            yield from (f"- {_flat(item)}" for item in items)
+
+
+def _parted(page: str) -> tuple[list[str], str]:
+    """Return the lines of the head and the text behind it."""
+    lines = [line.rstrip("\r") for line in page.removeprefix("\ufeff").split("\n")]
+    rest = [line.rstrip() for line in lines[1:]]
+    if lines[0].rstrip() != _FENCE or _FENCE not in rest:
+        return [], "\n".join(lines).strip()
+    end = rest.index(_FENCE) + 1
+    return lines[1:end], "\n".join(lines[end + 1 :]).strip()
+
+
+def _fields(head: Iterable[str]) -> list[tuple[str, str, list[str]]]:
+    """Return each key with its value and the items of its list."""
+    found: list[tuple[str, str, list[str]]] = []
+    for line in head:
+        key = _KEY.match(line)
+        if key:
+            found.append((key[1], key[2].strip(), []))
+        elif found and line.lstrip().startswith("- "):
+            found[-1][2].append(line.lstrip()[2:].strip())
+    return found
+
+
+def _tool(item: str) -> tuple[str, int]:
+    name, _, count = item.rpartition(":")
+    known = _COUNT.fullmatch(count.strip())
+    return (name.strip(), int(known[0])) if name and known else (item, 1)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,374 @@
+"""Taking back what was recorded: out of sight, out of the file, or all of a session.
+
+Promises: *exclude* adds a line and changes none; *redact* empties lines and leaves everything else
+of the file as it was; *purge* leaves nothing of a session. What a crash interrupts is finished by
+the next call, or was not begun. Nobody who writes to the session meanwhile loses a line. What was
+made of the lines goes with them: payloads that no other line has, the index, and the text on cards
+that were computed; a card of a person's own is named, and left to the person.
+
+A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
+under the lock that is held here, and goes on in the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Episode, Pointer, number, read_line, write_line
+from engramdown.episodes.ids import check_session_id, is_session_id
+from engramdown.episodes.live import REDACTED, excluded
+from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.log import SessionLog
+from engramdown.episodes.payloads import digest
+from engramdown.episodes.sessions import Sessions
+from engramdown.episodes.traces import Traces
+from engramdown.errors import EngramdownError, EpisodeNotFoundError
+
+__all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank"]
+
+UNFINISHED: Final = "forgetting.json"
+"""The file that says what was begun; it is there only in between."""
+
+_PATIENCE: Final = 10.0
+"""Seconds to wait for writers: a person has asked, and nobody's turn waits for this."""
+_INDEX: Final = ("index.sqlite", "index.seal")
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was taken back, or would be.
+
+    Attributes:
+        action: ``exclude``, ``include``, ``redact`` or ``purge``.
+        session: The id of the session.
+        seqs: The lines; none for the whole session.
+        changed: Whether there was anything to do.
+        files: The files that are removed, or lose what they held.
+        card: The person's own page about the session, which is not touched by a redaction.
+        quoted: Where a recall has shown these lines to a model, and they may stand again.
+        running: Whether a program has the session open.
+    """
+
+    action: str
+    session: str
+    seqs: tuple[int, ...] = ()
+    changed: bool = True
+    files: tuple[Path, ...] = ()
+    card: Path | None = None
+    quoted: tuple[Pointer, ...] = ()
+    running: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Intent:
+    """What is being done, as :data:`UNFINISHED` says it; it holds no content.
+
+    Attributes:
+        action: ``redact`` or ``purge``.
+        session: The id of the session.
+        seqs: The lines to redact.
+        payloads: The digests of the texts that may be left without a line.
+        first: The digest of the first line: another session of the same id is not meant.
+    """
+
+    action: str
+    session: str
+    seqs: tuple[int, ...] = ()
+    payloads: tuple[str, ...] = ()
+    first: str = ""
+
+
+def blank(episode: Episode) -> Episode:
+    """Return an episode without what was said in it, but with the digest of that.
+
+    >>> blank(Episode(seq=1, ts="", id="", role="user", text="hunter2")).more["redacted"]["sha256"]
+    'f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7'
+    """
+    more = {key: value for key, value in episode.more.items() if key != "title"}
+    title = episode.more.get("title")
+    content = title if isinstance(title, str) else episode.text
+    proof = {"sha256": episode.payload or digest(content)}
+    return replace(
+        episode,
+        text="",
+        cut=None,
+        payload="",
+        error=bool(episode.error),
+        meta={},
+        more={REDACTED: proof, **more},
+    )
+
+
+class Forgetting:
+    """Takes back what was recorded in one scope."""
+
+    def __init__(
+        self,
+        episodes: Path,
+        disk: EpisodeDisk,
+        lock: FolderLock,
+        event: Callable[[str, Mapping[str, Any]], bytes],
+    ) -> None:
+        """Work on the folder ``episodes`` and what was derived from it.
+
+        Args:
+            episodes: The folder of the transcripts, in that of the scope.
+            disk: What it is written with.
+            lock: That of its writers.
+            event: Returns the line of an event without its number.
+        """
+        self._folder = episodes
+        self._disk = disk
+        self._lock = lock
+        self._event = event
+        self._sessions = Sessions(episodes, disk)
+        self._traces = Traces(episodes.parent, disk)
+        self._cache = episodes.parent / "cache"
+
+    def exclude(
+        self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
+    ) -> Forgotten:
+        """Keep a session, or lines of it, out of recall, cards and prompts; the file keeps them.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+            EpisodeNotFoundError: If it has no such line.
+        """
+        return self._mark("exclude", session, seqs, dry_run=dry_run)
+
+    def include(
+        self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
+    ) -> Forgotten:
+        """Take an :meth:`exclude` back; of the whole session, that of single lines as well."""
+        return self._mark("include", session, seqs, dry_run=dry_run)
+
+    def redact(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
+        """Take the content out of lines; line 0 loses the title of the session.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+            EpisodeNotFoundError: If it has no such line.
+            EngramdownError: If nothing was said in one of them.
+        """
+        episodes = self._read(session)
+        wanted = _checked(session, seqs, episodes)
+        lines = [each for each in episodes if each.seq in wanted and REDACTED not in each.more]
+        _refuse_empty(session, lines)
+        intent = _Intent(
+            action="redact",
+            session=session,
+            seqs=tuple(sorted({each.seq for each in lines})),
+            payloads=_once(each.payload for each in lines),
+        )
+        if not lines:
+            return Forgotten(action="redact", session=session, seqs=wanted, changed=False)
+        told = self._told(intent, lines)
+        if not dry_run:
+            with self._held():
+                self._intend(intent)
+                try:
+                    self._empty(intent)
+                except (OSError, EngramdownError):
+                    self._disk.remove(self._unfinished)
+                    raise
+                self._clean(intent)
+        return told
+
+    def purge(self, session: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove a session and everything that belongs to it alone.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        episodes = self._read(session)
+        intent = _Intent(
+            action="purge",
+            session=session,
+            payloads=_once(each.payload for each in episodes),
+            first=self._first(session),
+        )
+        told = self._told(intent, episodes)
+        if not dry_run:
+            with self._held():
+                self._intend(intent)
+                self._remove(intent)
+                self._clean(intent)
+        return told
+
+    def finish(self) -> bool:
+        """Finish what a crash interrupted; whether there was such a thing."""
+        if self._disk.find(self._unfinished) is None:
+            return False
+        with self._held():
+            return True
+
+    # ---- what it means ----
+
+    def _mark(self, event: str, session: str, seqs: Iterable[int], *, dry_run: bool) -> Forgotten:
+        self.finish()
+        episodes = self._read(session)
+        wanted = _checked(session, seqs, episodes)
+        whole, lines = excluded(episodes)
+        there = bool(set(wanted) <= lines) if wanted else whole
+        if event == "include":
+            there = not (set(wanted) & lines if wanted else whole or lines)
+        if not there and not dry_run:
+            log = SessionLog(self._sessions.path(session), self._disk, self._lock, durable=True)
+            try:
+                line = self._event(event, {"of": list(wanted)} if wanted else {})
+                log.append([line], bytes, _PATIENCE)
+            finally:
+                log.close()
+        return Forgotten(action=event, session=session, seqs=wanted, changed=not there)
+
+    def _read(self, session: str) -> tuple[Episode, ...]:
+        return self._sessions.read(check_session_id(session)).episodes
+
+    def _first(self, session: str) -> str:
+        """Return the digest of the first line of a session, ``""`` if there is none."""
+        data = self._disk.load(self._sessions.path(session))
+        return hashlib.sha256(data.partition(b"\n")[0]).hexdigest() if data else ""
+
+    def _told(self, intent: _Intent, lines: Collection[Episode]) -> Forgotten:
+        """Return what carrying out ``intent``, which is about ``lines``, does."""
+        path, page = self._sessions.path(intent.session), self._traces.card(intent.session)
+        files = [path]
+        if intent.action == "purge":
+            files += self._traces.pieces(intent.session)
+            files += [
+                each for each in self._traces.derived(intent.session) if self._disk.find(each)
+            ]
+        else:
+            files += self._traces.pieces(intent.session, {each.id for each in lines})
+        kept = self._traces.referenced(intent.session, {each.seq for each in lines})
+        for name in set(intent.payloads) - kept:
+            files += self._traces.payload(name)
+        edited = intent.action == "redact" and self._disk.find(page) is not None
+        return Forgotten(
+            action=intent.action,
+            session=intent.session,
+            seqs=intent.seqs,
+            files=tuple(each for each in sorted(files) if self._disk.find(each) is not None),
+            card=page if edited else None,
+            quoted=tuple(self._traces.quoting(intent.session, {each.seq for each in lines})),
+            running=self._disk.is_kept(path),
+        )
+
+    # ---- doing it, under the lock ----
+
+    @property
+    def _unfinished(self) -> Path:
+        return self._folder / UNFINISHED
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold the lock, after what a crash left was finished."""
+        with self._lock.hold(_PATIENCE):
+            left = _intent(self._disk.load(self._unfinished))
+            if left is not None:
+                if left.action == "redact":
+                    self._empty(left)
+                else:
+                    self._remove(left)
+                self._clean(left)
+            yield
+
+    def _intend(self, intent: _Intent) -> None:
+        told = {name: getattr(intent, name) for name in _Intent.__slots__}
+        data = json.dumps(told).encode() + b"\n"
+        self._disk.publish(self._unfinished, data, durable=True, replace=True)
+        self._disk.sync_folder(self._folder)
+
+    def _empty(self, intent: _Intent) -> None:
+        """Replace the file by one in which the lines are blank, if they are not yet."""
+        path = self._sessions.path(intent.session)
+        if self._disk.find(path) is None:
+            return
+        log = SessionLog(path, self._disk, self._lock, durable=True)
+        try:
+            data, following = log.contents()
+        finally:
+            log.close()
+        wanted = set(intent.seqs)
+        lines = data.split(b"\n")[:-1]
+        after = [_emptied(line, wanted) for line in lines]
+        if after == lines:
+            return
+        event = number(following, self._event("redact", {"of": list(intent.seqs)}))
+        copy = b"".join(line + b"\n" for line in after) + event
+        self._disk.publish(path, copy, durable=True, replace=True)
+        self._disk.sync_folder(self._folder)
+
+    def _remove(self, intent: _Intent) -> None:
+        """Remove the files of a session, its transcript last: until then it says whose they are."""
+        if self._first(intent.session) != intent.first:
+            return
+        for path in [*self._traces.pieces(intent.session), *self._traces.derived(intent.session)]:
+            self._disk.remove(path)
+        self._disk.remove(self._sessions.path(intent.session))
+        self._disk.sync_folder(self._folder)
+
+    def _clean(self, intent: _Intent) -> None:
+        """Remove what was derived from the lines, and then the note that this is to be done."""
+        if intent.action == "redact":
+            read = self._disk.find(self._sessions.path(intent.session)) is not None
+            episodes = self._read(intent.session) if read else ()
+            ids = {each.id for each in episodes if each.seq in intent.seqs}
+            for path in self._traces.pieces(intent.session, ids):
+                self._disk.remove(path)
+        kept = self._traces.referenced() if intent.payloads else set()
+        for name in set(intent.payloads) - kept:
+            for path in self._traces.payload(name):
+                self._disk.remove(path)
+        for name in self._disk.names(self._cache):
+            if name.startswith(_INDEX):
+                self._disk.remove(self._cache / name)
+        self._disk.remove(self._unfinished)
+
+
+def _checked(session: str, seqs: Iterable[int], episodes: Iterable[Episode]) -> tuple[int, ...]:
+    """Return the numbers once each, in order, if there are such lines."""
+    wanted = sorted(set(seqs))
+    there = {each.seq for each in episodes}
+    missing = [seq for seq in wanted if seq not in there]
+    if missing:
+        raise EpisodeNotFoundError(session, missing)
+    return tuple(wanted)
+
+
+def _refuse_empty(session: str, lines: Iterable[Episode]) -> None:
+    for each in lines:
+        if each.role == "event" and not each.more.get("title"):
+            raise EngramdownError(f"{session}#{each.seq}: is an event; nothing was said in it")
+
+
+def _emptied(line: bytes, wanted: Collection[int]) -> bytes:
+    episode = read_line(line)
+    if episode is None or episode.seq not in wanted or REDACTED in episode.more:
+        return line
+    return write_line(blank(episode)).removesuffix(b"\n")
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _intent(data: bytes | None) -> _Intent | None:
+    """Read what :meth:`Forgetting._intend` wrote; ``None`` if it is nothing of ours."""
+    try:
+        told: dict[str, Any] = json.loads(data or b"")
+        seqs, payloads = tuple(told.pop("seqs")), tuple(told.pop("payloads"))
+        intent = _Intent(seqs=seqs, payloads=payloads, **told)
+        good = is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return intent if good else None

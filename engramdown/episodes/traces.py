@@ -1,0 +1,85 @@
+"""Where else the content of a line stands: in other lines, in payloads, in torn pieces, on a card.
+
+Promises: looking writes nothing; every transcript of the folder is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Final
+
+from engramdown.episodes.card_files import CardFiles
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Pointer, read_line
+from engramdown.episodes.log import SUFFIX
+from engramdown.episodes.memory import FOLDER
+from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.sessions import Sessions
+
+__all__ = ["Traces"]
+
+_PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
+
+
+class Traces:
+    """The traces of the lines of one scope."""
+
+    def __init__(self, root: Path, disk: EpisodeDisk) -> None:
+        """Look in the scope's folder ``root``."""
+        self._folder = root / FOLDER
+        self._disk = disk
+        self._sessions = Sessions(self._folder, disk)
+        self._payloads = Payloads(self._folder / PAYLOADS, disk, durable=True)
+        self._cards = CardFiles(root, disk)
+
+    def card(self, session: str) -> Path:
+        """Return the file in which a person corrects the card of a session."""
+        return self._cards.path(session)
+
+    def quoting(self, session: str, seqs: Collection[int]) -> Iterator[Pointer]:
+        """Yield the lines in which a recall has shown some of ``seqs``."""
+        pointers = {str(Pointer(session, seq)) for seq in seqs}
+        sought = f'"{session}#'.encode()
+        for other, data in self._files():
+            for line in data.split(b"\n") if sought in data else ():
+                episode = read_line(line) if sought in line else None
+                if episode is not None and pointers & set(episode.recalled):
+                    yield Pointer(other, episode.seq)
+
+    def referenced(self, session: str = "", without: Collection[int] = ()) -> set[str]:
+        """Return the digests that lines refer to, but for the lines ``without`` of ``session``."""
+        found: set[str] = set()
+        for other, data in self._files():
+            if other != session:
+                found.update(name.decode() for name in _PAYLOAD.findall(data))
+                continue
+            episodes = filter(None, map(read_line, data.split(b"\n")))
+            found.update(each.payload for each in episodes if each.seq not in without)
+        return found
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        for session in self._sessions.ids():
+            yield session, self._disk.load(self._sessions.path(session)) or b""
+
+    def pieces(self, session: str, ids: Collection[str] | None = None) -> list[Path]:
+        """Return the torn lines and unfinished copies of a session; with ``ids`` those with one."""
+        name = re.compile(re.escape(session) + r"\.(?:torn-[0-9]+(?:\..+\.part)?|jsonl\..+\.part)")
+        found = [self._folder / n for n in self._disk.names(self._folder) if name.fullmatch(n)]
+        if ids is None:
+            return found
+        marks = [json.dumps(each).encode() for each in ids]
+        torn = ((path, self._disk.load(path) or b"") for path in found)
+        return [path for path, data in torn if any(mark in data for mark in marks)]
+
+    def payload(self, name: str) -> list[Path]:
+        """Return the file of a whole text, and copies of it that were not finished."""
+        path = self._payloads.path(name)
+        parts = [n for n in self._disk.names(path.parent) if n.startswith(f"{path.name}.")]
+        return [path, *(path.with_name(part) for part in parts)]
+
+    def derived(self, session: str) -> list[Path]:
+        """Return the files beside the transcripts that are about one session."""
+        return [self._cards.path(session), self._cards.folder / f"{session}{SUFFIX}"]
