@@ -73,6 +73,8 @@ class EpisodeSettings:
         around: Episodes on each side of it at most.
         around_hours: Time on each side of it at most.
         shown: Episodes on each side of it that are shown.
+        history: Whether a model is reminded of earlier sessions.
+        history_tokens: What that may cost.
     """
 
     enabled: bool = True
@@ -86,6 +88,8 @@ class EpisodeSettings:
     around: int = 50
     around_hours: float = 1
     shown: int = 5
+    history: bool = False
+    history_tokens: int = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +326,8 @@ EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
     "around": count,
     "around_hours": amount,
     "shown": count,
+    "history": boolean,
+    "history_tokens": tokens,
 }
 """Each setting of the table ``[episodes]``, with what checks it."""
 _CHECKS: Final[Mapping[str, Check]] = {

@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from engramdown.cortex.inert import bullet, one_line, paragraphs
 from engramdown.cortex.relevance import Index
+from engramdown.cortex.retrospect import HISTORY, retrospect
+from engramdown.cortex.sections import MemoryContext, Section
 from engramdown.cortex.wording import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
+from engramdown.episodes.past import Past
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
@@ -79,6 +82,7 @@ class Memory:
         project_rules: Rules of the project.
         global_lessons: Lessons of the global scope.
         project_lessons: Lessons of the project.
+        earlier: Earlier sessions, newest first.
     """
 
     soul: str = ""
@@ -87,6 +91,7 @@ class Memory:
     project_rules: Sequence[Entry] = ()
     global_lessons: Sequence[Entry] = ()
     project_lessons: Sequence[Entry] = ()
+    earlier: Sequence[Past] = ()
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def section(self, name: str) -> Sequence[Entry]:
@@ -105,57 +110,6 @@ class Memory:
         return self._indexes[name].weighed(message, today)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """One section, as it is shown.
-
-    Attributes:
-        name: Its key in :data:`BUDGETS`.
-        heading: Its first line.
-        budget: What it may cost, in tokens.
-        tokens: What it costs.
-        shown: The entries that it shows, in file order. A paragraph of the soul is an entry of the
-            file ``soul.md`` without an id.
-        left_out: The entries that did not fit, in file order.
-        text: Its words, ``""`` if the budget does not even hold its heading.
-    """
-
-    name: str
-    heading: str
-    budget: int
-    tokens: int
-    shown: tuple[Entry, ...]
-    left_out: tuple[Entry, ...]
-    text: str
-
-
-class MemoryContext(str):
-    """What a model is shown: a ``str`` that also knows its sections.
-
-    Attributes:
-        sections: The sections that have entries, in order.
-        degraded: Why a model is told that memory is degraded, the last line of the text, or ``""``.
-    """
-
-    __slots__ = ("degraded", "sections")
-
-    degraded: str
-    sections: tuple[Section, ...]
-
-    def __new__(cls, text: str = "", sections: Sequence[Section] = ()) -> Self:
-        """Take the whole ``text`` and the ``sections`` that it is made of."""
-        self = super().__new__(cls, text)
-        self.sections = tuple(sections)
-        self.degraded = ""
-        return self
-
-    def degrade(self, why: str) -> MemoryContext:
-        """Return the same with ``why`` as its last line."""
-        told = MemoryContext(f"{self}\n\n{why}" if self else why, self.sections)
-        told.degraded = why
-        return told
-
-
 def build(
     memory: Memory,
     message: str,
@@ -169,7 +123,8 @@ def build(
         memory: What there is.
         message: What *when* rules and lessons are ranked by where they do not all fit; may be "".
         today: Entries that expired before it are not shown.
-        budgets: Tokens by section, where they are not those of :data:`BUDGETS`.
+        budgets: Tokens by section, where they are not those of :data:`BUDGETS`; for earlier
+            sessions ``history``.
         overrides: Templates of the person's own, by name; see :mod:`engramdown.cortex.wording`.
 
     Raises:
@@ -192,6 +147,8 @@ def build(
             scores = partial(_scores, memory, name, live, message, today)
             frame = _Frame(name, allowed[name], "section.j2", words)
             sections.append(_fit(frame, [entries[at] for at in live], scores))
+    if memory.earlier:
+        sections.append(retrospect(memory.earlier, allowed.get("history", HISTORY), words))
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""
     _check_frame(estimate_tokens(text) - sum(section.tokens for section in sections))

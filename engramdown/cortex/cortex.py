@@ -7,7 +7,7 @@ reading works in every mode, with no model and no network.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.relevance import Index
     from engramdown.cortex.turns import Session
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.episodes.past import Past
 
 __all__ = ["Cortex"]
 
@@ -248,12 +249,32 @@ class Cortex:
         scope, entry = self._find(entry_id)
         return self._store(scope).update(entry.id, redact(text))
 
-    def build_memory_context(self, message: str = "") -> MemoryContext:
+    def build_memory_context(
+        self, message: str = "", earlier: Sequence[Past] | None = None
+    ) -> MemoryContext:
         """Return what a model is to see of memory, ranked by ``message`` under the budgets.
 
         An unchanged memory gives unchanged bytes.
+
+        Args:
+            message: What the model is sent.
+            earlier: What :meth:`earlier_sessions` gave before, so that it stays; ``None`` asks it.
         """
-        return self._recollection.context(message)
+        told = self.earlier_sessions() if earlier is None else earlier
+        return self._recollection.context(message, told)
+
+    def earlier_sessions(self, running: str = "", in_view: Iterable[str] = ()) -> tuple[Past, ...]:
+        """Return the sessions that a model is to be reminded of, newest first; none unless set.
+
+        Args:
+            running: The id of the session that runs: what ended after it began is not told.
+            in_view: The ids of sessions that the model sees anyway.
+        """
+        if not self.settings.episodes.history or self.episodes is None:
+            return ()
+        from engramdown.episodes.earlier import earlier
+
+        return tuple(earlier(self.episodes, running, in_view))
 
     def get_scratchpad_context(self) -> str:
         """Return what memory says about scratchpads, for the description of such a tool."""
@@ -266,6 +287,7 @@ class Cortex:
         parent: str | None = None,
         parent_call: str | None = None,
         title: str = "",
+        in_view: Iterable[str] = (),
     ) -> Session:
         """Begin a conversation, which is recorded in the transcripts.
 
@@ -274,13 +296,14 @@ class Cortex:
             parent: The id of the session that it is begun from.
             parent_call: The tool call that begins it.
             title: What to call it.
+            in_view: The ids of sessions that the model sees anyway, so that it is not reminded.
 
         Raises:
             InvalidSessionError: If an id is no safe file name.
         """
         from engramdown.cortex.turns import Session
 
-        return Session(self, session, parent, parent_call, title)
+        return Session(self, session, parent, parent_call, title, in_view=in_view)
 
     def listen(self, hear: Callable[[], Callable[[list[Receipt]], None] | None]) -> None:
         """Let ``hear()``, if it is still there, be told of what becomes of engrams."""

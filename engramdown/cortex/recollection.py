@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from engramdown.clock import today
 from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
 from engramdown.cortex.wording import TEMPLATES
+from engramdown.episodes.past import Past
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import Settings
@@ -27,11 +28,11 @@ class Recollection:
         """Read from both stores, under the budgets of ``settings``."""
         self._global = global_hc
         self._project = project_hc
-        self._budgets = settings.budgets
+        self._budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
         self._memory = Memory()
 
-    def context(self, message: str) -> MemoryContext:
-        """Return what a model is shown, ranked by ``message``."""
+    def context(self, message: str, earlier: Sequence[Past] = ()) -> MemoryContext:
+        """Return what a model is shown, ranked by ``message``, with sessions ``earlier`` told."""
         memory = Memory(
             soul=self._soul(),
             profile=self._global.recall_identity(),
@@ -39,6 +40,7 @@ class Recollection:
             project_rules=self._project.recall_rules(),
             global_lessons=self._global.recall_lessons(),
             project_lessons=self._project.recall_lessons(),
+            earlier=earlier,
         )
         if memory != self._memory:
             self._memory = memory

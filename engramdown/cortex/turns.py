@@ -32,18 +32,22 @@ class Session:
         turns: How many turns were begun.
     """
 
-    def __init__(
+    def __init__(  # wide: what Cortex.session is given
         self,
         cortex: Cortex,
         session: str | None = None,
         parent: str | None = None,
         parent_call: str | None = None,
         title: str = "",
+        *,
+        in_view: Iterable[str] = (),
     ) -> None:
         """Begin a session and carry out what was ticked meanwhile; see :meth:`Cortex.session`."""
         self._cortex = cortex
         self._running = False
         self._recording = Recording(cortex.episodes, session, parent, parent_call, title)
+        # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
+        self._earlier = cortex.earlier_sessions(self._recording.id, in_view)
         self.turns = 0
         cortex.listen(weakref.WeakMethod(self._heard))
         cortex.apply_ticks()
@@ -89,7 +93,7 @@ class Session:
         self._refuse_mid_turn("begin a turn")
         self._recording.say("user", message, self.turns + 1)
         self._cortex.apply_ticks()
-        context = self._cortex.build_memory_context(message)
+        context = self._cortex.build_memory_context(message, self._earlier)
         self.turns += 1
         self._running = True
         return self._recording.read(context, self.turns)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TEMPLATES", "Render", "renderer"]
 
-TEMPLATES: Final = ("context.j2", "section.j2", "scratchpad.j2")
-"""The templates: the whole context, one section of it, and what a scratchpad tool is told."""
+TEMPLATES: Final = ("context.j2", "section.j2", "history.j2", "scratchpad.j2")
+"""The templates: the whole context, one section of it, the one of earlier sessions, and what a
+scratchpad tool is told."""
 
 _NEXT: Final = "mend the template, or remove it to get our words back"
 # A template may say each thing several times, and have some words of its own.

@@ -7,7 +7,14 @@ import pytest
 from engramdown.cortex.wording import TEMPLATES, renderer
 from engramdown.errors import StoreError
 
-VALUES = {"heading": "## Mine", "groups": (), "left_out": 0, "rules_left_out": 0, "sections": ()}
+VALUES = {
+    "heading": "## Mine",
+    "groups": (),
+    "left_out": 0,
+    "rules_left_out": 0,
+    "sections": (),
+    "sessions": (),
+}
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
