@@ -1,0 +1,195 @@
+r"""A session as markdown, for a person, and as JSON, for a program.
+
+Promises: what was said cannot look like a part of the page: it stands in quotations and in fences
+that are longer than any run of backticks inside; a result stands below the call that it answers;
+the JSON holds everything, so that :mod:`engramdown.episodes.importers.own` brings the session back.
+No clock, no file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from engramdown.episodes.episode import Episode, write_line
+from engramdown.episodes.pairing import answers
+
+__all__ = ["FORMAT_VERSION", "Whole", "as_json", "as_markdown"]
+
+FORMAT_VERSION: Final = 1
+
+Whole = Callable[[Episode], str | None]
+"""Returns the whole text of an episode that shows it cut, or ``None`` if it was not kept."""
+
+_RUN: Final = re.compile("`+")
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_SPOKEN: Final = ("user", "assistant", "system")
+_LEAST_FENCE: Final = 3
+_SECOND_MS: Final = 1_000
+_NAMES: Final = {
+    "tool_call": "tool call",
+    "tool_result": "tool result",
+    "memory_read": "memory read",
+    "memory_write": "memory write",
+}
+
+
+def as_json(session: str, episodes: Iterable[Episode], whole: Whole) -> dict[str, Any]:
+    """Return a session with everything in it, as JSON can say it.
+
+    Args:
+        session: Its id.
+        episodes: Its episodes, in their order.
+        whole: Returns whole texts.
+    """
+    found = list(episodes)
+    texts = {episode.payload: whole(episode) for episode in found if episode.payload}
+    return {
+        "engramdown": FORMAT_VERSION,
+        "session": session,
+        "episodes": [json.loads(write_line(episode)) for episode in found],
+        "payloads": {name: text for name, text in texts.items() if text is not None},
+    }
+
+
+def as_markdown(session: str, episodes: Iterable[Episode], whole: Whole) -> str:
+    """Return a session as a page; see :func:`as_json` for the arguments."""
+    found = list(episodes)
+    results = answers(found)
+    answered = set(results.values())
+    parts = ["\n".join(_head(session, found))]
+    for place, episode in enumerate(found):
+        if place in answered or _is_frame(episode):
+            continue
+        parts += _section(episode, whole)
+        if place in results:
+            parts += _answer(found[results[place]], whole)
+        elif episode.role == "tool_call":
+            parts.append("*No result.*")
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_frame(episode: Episode) -> bool:
+    """Whether an episode stands in the head of the page."""
+    return episode.event in ("start", "end")
+
+
+# ---- the head ----
+
+
+def _head(session: str, episodes: Sequence[Episode]) -> Iterator[str]:
+    start = next((episode for episode in episodes if episode.event == "start"), None)
+    end = next((episode for episode in reversed(episodes) if episode.event == "end"), None)
+    told = start.more if start else {}
+    title = told.get("title")
+    yield f"# {_code(title)}" if isinstance(title, str) and title else f"# Session {session}"
+    yield ""
+    yield f"- session: {_code(session)}"
+    if episodes:
+        yield f"- start: {_time(start or episodes[0])}"
+        yield f"- end: {_time(end)} ({_reason(end)})" if end else "- end: open"
+    for name in ("source", "parent", "parent_call"):
+        if told.get(name):
+            yield f"- {name.replace('_', ' ')}: {_code(str(told[name]))}"
+    counted = Counter(_name(episode) for episode in episodes if episode.role != "event")
+    each = ", ".join(f"{count} {name}" for name, count in counted.items())
+    yield f"- episodes: {sum(counted.values())}" + (f" ({each})" if each else "")
+
+
+def _reason(end: Episode) -> str:
+    reason = end.more.get("reason")
+    if not isinstance(reason, str) or not reason:
+        return "no reason given"
+    return reason if reason.isidentifier() else _code(reason)
+
+
+def _time(episode: Episode) -> str:
+    return f"{episode.ts[:10]} {episode.ts[11:19]} UTC"
+
+
+def _name(episode: Episode) -> str:
+    return _NAMES.get(episode.role, episode.role)
+
+
+# ---- one episode ----
+
+
+def _section(episode: Episode, whole: Whole) -> Iterator[str]:
+    yield " · ".join([f"## {_heading(episode)}", *_facts(episode)])
+    if episode.role == "event":
+        yield _fenced(json.dumps(dict(episode.more), ensure_ascii=False))
+    else:
+        yield from _body(episode, whole)
+
+
+def _answer(episode: Episode, whole: Whole) -> Iterator[str]:
+    yield " · ".join(["Result", *_facts(episode)])
+    yield from _body(episode, whole)
+
+
+def _heading(episode: Episode) -> str:
+    name = episode.event or _name(episode)
+    return f"{name} {_code(episode.name)}" if episode.name else name
+
+
+def _facts(episode: Episode) -> Iterator[str]:
+    """Yield what is known of an episode, for one line."""
+    yield f"#{episode.seq}"
+    yield _time(episode)
+    if episode.ms is not None:
+        yield _duration(episode.ms)
+    if episode.model:
+        yield _code(episode.model)
+    if episode.error:
+        yield "**error**" if episode.error is True else f"**error** {_code(episode.error)}"
+
+
+def _duration(ms: float) -> str:
+    """Return a duration in the unit that a person would use.
+
+    >>> _duration(12), _duration(1250)
+    ('12 ms', '1.25 s')
+    """
+    return f"{ms:.0f} ms" if ms < _SECOND_MS else f"{ms / _SECOND_MS:.2f} s"
+
+
+def _body(episode: Episode, whole: Whole) -> Iterator[str]:
+    kept = whole(episode) if episode.payload else None
+    text = episode.text if kept is None else kept
+    if not text:
+        yield "*Empty.*"
+    elif episode.role in _SPOKEN:
+        yield _quoted(text)
+    else:
+        yield _fenced(text)
+    if kept is None and episode.cut is not None:
+        yield f"*Cut: {len(episode.text):,} of {episode.cut:,} characters were kept.*"
+
+
+def _quoted(text: str) -> str:
+    """Return a text in which every line, whatever ends it, begins as a quotation."""
+    return "> " + _LINE_END.sub(lambda found: f"{found[0]}> ", text)
+
+
+def _fenced(text: str) -> str:
+    fence = "`" * max(_LEAST_FENCE, _longest_run(text) + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _code(text: str) -> str:
+    """Return a text as code in a line."""
+    inline = _inline(text)
+    mark = "`" * (_longest_run(inline) + 1)
+    pad = " " if inline.startswith("`") or inline.endswith("`") or not inline else ""
+    return f"{mark}{pad}{inline}{pad}{mark}"
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, _RUN.findall(text)), default=0)

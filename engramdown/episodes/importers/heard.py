@@ -1,0 +1,286 @@
+"""What a reader makes of a file of another program: conversations and what was said in them.
+
+Promises: a time is the one of the source or none, never one that was made up; no value of a
+source, however wrong its type, is an exception. No clock, no file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from engramdown.episodes.episode import Episode, as_text, joined
+
+__all__ = [
+    "FILE",
+    "Conversation",
+    "Item",
+    "Kept",
+    "Read",
+    "Record",
+    "Said",
+    "Skipped",
+    "Source",
+    "content_text",
+    "digest",
+    "mapping",
+    "number",
+    "sequence",
+    "string",
+    "time_of",
+]
+
+FILE: Final = ""
+"""The key of the one conversation that a file is."""
+
+# What a computer's clock says when nobody set it, or a program when it knows no time.
+_FIRST: Final = datetime(1971, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(9999, 12, 30, tzinfo=UTC)
+_ZERO: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NUMBER: Final = re.compile(r"[0-9]{9,19}(?:\.[0-9]{1,9})?")
+# The largest number that is one of seconds, milliseconds, microseconds; then nanoseconds.
+_UNITS: Final = ((1e11, 1), (1e14, 1_000), (1e17, 1_000_000), (1e20, 1_000_000_000))
+_DEPTH: Final = 8
+
+
+class Record(NamedTuple):
+    """One line or one element of a file.
+
+    Attributes:
+        line: Its number, from 1.
+        offset: Where it begins, in bytes; for an element its place in the list.
+        value: What JSON made of it.
+    """
+
+    line: int
+    offset: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """Something that becomes a session.
+
+    Attributes:
+        key: What tells it from the others of its file; :data:`FILE` where there is only one.
+        everywhere: Whether ``key`` means the same conversation in every file of the source.
+        id: Its id in the source, for whoever names it as a parent.
+        at: When it began.
+        title: What the source calls it.
+        parent: The id in the source of the conversation that started it.
+        parent_call: The tool call that started it.
+        meta: What else the source says about it.
+        whole: Whether all of it stands in one record.
+        as_it_was: Whether it is a session of ours that comes back under its own id, ``key``.
+    """
+
+    key: str = FILE
+    everywhere: bool = False
+    id: str = ""
+    at: datetime | None = None
+    title: str = ""
+    parent: str = ""
+    parent_call: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
+    as_it_was: bool = False
+
+
+class Kept(NamedTuple):
+    """An episode of ours, as it was.
+
+    Attributes:
+        episode: The episode.
+        whole: Its whole text, if that came along.
+        key: The conversation.
+    """
+
+    episode: Episode
+    whole: str | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Something that becomes an episode; see :class:`engramdown.episodes.episode.Episode`.
+
+    Attributes:
+        origin: What tells it from everything else in its conversation, today and tomorrow.
+        at: When, or ``None`` where the source does not say.
+        role: Who or what speaks.
+        text: What was said, whole.
+        name: The tool, or the speaker.
+        call: What a tool call and its result have in common.
+        ms: How long it took.
+        error: ``True`` or a reason, if it failed.
+        model: The model that spoke.
+        turn: The number of the turn.
+        meta: What else the source says about it.
+        key: The conversation.
+    """
+
+    origin: str
+    at: datetime | None
+    role: str
+    text: str
+    name: str = ""
+    call: str = ""
+    ms: float | None = None
+    error: bool | str = False
+    model: str = ""
+    turn: int | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    key: str = FILE
+
+
+class Skipped(NamedTuple):
+    """Something that is not taken.
+
+    Attributes:
+        line: Where it stands, from 1.
+        reason: Why, in a few words that are the same for all of its kind.
+        damaged: Whether it should have been readable.
+    """
+
+    line: int
+    reason: str
+    damaged: bool = False
+
+
+Item = Conversation | Said | Kept | Skipped
+Read = Callable[[Iterable[Record]], Iterator[Item]]
+
+
+class Source(NamedTuple):
+    """A program that keeps transcripts.
+
+    Attributes:
+        name: Its name, for ``--from`` and for the ids of sessions.
+        title: Its name for a person.
+        knows: Whether a value is one of its records.
+        read: Turns records into conversations and what was said in them.
+    """
+
+    name: str
+    title: str
+    knows: Callable[[Any], bool]
+    read: Read
+
+
+def time_of(value: object) -> datetime | None:
+    """Return the moment that ``value`` says, in UTC; ``None`` if it says none that can be.
+
+    Taken are ISO 8601 (without a zone it is UTC) and numbers since 1970, in seconds,
+    milliseconds, microseconds or nanoseconds. The zero of a clock is no time.
+
+    >>> time_of("2026-02-27T11:15:00.5+01:00"), time_of(1772187300500) == time_of(1772187300.5)
+    (datetime.datetime(2026, 2, 27, 10, 15, 0, 500000, tzinfo=datetime.timezone.utc), True)
+    """
+    try:
+        found = _moment(value)
+        known = None if found is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return known if known is not None and _FIRST <= known <= _LAST else None
+
+
+def content_text(content: object, depth: int = _DEPTH) -> str:
+    """Return the words of a message's content: a string, a block, or a list of them.
+
+    What is no text stands as a word in brackets: ``[image]``.
+    """
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return joined(content)
+    if isinstance(content, Mapping) and depth:
+        return _block_text(content, depth)
+    if isinstance(content, list) and depth:
+        parts = (content_text(part, depth - 1) for part in content)
+        return "\n".join(part for part in parts if part)
+    return as_text(content)
+
+
+def digest(*parts: str) -> str:
+    """Return a digest of some texts, in hexadecimal; no two lists of texts share one."""
+    found = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        found.update(b"%d:" % len(data))
+        found.update(data)
+    return found.hexdigest()
+
+
+def string(value: object) -> str:
+    """Return ``value`` if it is a string, else ``""``."""
+    return joined(value) if isinstance(value, str) else ""
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return ``value`` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: object) -> list[Any]:
+    """Return ``value`` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def number(value: object) -> float | None:
+    """Return ``value`` if it is a number that is not negative, else ``None``."""
+    good = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value < _UNITS[-1][0]
+    )
+    return value if good else None  # type: ignore[return-value] # mypy does not look through good
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, str):
+        text = value.strip()
+        if _NUMBER.fullmatch(text):
+            return _since_zero(float(text) if "." in text else int(text))
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    known = number(value)
+    return None if known is None else _since_zero(known)
+
+
+def _since_zero(value: float) -> datetime:
+    unit = next(unit for most, unit in _UNITS if value < most)
+    if isinstance(value, int):
+        # Exact: a division would round the last digits of nanoseconds away before the first.
+        seconds, rest = divmod(value, unit)
+        return _ZERO + timedelta(seconds=seconds, microseconds=rest * 1_000_000 // unit)
+    return _ZERO + timedelta(seconds=value / unit)
+
+
+def _block_text(block: Mapping[str, Any], depth: int) -> str:
+    """Return the words of a block."""
+    for key in ("text", "transcript"):
+        if isinstance(block.get(key), str):
+            return joined(block[key])
+    if block.get("content") is not None:
+        return content_text(block["content"], depth - 1)
+    kind = string(block.get("type")) or string(block.get("content_type"))
+    for word in ("image", "audio", "video", "document", "file"):
+        if word in kind:
+            return _named(word, block)
+    return as_text(block)
+
+
+def _named(word: str, block: Mapping[str, Any]) -> str:
+    inner = mapping(block.get("file"))
+    names = (
+        block.get("filename"),
+        block.get("file_name"),
+        block.get("title"),
+        inner.get("filename"),
+    )
+    name = next((found for found in map(string, names) if found), "")
+    return f"[{word} {name}]" if name else f"[{word}]"

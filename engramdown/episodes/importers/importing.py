@@ -1,0 +1,94 @@
+"""Imports what other programs recorded.
+
+Promises: the same file twice changes nothing; of a file that grew only the new lines come; an
+import that was killed is finished by the next one, without anything twice; times are those of the
+source; no line is a reason to stop. A dry run does all of it but writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.importers.encoding import Encoder
+from engramdown.episodes.importers.file import FileImport, Progress
+from engramdown.episodes.importers.finding import Input
+from engramdown.episodes.importers.heard import Source
+from engramdown.episodes.importers.ledger import FOLDER, Ledger
+from engramdown.episodes.importers.naming import Names
+from engramdown.episodes.importers.report import Report
+from engramdown.episodes.importers.writer import Shelf
+from engramdown.episodes.lock import FolderLock
+from engramdown.settings import EpisodeSettings
+
+__all__ = ["Importer", "alone"]
+
+_LOCK: Final = ".lock"
+_LOCK_TIMEOUT: Final = 10.0
+
+
+class Importer:
+    """Imports into one folder of transcripts."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: EpisodeSettings,
+        disk: EpisodeDisk | None = None,
+        *,
+        dry: bool = False,
+    ) -> None:
+        """Import into ``folder``; nothing is written if ``dry``."""
+        self._disk = disk or EpisodeDisk()
+        self._shelf = Shelf(folder, self._disk, Encoder(settings), dry=dry)
+
+    def run(
+        self,
+        inputs: Iterable[Input],
+        source: Source | None = None,
+        progress: Progress = lambda _: None,
+    ) -> Report:
+        """Import files.
+
+        Args:
+            inputs: What to read; see :func:`engramdown.episodes.importers.finding.find_inputs`.
+            source: Whose files they are, or ``None`` to look into each.
+            progress: Told how many bytes more were read.
+
+        Raises:
+            LockTimeoutError: If another import runs for too long.
+            StoreError: If something else than a file stands where a transcript should be.
+            OSError: If a transcript cannot be written; what was read until then is there.
+        """
+        shelf, report = self._shelf, Report()
+        with ExitStack() as stack:
+            stack.callback(shelf.close)
+            if not shelf.dry:
+                shelf.prepare()
+                stack.enter_context(alone(shelf.folder, self._disk))
+            ledger = Ledger(shelf.folder, self._disk, durable=shelf.durable)
+            names = Names(shelf.folder, self._disk)
+            for found in inputs:
+                file = FileImport(shelf, ledger, names, found)
+                report.files.append(file.bring(source, progress))
+        return report
+
+
+@contextmanager
+def alone(folder: Path, disk: EpisodeDisk) -> Iterator[None]:
+    """Keep other imports out: two that read the same file would both write it.
+
+    Raises:
+        LockTimeoutError: If another one runs for too long.
+    """
+    place = folder / FOLDER
+    disk.make_folder(place, durable=False)
+    lock = FolderLock(place / _LOCK, disk, _LOCK_TIMEOUT)
+    try:
+        with lock.hold():
+            yield
+    finally:
+        lock.close()

@@ -1,0 +1,174 @@
+"""One session as it is imported.
+
+Promises: what the session holds already is not written again, so that an import which was killed
+is finished by the next one; whole texts are on the disk before the lines that show them cut; lines
+are appended under the lock of the transcripts, as every other program appends them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import read_line
+from engramdown.episodes.importers.encoding import Encoder, NewLine
+from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.log import SUFFIX, SessionLog
+from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.sessions import lines
+from engramdown.errors import StoreError
+
+__all__ = ["Shelf", "Writer"]
+
+# A line that stands twice in a source is taken once, if not more than so many stand in between.
+_REMEMBERED: Final = 50_000
+_LOCK_TIMEOUT: Final = 10.0
+
+
+class Shelf:
+    """Where imported sessions are put.
+
+    Attributes:
+        folder: The folder of the transcripts.
+        disk: What it is read and written with.
+        encoder: What makes lines.
+        dry: Whether nothing is written.
+    """
+
+    def __init__(self, folder: Path, disk: EpisodeDisk, encoder: Encoder, *, dry: bool) -> None:
+        """Write to ``folder``; it need not exist."""
+        self.folder = folder
+        self.disk = disk
+        self.encoder = encoder
+        self.dry = dry
+        self.durable = encoder.settings.durability == "full"
+        self._lock = FolderLock(folder / ".lock", disk, _LOCK_TIMEOUT)
+        self._payloads = Payloads(folder / PAYLOADS, disk, durable=self.durable)
+
+    def append(self, session: str, new: list[NewLine], *, begins: bool) -> int:
+        """Append lines to a session, which they begin or go on with; return the number of the last.
+
+        Raises:
+            StoreError: If the session has been removed since it was looked at.
+        """
+        self.prepare()
+        for line in new:
+            if line.payload is not None:
+                self._payloads.keep(*line.payload)
+        path = self.folder / f"{session}{SUFFIX}"
+        log = SessionLog(path, self.disk, self._lock, durable=self.durable)
+        first, rest = new[0].line, [line.line for line in new[1:]]
+        try:
+            if begins:
+                return log.append(rest, lambda: first) + len(rest) - 1
+            return log.append([first, *rest], lambda: _gone(path)) + len(rest)
+        finally:
+            log.close()
+
+    def prepare(self) -> None:
+        """Make the folder, for the user alone."""
+        if self.disk.make_folder(self.folder, durable=self.durable):
+            self.disk.publish(self.folder / ".gitignore", b"*\n", durable=self.durable)
+
+    def close(self) -> None:
+        """Let go of the lock file."""
+        self._lock.close()
+
+
+def _gone(path: Path) -> bytes:
+    raise StoreError(f"{path}: was removed while it was imported; import again.")
+
+
+@dataclass(slots=True)
+class Writer:
+    """What is known of one session while it is imported.
+
+    Attributes:
+        shelf: Where it is.
+        session: Its id.
+        began: Whether it was there before.
+        new: How many episodes came.
+        known: How many of them were there already.
+        last: The time of the last episode, or when the session began.
+        seq: The number of its last line, -1 if it has none.
+        first: The time of the first episode that was read.
+    """
+
+    shelf: Shelf
+    session: str
+    began: bool = False
+    new: int = 0
+    known: int = 0
+    last: datetime | None = None
+    first: datetime | None = None
+    seq: int = -1
+    _last_id: str = ""
+    _ended: bool = False
+    _there: Counter[str] = field(default_factory=Counter)
+    _recent: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    _waiting: list[NewLine] = field(default_factory=list)
+    _size: int = 0
+
+    def look(self, after: int) -> None:
+        """Read what the session holds; the lines with a number above ``after`` may come again."""
+        path = self.shelf.folder / f"{self.session}{SUFFIX}"
+        if self.shelf.disk.find(path) is None:
+            return
+        for _, line in lines(self.shelf.disk, path):
+            episode = read_line(line)
+            if episode is None:
+                continue
+            self.began, self.seq = True, episode.seq
+            self._ended = episode.event == "end"
+            if episode.seq > after:
+                self._there[episode.id] += 1
+            # Where it is read again, what has no time is to get the same one as then.
+            if self.last is None or (episode.seq <= after and episode.role != "event"):
+                self.last, self._last_id = episode.at, episode.id
+
+    def add(self, line: NewLine) -> None:
+        """Take a line in, unless it is there already."""
+        if line.mark in self._recent:
+            return
+        self._recent[line.mark] = None
+        if len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+        counted = not line.event
+        if self._there.get(line.id):
+            self._there[line.id] -= 1
+            self.known += counted
+        else:
+            self._put(line)
+            self.new += counted
+        if counted:
+            self.first = self.first or line.at
+            self.last, self._last_id = line.at, line.id
+
+    def end(self) -> None:
+        """End the session, if it has not ended."""
+        if self.last is not None and not self._ended:
+            self._put(self.shelf.encoder.end(self.last, self._last_id))
+
+    @property
+    def size(self) -> int:
+        """How many bytes wait."""
+        return self._size
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            if self.shelf.dry:
+                self.seq += len(self._waiting)
+            else:
+                begins = self.seq < 0
+                self.seq = self.shelf.append(self.session, self._waiting, begins=begins)
+            self._waiting, self._size = [], 0
+
+    def _put(self, line: NewLine) -> None:
+        self._waiting.append(line)
+        self._size += len(line.line) + (len(line.payload[1]) if line.payload else 0)
+        self._ended = line.event == "end"

@@ -1,0 +1,193 @@
+"""Reading transcripts of Claude Code."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from engramdown.episodes.importers.claude_code import CLAUDE_CODE
+from engramdown.episodes.importers.heard import FILE
+from tests.episodes.importers.told import read
+
+AT = "2026-02-27T10:15:00.123Z"
+
+
+def line(kind: str, content: object, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    return {
+        "type": kind,
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "s1",
+        "isSidechain": False,
+        "timestamp": AT,
+        "message": {"role": kind, "content": content},
+        **more,
+    }
+
+
+def test_a_conversation_is_taken_with_its_calls() -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": [{"type": "text", "text": "a"}],
+    }
+    answer = line("assistant", [{"type": "text", "text": "Look"}, call])
+    answer["message"]["model"] = "claude-opus"
+    told = read(
+        CLAUDE_CODE,
+        {"type": "summary", "summary": "Files", "leafUuid": "x"},
+        line("user", "What is here?", cwd="/work", gitBranch="main", version="2.1"),
+        answer,
+        line("user", [result | {"is_error": True}], toolUseResult={"durationMs": 12}),
+    )
+    (conversation,) = told.conversations
+    assert (conversation.key, conversation.id, conversation.title) == (FILE, "s1", "Files")
+    assert conversation.at == datetime(2026, 2, 27, 10, 15, 0, 123000, tzinfo=UTC)
+    assert conversation.meta == {"cwd": "/work", "gitBranch": "main", "version": "2.1"}
+    assert told.lines == [
+        ("user", "What is here?"),
+        ("assistant", "Look"),
+        ("tool_call", '{"command": "ls"}'),
+        ("tool_result", "a"),
+    ]
+    call_said, result_said = told.said[2:]
+    assert (call_said.name, call_said.call, call_said.model) == ("Bash", "t1", "claude-opus")
+    assert (result_said.call, result_said.ms, result_said.error) == ("t1", 12, True)
+    assert len({said.origin for said in read(CLAUDE_CODE, answer).said}) == 2
+    assert told.reasons == ["summary: no part of the conversation"]
+
+
+@pytest.mark.parametrize(
+    "text, more, role, meta",
+    [
+        ("hello", {}, "user", {}),
+        ("hello", {"isMeta": True}, "system", {}),
+        ("short", {"isCompactSummary": True}, "system", {"kind": "compacted"}),
+        (
+            "This session is being continued from a previous conversation that ran out",
+            {},
+            "system",
+            {"kind": "compacted"},
+        ),
+        ("<system-reminder>x</system-reminder>", {}, "system", {}),
+        ("<local-command-stdout>x</local-command-stdout>", {}, "system", {}),
+        ("Caveat: The messages below were generated", {}, "system", {}),
+    ],
+)
+def test_what_the_program_says_is_not_the_persons(
+    text: str, more: dict[str, Any], role: str, meta: dict[str, str]
+) -> None:
+    (said,) = read(CLAUDE_CODE, line("user", text, **more)).said
+    assert (said.role, said.text, said.meta) == (role, text, meta)
+
+
+def test_thoughts_and_bookkeeping_are_left_out_with_a_reason() -> None:
+    told = read(
+        CLAUDE_CODE,
+        {"type": "file-history-snapshot", "messageId": "m", "isSnapshotUpdate": False},
+        {"type": "progress", "sessionId": "s1", "data": {}},
+        {"type": "system", "subtype": "turn_duration", "sessionId": "s1"},
+        {"type": "attachment", "sessionId": "s1", "attachment": {"type": "date_change"}},
+        line("assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "redacted_thinking"}]),
+        line("user", "x") | {"message": None},
+        "text",
+        {"type": 5},
+    )
+    assert told.lines == []
+    assert told.conversations == []
+    assert told.reasons == [
+        "file-history-snapshot: no part of the conversation",
+        "progress: no part of the conversation",
+        "system: no part of the conversation",
+        "attachment: no part of the conversation",
+        "thoughts",
+        "thoughts",
+        "has no message!",
+        "is no record of Claude Code!",
+        "is no record of Claude Code!",
+    ]
+
+
+def test_what_was_written_while_the_assistant_worked_is_the_persons() -> None:
+    def queued(**told: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        inner = {"type": "queued_command", **told}
+        return {"type": "attachment", "uuid": "q", "timestamp": AT, "attachment": inner}
+
+    told = read(
+        CLAUDE_CODE,
+        queued(prompt="and this"),
+        queued(prompt=[{"type": "text", "text": "also"}], commandMode="prompt"),
+        queued(prompt="done", commandMode="task-notification"),
+    )
+    assert told.lines == [("user", "and this"), ("user", "also"), ("system", "done")]
+
+
+def test_notes_of_the_program_and_compactions_stay() -> None:
+    told = read(
+        CLAUDE_CODE,
+        {"type": "system", "subtype": "compact_boundary", "content": "Compacted", "sessionId": "s"},
+        {"type": "system", "subtype": "informational", "content": "Note", "sessionId": "s"},
+    )
+    assert told.lines == [("system", "Compacted"), ("system", "Note")]
+    assert [said.meta for said in told.said] == [{"kind": "compacted"}, {}]
+
+
+def test_a_side_chain_inside_a_file_is_a_session_of_its_own() -> None:
+    told = read(
+        CLAUDE_CODE,
+        line("user", "main"),
+        line("user", "task", isSidechain=True, agentId="a7"),
+        line("assistant", "done", isSidechain=True, agentId="a7"),
+        line("user", "thanks"),
+    )
+    main, side = told.conversations
+    assert (main.id, main.parent) == ("s1", "")
+    assert (side.id, side.parent, side.key) == ("s1/a7", "s1", "agent a7")
+    assert [said.key for said in told.said] == [FILE, "agent a7", "agent a7", FILE]
+
+
+def test_a_file_of_a_side_chain_is_one_session_with_a_parent() -> None:
+    told = read(
+        CLAUDE_CODE,
+        line("user", "task", isSidechain=True, agentId="a7"),
+        line("assistant", "done", isSidechain=True, agentId="a7"),
+    )
+    (side,) = told.conversations
+    assert (side.key, side.id, side.parent) == (FILE, "s1/a7", "s1")
+
+
+def test_faults_of_the_service_are_errors_and_of_no_model() -> None:
+    value = line("assistant", [{"type": "text", "text": "API Error"}], isApiErrorMessage=True)
+    value["message"]["model"] = "<synthetic>"
+    (said,) = read(CLAUDE_CODE, value).said
+    assert (said.error, said.model) == (True, "")
+
+
+def test_a_line_without_id_has_its_place() -> None:
+    value = line("user", "x")
+    del value["uuid"]
+    assert read(CLAUDE_CODE, value).said[0].origin == "@100/0"
+
+
+def test_durations_that_are_none_are_left_out() -> None:
+    result = [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]
+    for told, ms in [("text", None), ({"totalDurationMs": 5}, 5), ({"durationMs": "x"}, None)]:
+        assert read(CLAUDE_CODE, line("user", result, toolUseResult=told)).said[0].ms == ms
+
+
+@pytest.mark.parametrize(
+    "value, known",
+    [
+        (line("user", "x"), True),
+        ({"type": "summary", "leafUuid": "x"}, True),
+        ({"type": "user", "message": {}}, True),
+        ({"type": "user"}, False),
+        ({"message": {}}, False),
+        ([], False),
+    ],
+)
+def test_its_records_are_known(value: object, *, known: bool) -> None:
+    assert CLAUDE_CODE.knows(value) is known
