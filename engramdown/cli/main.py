@@ -59,6 +59,8 @@ _COMMANDS: Final = {
     "history": "history:history",
     "stats": "stats:stats",
     "log": "log:log",
+    "import": "importing:import_command",
+    "export": "exporting:export",
     "edit": "editing:edit",
     "forget": "editing:forget",
     "restore": "editing:restore",

@@ -109,6 +109,8 @@ SHORT_HELP: Final = {
     "history": "Show what was changed, newest first.",
     "stats": "Count what is remembered.",
     "log": "Record what is said and done, and read it.",
+    "import": "Bring in transcripts of other programs.",
+    "export": "Write a session as markdown or JSON.",
     "edit": "Change the text of a memory.",
     "forget": "Retire memories.",
     "restore": "Bring back a retired memory.",
@@ -119,7 +121,7 @@ COMMAND_GROUPS: Final = {
     "Begin": ("init", "tour"),
     "Every day": ("remember", "recall", "context", "review"),
     "Look": ("list", "show", "why", "history", "stats"),
-    "Transcripts": ("log",),
+    "Transcripts": ("log", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),
     "Care": ("doctor",),
 }

@@ -1,0 +1,33 @@
+"""A bar that shows how far long work has come.
+
+Promises: shown only to a person at a terminal, on stderr; gone when the work is done; rich is
+loaded only then.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from engramdown.cli.output import is_terminal
+
+__all__ = ["bar"]
+
+
+@contextmanager
+def bar(title: str, total: int) -> Iterator[Callable[[int], object]]:
+    """Show a bar for the length of a ``with`` block; yield what moves it on by a number."""
+    if not is_terminal(sys.stderr):
+        yield _ignore
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def _ignore(count: int) -> None:
+    del count

@@ -1,0 +1,195 @@
+"""``import`` and ``export`` as a person uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engramdown.cli import importing, progress, transfer_messages
+from engramdown.episodes.importers.sources import SOURCES
+from tests.cli.conftest import Runner
+from tests.episodes.importers.shop import claude_line, write_lines
+
+
+@pytest.fixture
+def inbox(memory: Path) -> Path:
+    """Stand in a project with a transcript to import, and return where that is."""
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    lines: list[Any] = [
+        {"type": "summary", "summary": "Red CI", "leafUuid": "x"},
+        claude_line(1, "Why is CI red?\x1b[31m"),
+        claude_line(2, "") | {"type": "assistant", "message": {"content": [call]}},
+        "damaged",
+    ]
+    return write_lines(memory.parent.parent / "inbox" / "a.jsonl", lines).parent
+
+
+def test_a_dry_run_shows_what_would_come(run: Runner, inbox: Path, memory: Path) -> None:
+    done = run.ok("import", "--dry-run", str(inbox))
+    assert "Would import 2 episodes of 1 session." in done.out
+    assert "Red CI" in done.out
+    assert "Left out: 1 summary: no part of the conversation" in done.out
+    assert "Dry run: nothing is written." in done.out
+    assert f"{inbox}/a.jsonl: skipped 1: is no record of Claude Code (4)" in done.err
+    assert not (memory.parent / "episodes").exists()
+
+
+def test_what_came_is_told_and_twice_is_nothing(run: Runner, inbox: Path) -> None:
+    assert "Imported 2 episodes of 1 session." in run.ok("import", str(inbox)).out
+    again = run.ok("import", str(inbox)).out
+    assert again.startswith("Nothing new.")
+    assert "1 file has not changed since." in again
+
+
+def test_json_tells_a_program(run: Runner, inbox: Path) -> None:
+    told = run.ok("import", "--json", str(inbox), "--from", "claude-code").json
+    assert (told["new"], told["known"], told["dry_run"]) == (2, 0, False)
+    (file,) = told["files"]
+    assert (file["source"], file["state"]) == ("claude-code", "read")
+    (session,) = file["sessions"]
+    assert (session["title"], session["new"], session["fresh"]) == ("Red CI", 2, True)
+    assert file["skipped"][1] == {
+        "reason": "is no record of Claude Code",
+        "count": 1,
+        "damaged": True,
+        "lines": [4],
+    }
+    assert run.ok("log", "--json").json
+
+
+def test_many_sessions_are_not_all_listed(run: Runner, inbox: Path) -> None:
+    lines = [{"messages": [{"role": "user", "content": str(n)}]} for n in range(25)]
+    path = write_lines(inbox / "many.jsonl", lines)
+    assert "… and 5 sessions more; --json lists all." in run.ok("import", str(path)).out
+
+
+def test_a_last_line_that_is_being_written_is_told(run: Runner, inbox: Path) -> None:
+    with (inbox / "a.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"type":')
+    assert "the last line is unfinished" in run.ok("import", str(inbox)).err
+
+
+def test_what_is_no_transcript_is_refused(run: Runner, inbox: Path) -> None:
+    (inbox / "a.jsonl").write_text('{"x": 1}\n', "utf-8")
+    done = run("import", str(inbox))
+    assert done.code == 1
+    assert "no transcript found there; --from says what it is: claude-code," in done.err
+    assert run("import", str(inbox / "gone")).code == 2
+    assert run("import").code == 2
+    assert run("import", str(inbox), "--purge-import", "anton").code == 2
+
+
+def test_a_file_that_cannot_be_read_is_told(
+    run: Runner, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", fail)
+    done = run("import", "--json", str(inbox))
+    assert done.code == 1
+    assert "a.jsonl: cannot be read: Permission denied" in done.err
+
+
+def test_a_purge_says_what_goes(run: Runner, inbox: Path) -> None:
+    run.ok("import", str(inbox))
+    said = run.ok("import", "--purge-import", "claude-code", "--dry-run").out
+    assert "Would remove 1 session imported from claude-code." in said
+    told = run.ok("import", "--purge-import", "claude-code", "--json").json
+    assert (len(told["sessions"]), told["source"], told["dry_run"]) == (1, "claude-code", False)
+    done = run("import", "--purge-import", "claude-code")
+    assert done.code == 1
+    assert "nothing here was imported from claude-code" in done.err
+
+
+def test_nothing_is_imported_where_recording_is_off(
+    run: Runner, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENGRAMDOWN_EPISODES", "off")
+    assert run("import", str(inbox)).code == 1
+    assert run("import", str(inbox), "--dry-run").code == 0
+
+
+def test_it_can_be_kept_for_all_projects(run: Runner, inbox: Path, memory: Path) -> None:
+    run.ok("import", "--global", str(inbox))
+    assert not (memory.parent / "episodes").exists()
+    assert "Why is CI red?" in run.ok("export", "claude-code").out
+
+
+def test_a_session_is_exported_as_a_page_and_comes_back(
+    run: Runner, inbox: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = run.ok("import", "--json", str(inbox)).json["files"][0]["sessions"][0]["session"]
+    page = run.ok("export", name[:14]).out
+    assert page.startswith("# `Red CI`\n\n- session: `claude-code-20260227-")
+    assert "> Why is CI red?\x1b[31m\n" in page
+    monkeypatch.setattr("engramdown.cli.output.is_terminal", lambda _: True)
+    assert "> Why is CI red?␛[31m\n" in run.ok("export", name).out
+    monkeypatch.undo()
+    monkeypatch.chdir(memory.parent.parent)
+    target = inbox / "out.json"
+    run.ok("export", name, "--format", "json", "-o", str(target))
+    before = (memory.parent / "episodes" / f"{name}.jsonl").read_bytes()
+    (memory.parent / "episodes" / f"{name}.jsonl").unlink()
+    assert run.ok("import", "--json", str(target)).json["new"] == 2
+    assert (memory.parent / "episodes" / f"{name}.jsonl").read_bytes() == before
+    assert run.ok("export", name, "--json").json == json.loads(target.read_bytes())
+
+
+def test_all_sessions_are_exported_to_a_folder(run: Runner, inbox: Path) -> None:
+    write_lines(inbox / "b.jsonl", [claude_line(1, "half \ud800")])
+    run.ok("import", str(inbox))
+    folder = inbox / "out" / "pages"
+    assert "Exported 2 sessions to" in run.ok("export", "--all", "-o", str(folder)).out
+    pages = sorted(folder.iterdir())
+    assert [page.suffix for page in pages] == [".md", ".md"]
+    assert any("half \\ud800" in page.read_text("utf-8") for page in pages)
+    told = run.ok("export", "--all", "--json", "-o", str(folder)).json
+    assert sorted(told["files"]) == [str(page.with_suffix(".json")) for page in pages]
+
+
+def test_what_is_not_one_session_is_refused(run: Runner, inbox: Path) -> None:
+    write_lines(inbox / "b.jsonl", [claude_line(1, "x")])
+    run.ok("import", str(inbox))
+    assert "no session 'zzz'" in run("export", "zzz").err
+    done = run("export", "claude")
+    assert (done.code, done.err.count("claude-code-20260227-")) == (1, 2)
+    assert "is not unique" in done.err
+    for wrong in (["export"], ["export", "x", "--all"], ["export", "--all"]):
+        assert run(*wrong).code == 2
+
+
+def test_an_export_that_fails_leaves_nothing_behind(run: Runner, inbox: Path) -> None:
+    run.ok("import", str(inbox))
+    folder = inbox / "full"
+    folder.mkdir()
+    (folder / "there").mkdir()
+    assert run("export", "claude-code", "-o", str(folder / "there")).code == 3
+    assert [path.name for path in folder.iterdir()] == ["there"]
+
+
+def test_the_names_of_the_sources_are_those_of_the_readers() -> None:
+    assert sorted(importing.SOURCES) == sorted(SOURCES)
+
+
+def test_a_bar_is_shown_to_a_person_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.bar("Reading", 10) as advance:
+        advance(5)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "is_terminal", lambda _: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.bar("Reading", 10) as advance:
+        advance(10)
+    assert "Reading" in capsys.readouterr().err
+
+
+def test_files_that_were_not_read_are_counted() -> None:
+    assert transfer_messages.other_files(1, 2) == (
+        "1 file has not changed since; 2 files were not recognised."
+    )
