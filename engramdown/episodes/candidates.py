@@ -33,7 +33,7 @@ def candidates(
     freshness: Sequence[int],
     wanted: Callable[[int], bool],
 ) -> list[int]:
-    """Return the keys of the candidates.
+    """Return the keys of the candidates, those of most worth first.
 
     Args:
         terms: Where each term stands.
@@ -92,7 +92,7 @@ def _newest(
         first = nlargest(need, keys, key=age)
         if all(map(wanted, first)):
             return first
-        keys.sort(key=age, reverse=True)
+    keys.sort(key=age, reverse=True)
     kept: list[int] = []
     for key in keys:
         if len(kept) == need:

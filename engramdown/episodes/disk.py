@@ -35,7 +35,7 @@ class EpisodeDisk:
 
     # ---- files that stay open ----
 
-    def open(self, path: Path, *, write: bool = False, new: bool = False) -> int:
+    def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
         """Open a file and return its descriptor; to write means to append to it.
 
         Args:
@@ -54,7 +54,7 @@ class EpisodeDisk:
             raise
         except OSError:
             # The system's words for a link and for a pipe that nobody reads tell nobody what to do.
-            _check_regular(path, path.lstat().st_mode)
+            _check_regular(path, os.lstat(path).st_mode)
             raise
         try:
             _check_regular(path, os.fstat(descriptor).st_mode)
@@ -283,6 +283,6 @@ def _read_at(descriptor: int, length: int, start: int) -> bytes:
     return os.read(descriptor, length)
 
 
-def _check_regular(path: Path, mode: int) -> None:
+def _check_regular(path: Path | str, mode: int) -> None:
     if not stat.S_ISREG(mode):
         raise StoreError(f"{path}: is no file; a transcript must be one. Move it away.")

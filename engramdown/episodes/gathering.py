@@ -14,7 +14,7 @@ from engramdown.episodes.candidates import Lists, candidates
 from engramdown.episodes.episode import ROLES
 from engramdown.episodes.folding import spelt, tokens
 from engramdown.episodes.query import Query
-from engramdown.episodes.ranking import REACH, Evidence, Mark, Ranked, idf, rank
+from engramdown.episodes.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
 from engramdown.episodes.rows import CHUNK, Chunk, Fact
 from engramdown.episodes.source import Source
 from engramdown.episodes.surroundings import Limits, Moment
@@ -55,12 +55,10 @@ def best(source: Source, query: Query, wanted: Wanted) -> Best:
     """Return what answers ``query``."""
     terms = [lists_of(source, term.words) for term in query.terms]
     holders = [min(sum(map(len, lists)), source.total) for lists in terms]
-    weights = [
-        term.weight * idf(number, source.total)
-        for term, number in zip(query.terms, holders, strict=True)
-    ]
+    worth = worths(query, holders, source.total)
     gathering = _Gathering(source, wanted)
-    chosen = candidates(terms, weights, source.freshness(), gathering.takes)
+    chosen = candidates(terms, worth, source.freshness(), gathering.takes)
+    chosen += gathering.beside(chosen)
     places = gathering.places(chosen)
     keys = [gathering.near(lists) for lists in terms]
     evidence = Evidence(keys, holders, source.total, gathering.marks(places, keys))
@@ -106,12 +104,17 @@ class _Gathering:
         self._chunks: dict[int, Chunk] = {}
         self._keys: dict[int, int] = {}
         self._segments: list[tuple[int, int, int]] = []
+        self._speakers: dict[tuple[int, int], tuple[str, bool]] = {}
         number = source.number(wanted.session) if wanted.session else None
         self._only = frozenset(source.chunks(number)) if number is not None else None
         self._none = bool(wanted.session) and number is None
+        self._all = wanted == Wanted() and source.is_plain()
 
     def takes(self, key: int) -> bool:
         """Whether a line is wanted."""
+        return self._all or self._takes(key)
+
+    def _takes(self, key: int) -> bool:
         number, at = divmod(key, CHUNK)
         if self._none or (self._only is not None and number not in self._only):
             return False
@@ -120,6 +123,12 @@ class _Gathering:
         return self._wanted.takes(fact.role, fact.ts) and not self._source.is_excluded(
             chunk.session, fact.seq
         )
+
+    def beside(self, chosen: Sequence[int]) -> list[int]:
+        """Return the lines right before and after the first that are wanted too."""
+        found = dict.fromkeys(key for one in chosen[:BESIDE] for key in self._next_to(one))
+        known = frozenset(chosen)
+        return [key for key in found if key not in known and self._takes(key)]
 
     def places(self, chosen: Sequence[int]) -> dict[int, Place]:
         """Return where the candidates stand, by the keys that ranking knows them by."""
@@ -158,11 +167,34 @@ class _Gathering:
         return {name: self._mark(self._keys[name]) for name in names}
 
     def _mark(self, key: int) -> Mark:
-        fact = self._chunk(key // CHUNK).fact(key % CHUNK)
-        speaker = self._source.speaker(fact.name)
-        own = fact.role == _USER and not speaker
-        said_by = speaker or ROLES[fact.role]
-        return Mark(fact.ts / _MILLION, said_by.lower(), own, fact.length)
+        number, at = divmod(key, CHUNK)
+        chunk = self._chunks.get(number) or self._chunk(number)
+        _, _, ts, length, role, name = chunk.values(at)
+        said_by, own = self._speakers.get((role, name)) or self._speaker(role, name)
+        return Mark(ts / _MILLION, said_by, own, length)
+
+    def _speaker(self, role: int, name: int) -> tuple[str, bool]:
+        """Return who speaks, and whether it is a person to an assistant."""
+        speaker = self._source.speaker(name)
+        found = ((speaker or ROLES[role]).lower(), role == _USER and not speaker)
+        self._speakers[role, name] = found
+        return found
+
+    def _next_to(self, key: int) -> Iterator[int]:
+        number, at = divmod(key, CHUNK)
+        chunk = self._chunk(number)
+        if at:
+            yield key - 1
+        elif chunk.place:
+            before = self._source.find(chunk.session, chunk.place - 1)
+            if before is not None:
+                yield before * CHUNK + CHUNK - 1
+        if at + 1 < chunk.lines:
+            yield key + 1
+        elif chunk.lines == CHUNK:
+            after = self._source.find(chunk.session, chunk.place + 1)
+            if after is not None:
+                yield after * CHUNK
 
     def _around(self, number: int, at: int, shift: int) -> Iterator[tuple[int, int, int]]:
         """Yield the keys from :data:`REACH` lines before to as many behind a line.

@@ -21,7 +21,7 @@ from engramdown.episodes.rows import Chunk
 from engramdown.episodes.schema import VERSION, create, tune
 from engramdown.episodes.source import Unusable
 from engramdown.episodes.stems import stem
-from engramdown.episodes.upkeep import Upkeep
+from engramdown.episodes.upkeep import FACTS, Upkeep
 
 __all__ = ["FAILURES", "Index", "fresh", "stored"]
 
@@ -57,9 +57,11 @@ class Index:
             raise Unusable
 
     def _is_sane(self) -> bool:
-        """Whether there are words if there are lines: seen in FTS5's own table, not by a count."""
-        lines = self._run("SELECT 1 FROM facts WHERE name = 'total' AND value > 0").fetchone()
-        return not lines or self._run("SELECT 1 FROM words_idx LIMIT 1").fetchone() is not None
+        """Whether nothing is missing; words are looked for in FTS5's own table, not counted."""
+        facts = dict(self._run("SELECT name, value FROM facts"))
+        words = self._run("SELECT 1 FROM words_idx LIMIT 1").fetchone()
+        # None at all is what an index has before it is filled.
+        return not facts or (set(facts) == set(FACTS) and bool(words or not facts["total"]))
 
     # ---- what it knows ----
 
@@ -132,6 +134,11 @@ class Index:
     def speakers(self) -> Iterable[str]:
         """Return the names of those who speak."""
         return [row[0] for row in self._run("SELECT name FROM names WHERE speaks")]
+
+    def is_plain(self) -> bool:
+        """Whether every line that has words may be recalled when nothing else is said."""
+        known = self.upkeep
+        return not (known.facts["recalled"] or known.hidden or known.excluded)
 
     def is_excluded(self, session: int, seq: int) -> bool:
         """Whether a line is kept out of recall."""

@@ -33,6 +33,7 @@ _NAME: Final = (
     "ON CONFLICT DO UPDATE SET speaks = speaks OR excluded.speaks RETURNING number"
 )
 _EVENT: Final = ROLES.index("event")
+_RECALLED: Final = ROLES.index("memory_read")
 _SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
 
 
@@ -95,7 +96,7 @@ class Intake:
         self._new: dict[int, int] = {}
         self._names: dict[tuple[str, bool], int] = {}
         self._next = _one(connection, "SELECT coalesce(max(number), 0) + 1 FROM chunks")
-        self._added = 0
+        self._recalled = 0
         self.marked = False
 
     def take(self, session: Known, block: bytes) -> None:
@@ -140,10 +141,10 @@ class Intake:
         chunks = ((number, *chunk) for number, chunk in self._chunks.values())
         run("REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?)", chunks)
         self._write_freshness()
-        self._connection.execute(
-            "UPDATE facts SET value = value + ? WHERE name IN ('total', 'latest')", (self._added,)
-        )
-        self._words, self._chunks, self._added = [], {}, 0
+        add = "UPDATE facts SET value = value + ? WHERE name = ?"
+        count = len(self._words)
+        run(add, ((count, "total"), (count, "latest"), (self._recalled, "recalled")))
+        self._words, self._chunks, self._recalled = [], {}, 0
 
     @property
     def waiting(self) -> int:
@@ -190,7 +191,7 @@ class Intake:
         """Return what is kept of a line; note its words."""
         if line.role not in (_EVENT, BROKEN):
             self._words.append((key, folded(line.text)))
-            self._added += 1
+            self._recalled += line.role == _RECALLED
         name = self._name(line) if line.name else 0
         length = length_of(line.text)
         return Fact(offset + line.start, line.seq, line.ts, length, line.role, name)

@@ -171,8 +171,7 @@ class Recall:
 
     def _line(self, source: Source, place: Place) -> bytes:
         start, end = place.chunk.range(place.at)
-        path = self.folder / f"{source.name(place.chunk.session)}{SUFFIX}"
-        file = self._disk.open(path)
+        file = self._disk.open(f"{self.folder}/{source.name(place.chunk.session)}{SUFFIX}")
         try:
             return self._disk.read(file, start, end)
         finally:

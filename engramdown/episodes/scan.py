@@ -96,6 +96,10 @@ class Scan:
         """Return the names of those who speak."""
         return self._speakers
 
+    def is_plain(self) -> bool:
+        """Whether every line that has words may be recalled when nothing else is said."""
+        return False
+
     def is_excluded(self, session: int, seq: int) -> bool:
         """Whether a line is kept out of recall."""
         return session in self._hidden or (session, seq) in self._excluded

@@ -12,6 +12,7 @@ import unicodedata
 from typing import Final
 
 from engramdown.episodes.folding import tokens
+from engramdown.episodes.stems import stem
 
 __all__ = ["LONGEST", "find", "snippet", "where"]
 
@@ -58,7 +59,8 @@ def where(text: str, stems: frozenset[str]) -> tuple[int, int]:
     """
     found = []
     for word in _WORD.finditer(text):
-        hit = stems.intersection(tokens(word[0]))
+        said = word[0]
+        hit = stems & ({stem(said.lower())} if said.isascii() else set(tokens(said)))
         if hit:
             found.append((word.start(), word.end(), hit))
     best, chosen = 0, (0, 0)

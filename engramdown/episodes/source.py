@@ -66,6 +66,10 @@ class Source(Protocol):
         """Return the names of those who speak."""
         ...
 
+    def is_plain(self) -> bool:
+        """Whether every line that has words may be recalled when nothing else is said."""
+        ...
+
     def is_excluded(self, session: int, seq: int) -> bool:
         """Whether a line is kept out of recall."""
         ...

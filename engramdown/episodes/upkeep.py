@@ -24,13 +24,13 @@ from engramdown.episodes.stems import stem
 from engramdown.errors import StoreError
 from engramdown.words import STOP_WORDS
 
-__all__ = ["LISTED", "Upkeep"]
+__all__ = ["FACTS", "LISTED", "Upkeep"]
 
 _BATCH: Final = 50_000
 _BLOCK: Final = 4 * 1024 * 1024
 LISTED: Final = 2_000
 """In how many lines a word must stand to get a list of its own."""
-_FACTS: Final = ("total", "latest", "lists", "listed", "looked", "cost", "touched")
+FACTS: Final = ("total", "latest", "recalled", "lists", "listed", "looked", "cost", "touched")
 _UNASKED: Final = frozenset(stem(word) for word in STOP_WORDS)
 
 
@@ -66,7 +66,7 @@ class Upkeep:
     def fill(self) -> None:
         """Take in everything, into an index that is new and that nobody else knows."""
         self._run("BEGIN IMMEDIATE")
-        for name in _FACTS:
+        for name in FACTS:
             self._remember(name, 0)
         started = time.time()
         moment = watch.moment_of(self._folder)
@@ -170,8 +170,7 @@ class Upkeep:
             self._write(lambda: self._take(names))
 
     def _changed(self, sessions: dict[str, watch.Seen]) -> list[str]:
-        look, folder = watch.look, self._folder
-        return [name for name, seen in sessions.items() if look(folder, name) != seen]
+        return watch.changed(self._folder, sessions)
 
     # ---- taking in ----
 

@@ -13,6 +13,7 @@ import contextlib
 import os
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,6 +23,7 @@ __all__ = [
     "RECENT",
     "SUFFIX",
     "Seen",
+    "changed",
     "is_due",
     "listing",
     "look",
@@ -69,6 +71,22 @@ def look(folder: Path, session: str) -> Seen | None:
     if not stat.S_ISREG(found.st_mode):
         return None
     return Seen(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def changed(folder: Path, sessions: Mapping[str, Seen]) -> list[str]:
+    """Return those of ``sessions`` whose files are not what they were."""
+    lstat, before = os.lstat, f"{folder}{os.sep}"
+    found = []
+    for session, seen in sessions.items():
+        try:
+            now = lstat(f"{before}{session}{SUFFIX}")
+        except OSError:
+            found.append(session)
+            continue
+        # This is done for every file at every question.
+        if now.st_size != seen.size or now.st_mtime_ns != seen.changed or now.st_ino != seen.inode:
+            found.append(session)
+    return found
 
 
 def touch(cache: Path, session: str) -> None:

@@ -36,7 +36,7 @@ def test_what_is_not_wanted_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> N
 def test_no_more_are_chosen_than_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST", 3)
     terms = [[[1, 2]], [[1, 2, 3, 4, 5]]]
-    assert candidates(terms, [2.0, 1.0], [0], anything) == [1, 2, 5]
+    assert candidates(terms, [2.0, 1.0], [0], anything) == [2, 1, 5]
     assert candidates(terms, [2.0, 1.0], [0], lambda key: key != 1) == [2, 5, 4]
 
 

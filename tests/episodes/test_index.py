@@ -98,7 +98,7 @@ def test_where_nothing_can_be_kept_an_index_in_memory_answers(
     reader = EpisodicMemory(root)
     assert answers(reader) == scanned
     append(root / "episodes" / "s0.jsonl", line(99, "zeppelin"))
-    assert found(reader, "zeppelin") == ["s0#99"]
+    assert found(reader, "zeppelin", 1) == ["s0#99"]
 
 
 def test_the_cache_is_made_when_it_is_needed(root: Path) -> None:
@@ -164,7 +164,7 @@ def test_whatever_happens_to_the_index_no_result_changes(
     harm(index_of(root))
     assert answers(other) == before
     append(root / "episodes" / "s1.jsonl", line(999, "zeppelin"))
-    assert found(reader, "zeppelin") == found(other, "zeppelin") == ["s1#999"]
+    assert found(reader, "zeppelin", 1) == found(other, "zeppelin", 1) == ["s1#999"]
     before = answers(reader)
     assert answers(other) == before
     reader.close()
@@ -207,7 +207,7 @@ def test_an_index_is_used_again(root: Path) -> None:
     inode = index_of(root).stat().st_ino
     append(root / "episodes" / "s1.jsonl", line(999, "zeppelin"))
     with closing(memory(root)) as reader:
-        assert found(reader, "zeppelin") == ["s1#999"]
+        assert found(reader, "zeppelin", 1) == ["s1#999"]
         before = answers(reader)
     with closing(memory(root)) as reader:
         assert answers(reader) == before
@@ -241,7 +241,7 @@ def test_a_line_of_another_process_is_found_at_once(root: Path) -> None:
             with_it.close()
         """
         subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(root)], check=True)
-        assert found(reader, "zeppelin") == ["new#1"]
+        assert found(reader, "zeppelin", 1) == ["new#1"]
 
 
 def test_a_torn_last_line_waits_and_a_broken_one_is_counted(root: Path) -> None:
@@ -251,9 +251,9 @@ def test_a_torn_last_line_waits_and_a_broken_one_is_counted(root: Path) -> None:
         append(path, whole[:20])
         assert found(reader, "zeppelin") == []
         append(path, whole[20:])
-        assert found(reader, "zeppelin") == ["s1#999"]
+        assert found(reader, "zeppelin", 1) == ["s1#999"]
         append(path, b"no json\n" + line(1001, "dirigible"))
-        assert found(reader, "dirigible") == ["s1#1001"]
+        assert found(reader, "dirigible", 1) == ["s1#1001"]
         assert reader._recalling()._shelf.ask(lambda source: source.broken()) == 1
 
 
@@ -268,7 +268,7 @@ def test_a_file_that_was_replaced_cut_short_or_removed_is_read_again(root: Path)
         assert found(reader, "ship", session="s1")
         path.write_bytes(line(0, "", role="event", event="start") + line(1, "zeppelin"))
         assert found(reader, "ship") == []
-        assert found(reader, "zeppelin") == ["s1#1"]
+        assert found(reader, "zeppelin", 1) == ["s1#1"]
         path.unlink()
         assert found(reader, "zeppelin") == []
         assert found(reader, "lake", session="s0")
@@ -312,14 +312,14 @@ def test_a_transcript_that_cannot_be_read_is_read_when_it_can(root: Path) -> Non
     with closing(memory(root)) as reader:
         assert found(reader, "zeppelin") == []
         path.chmod(0o600)
-        assert found(reader, "zeppelin") == ["locked#1"]
+        assert found(reader, "zeppelin", 1) == ["locked#1"]
 
 
 def test_no_transcripts_are_no_hits(tmp_path: Path) -> None:
     with closing(EpisodicMemory(tmp_path)) as reader:
-        assert found(reader, "boat") == found(reader, "boat", mode="exact") == []
+        assert found(reader, "boat", 1) == found(reader, "boat", mode="exact") == []
         write(tmp_path, "first", ["a boat"])
-        assert found(reader, "boat") == ["first#1"]
+        assert found(reader, "boat", 1) == ["first#1"]
 
 
 def test_lists_of_words_grow_with_the_transcripts(root: Path) -> None:
@@ -328,7 +328,7 @@ def test_lists_of_words_grow_with_the_transcripts(root: Path) -> None:
         path = root / "episodes" / "s2.jsonl"
         for number in range(40):
             append(path, line(1000 + number, f"boat number{number}", 9000 + number))
-            assert found(reader, f"number{number}") == [f"s2#{1000 + number}"]
+            assert found(reader, f"number{number}", 1) == [f"s2#{1000 + number}"]
         newest = found(reader, "boat", 5, mode="exact")
         assert newest == [f"s2#{seq}" for seq in range(1039, 1034, -1)]
         indexed = answers(reader)
@@ -349,18 +349,18 @@ def test_of_many_sessions_those_are_looked_at_that_change(
         found(reader, "boat")
         found(reader, "boat")
         append(root / "episodes" / "s7.jsonl", line(999, "zeppelin"))
-        assert found(reader, "zeppelin") == ["s7#999"]
+        assert found(reader, "zeppelin", 1) == ["s7#999"]
         pointer = writer.log("s0", "user", "a dirigible")
-        assert found(reader, "dirigible") == [str(pointer)]
+        assert found(reader, "dirigible", 1) == [str(pointer)]
         again = writer.log("s0", "user", "a balloon")
-        assert found(reader, "balloon") == [str(again)]
+        assert found(reader, "balloon", 1) == [str(again)]
         write(root, "new", ["a kite"])
-        assert found(reader, "kite") == ["new#1"]
+        assert found(reader, "kite", 1) == ["new#1"]
         append(root / "episodes" / "s3.jsonl", line(999, "a glider"))
         os.utime(root / "episodes" / "s3.jsonl", (3, 3))
         monkeypatch.setattr(watch, "_SELDOM", -1.0)
         monkeypatch.setattr(watch, "_SHARE", 0)
-        assert found(reader, "glider") == ["s3#999"]
+        assert found(reader, "glider", 1) == ["s3#999"]
 
 
 def test_a_killed_process_leaves_an_index_that_answers(root: Path) -> None:

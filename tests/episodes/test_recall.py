@@ -82,7 +82,7 @@ def test_a_hit_says_where_when_and_who(reader: EpisodicMemory, tmp_path: Path) -
     said = line(9, "a zeppelin", 40, role="tool_result", name="look", call="c1")
     append(tmp_path / "episodes" / "lake.jsonl", said)
     for mode in get_args(Mode):
-        (hit,) = reader.recall("zeppelin", mode=mode)
+        (hit,) = reader.recall("zeppelin", 1, mode=mode)
         assert str(hit.pointer) == "lake#9"
         assert hit.time == stamp(START + timedelta(minutes=40))
         assert (hit.session, hit.seq, hit.role, hit.name) == ("lake", 9, "tool_result", "look")
@@ -96,7 +96,7 @@ def test_the_snippet_of_a_long_turn_holds_what_was_found(
     text = "filler " * 90 + "the zeppelin landed " + "filler " * 90
     append(tmp_path / "episodes" / "lake.jsonl", line(9, text))
     for mode in get_args(Mode):
-        (hit,) = reader.recall("zeppelin", mode=mode)
+        (hit,) = reader.recall("zeppelin", 1, mode=mode)
         assert "the zeppelin landed" in hit.snippet
         assert hit.text == text
         assert len(hit.snippet) < 250
@@ -187,7 +187,7 @@ def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> No
     write(tmp_path, "two", ["the boat", "after"], 4)
     write(tmp_path, "later", ["too late"], 30)
     with closing(memory(tmp_path)) as reader:
-        (around,) = reader.around(reader.recall("boat"))
+        (around,) = reader.around(reader.recall("boat", 1))
         assert [(each.session, each.seq) for each in around.before] == [
             ("one", 1),
             ("one", 2),
