@@ -1,12 +1,14 @@
 """Takes back what was imported from one source.
 
 Promises: what was recorded here stays, and so does what came from other sources, with every whole
-text that any of it shows cut. Killed half-way, the next run does the rest.
+text that any of it shows cut. What was made of the sessions goes with them: cards, and the index,
+which comes back. Killed half-way, the next run does the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,12 +18,17 @@ from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.importing import alone
 from engramdown.episodes.importers.ledger import Ledger
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions, lines
+from engramdown.episodes.traces import Traces
+from engramdown.episodes.watch import CACHE
 
 __all__ = ["Purged", "purge_import"]
 
 _LOCK_TIMEOUT: Final = 10.0
+# What a crash left beside the file of a session.
+_PIECE: Final = re.compile(r"(.+?)\.(?:torn-[0-9]+|jsonl\..+\.part).*")
+# It holds the words of what it was made of; the next question makes it again.
+_INDEX: Final = ("index.sqlite", "index.seal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +74,11 @@ def _purge(folder: Path, source: str, disk: EpisodeDisk, *, dry: bool) -> Purged
         texts -= _texts(sessions, disk, set(sessions.ids()) - set(names))
     files = sum(entry.source == source for entry in ledger.entries)
     if not dry:
-        payloads = Payloads(folder / PAYLOADS, disk, durable=True)
         # Whoever is interrupted here finds the rest again: the ledger goes last.
-        for text in sorted(texts):
-            disk.remove(payloads.path(text))
-        _remove(folder, names, disk)
+        _remove_texts(folder, texts, disk)
+        _remove_sessions(folder, names, disk)
+        if names or files:
+            _remove_index(folder.parent / CACHE, disk)
         ledger.forget(source)
     return Purged(names, sum(info.lines for info in gone), len(texts), files)
 
@@ -87,15 +94,30 @@ def _texts(sessions: Sessions, disk: EpisodeDisk, names: Iterable[str]) -> set[s
     return found
 
 
-def _remove(folder: Path, names: Iterable[str], disk: EpisodeDisk) -> None:
+def _remove_texts(folder: Path, texts: Iterable[str], disk: EpisodeDisk) -> None:
+    traces = Traces(folder.parent, disk)
+    for text in sorted(texts):
+        for path in traces.payload(text):
+            disk.remove(path)
+
+
+def _remove_sessions(folder: Path, names: Sequence[str], disk: EpisodeDisk) -> None:
+    """Remove sessions, and after them what was made of them."""
+    traces, sessions = Traces(folder.parent, disk), Sessions(folder, disk)
+    matches = ((_PIECE.fullmatch(name), name) for name in disk.names(folder))
+    pieces = [(found[1], name) for found, name in matches if found]
     lock = FolderLock(folder / ".lock", disk, _LOCK_TIMEOUT)
-    torn = [name for name in disk.names(folder) if ".torn-" in name]
     try:
         for name in names:
+            rest = [folder / piece for session, piece in pieces if session == name]
             with lock.hold():
-                for rest in torn:
-                    if rest.startswith(f"{name}.torn-"):
-                        disk.remove(folder / rest)
-                disk.remove(Sessions(folder, disk).path(name))
+                for path in (*rest, *traces.derived(name), sessions.path(name)):
+                    disk.remove(path)
     finally:
         lock.close()
+
+
+def _remove_index(cache: Path, disk: EpisodeDisk) -> None:
+    for name in disk.names(cache):
+        if name.startswith(_INDEX):
+            disk.remove(cache / name)

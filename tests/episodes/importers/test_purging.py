@@ -15,6 +15,7 @@ from engramdown.episodes.importers.importing import Importer
 from engramdown.episodes.importers.purging import Purged, purge_import
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.traces import Traces
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings
 from tests.episodes.importers.shop import Shop, claude_line, write_lines
@@ -69,6 +70,24 @@ def test_a_purge_takes_its_source_and_nothing_else(shop: Shop) -> None:
     assert purge_import(shop.folder, "openai").payloads == 0
     left = {name: data for name, data in shop.files().items() if "torn" not in name}
     assert left == before | {"imports/ledger.jsonl": b""}
+
+
+def test_what_was_made_of_the_sessions_goes_with_them(shop: Shop) -> None:
+    write_lines(shop.inbox / "a.jsonl", [claude_line(1, "marmalade")])
+    (brought,) = shop.bring().sessions
+    record(shop, "native", "native words")
+    root = shop.folder.parent
+    for path in Traces(root, EpisodeDisk()).derived(brought.session):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("a card", "utf-8")
+    assert EpisodicMemory(root).recall("marmalade")
+    (shop.folder / f"{brought.session}.jsonl.1-ab.part").touch()
+    purge_import(shop.folder, "claude-code")
+    left = [path for path in root.rglob("*") if path.is_file() and shop.inbox not in path.parents]
+    assert not [path for path in left if brought.session in path.name]
+    assert not [path for path in left if b"marmalade" in path.read_bytes()]
+    assert not EpisodicMemory(root).recall("marmalade")
+    assert EpisodicMemory(root).recall("native words")
 
 
 def test_what_was_purged_can_come_again(shop: Shop) -> None:
@@ -179,9 +198,9 @@ def test_a_session_that_vanishes_while_it_grows_is_said(shop: Shop) -> None:
     write_lines(path, [claude_line(2, "two")], mode="a")
 
     class Vanishing(EpisodeDisk):
-        def open(self, path: Path, *, write: bool = False, new: bool = False) -> int:
-            if write and path.stem == brought.session:
-                path.unlink()
+        def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
+            if write and Path(path).stem == brought.session:
+                Path(path).unlink()
             return super().open(path, write=write, new=new)
 
     importer = Importer(shop.folder, EpisodeSettings(), Vanishing())
