@@ -28,6 +28,7 @@ from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import CODES, Finding, Level, find
 from engramdown.cortex.inspection import UNREADABLE, inspect
 from engramdown.cortex.repair import Ids, repair
+from engramdown.cortex.tidying import Tidying, plan_tidying, tidy
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.hippocampus.files import FileChange
@@ -55,6 +56,17 @@ class _Report:
         return (self.folder / finding.file).resolve()
 
 
+@dataclass(frozen=True, slots=True)
+class _Mended:
+    """What was mended, or would be: memory files, and transcripts."""
+
+    changes: tuple[FileChange, ...] = ()
+    tidied: tuple[Tidying, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changes or self.tidied)
+
+
 @click.command()
 @click.option("--fix", "mend", is_flag=True, help="Mend what is safe; shows the diff and asks.")
 @click.option("--yes", is_flag=True, help="Mend without asking.")
@@ -62,18 +74,20 @@ class _Report:
 @dry_run_option
 @pass_place
 def doctor(place: Place, /, *, mend: bool, dry_run: bool, **_: object) -> None:
-    """Find what is wrong in the files of memory, by file and line.
+    """Find what is wrong in the files of memory and in transcripts, by file and line.
 
     Looking changes nothing. --fix mends lines that Engramdown wrote: wrong values, ids and
-    lines that stand twice, memories that have expired. What you wrote is only reported.
+    lines that stand twice, memories that have expired. It ends sessions that nobody ended. What
+    you wrote is only reported.
     """
-    changes = _mend(place) if mend or dry_run else []
+    done = _mend(place) if mend or dry_run else _Mended()
     reports = _look(place)
     if given()["as_json"]:
-        output.print_json(_data(reports, changes))
+        output.print_json(_data(reports, done))
     else:
         screen = output.screen()
-        screen.show([line((said.mended(len(changes)), "good"))] if changes and not dry_run else [])
+        if done.changes and not dry_run:
+            screen.show([line((said.mended(len(done.changes)), "good"))])
         screen.show(_lines(reports))
     raise Exit(_exit_code(reports))
 
@@ -120,20 +134,25 @@ def _exit_code(reports: Iterable[_Report]) -> int:
 # ---- mending ----
 
 
-def _mend(place: Place) -> list[FileChange]:
+def _mend(place: Place) -> _Mended:
     """Show what would be mended, ask, and mend it; return what changed."""
     ids = Ids()
-    changes = _rehearsed(open_cortex(place), ids)
+    cortex = open_cortex(place)
+    changes = _rehearsed(cortex, ids)
+    settings = cortex.settings.episodes
+    plans = [plan_tidying(store.root, settings) for store in cortex.stores]
+    done = _Mended(tuple(changes), tuple(filter(None, plans)))
     as_json, dry_run = given()["as_json"], given()["dry_run"]
     if not as_json:
-        _show(changes, dry_run=dry_run)
-    if not changes or dry_run:
-        return changes
+        _show(done, dry_run=dry_run)
+    if not done or dry_run:
+        return done
     _ask(as_json=as_json)
     if _rehearsed(_open(place), ids) != changes:
         raise RefusalError(said.CHANGED_MEANWHILE)
     _repair(_open(place), ids)
-    return changes
+    tidy(done.tidied, settings)
+    return done
 
 
 def _open(place: Place) -> Cortex:
@@ -154,12 +173,26 @@ def _repair(cortex: Cortex, ids: Ids) -> None:
         repair(store, today(), next_id)
 
 
-def _show(changes: Sequence[FileChange], *, dry_run: bool) -> None:
+def _show(done: _Mended, *, dry_run: bool) -> None:
     screen = output.screen()
     if dry_run:
         screen.show([line((messages.DRY_RUN, "warn"))])
-    screen.show(rehearsed_lines(changes) if changes else [line((said.NOTHING_TO_MEND, "dim"))])
+    screen.show([*rehearsed_lines(done.changes), *map(line, _tidied(done))])
+    if not done:
+        screen.show([line((said.NOTHING_TO_MEND, "dim"))])
     screen.show([line()])
+
+
+def _tidied(done: _Mended) -> list[str]:
+    """Return what is tidied in the transcripts, one sentence each."""
+    return [
+        sentence
+        for each in done.tidied
+        for sentence in (
+            *map(said.ends, each.open),
+            *(said.removes(path.name, why) for path, why in each.told),
+        )
+    ]
 
 
 def _ask(*, as_json: bool) -> None:
@@ -231,14 +264,15 @@ def _padded(text: str, width: int) -> str:
     return f"{text}{' ' * max(width - cells(text), 0)}  "
 
 
-def _data(reports: Sequence[_Report], changes: Sequence[FileChange]) -> dict[str, Any]:
+def _data(reports: Sequence[_Report], done: _Mended) -> dict[str, Any]:
     found = [finding for report in reports for finding in report.findings]
     return {
         "healthy": all(finding.level == "note" for finding in found),
         **{f"{level}s": sum(each.level == level for each in found) for level in _LEVELS},
         "fixable": sum(finding.fixable for finding in found),
         "dry_run": given()["dry_run"],
-        "changes": rehearsed_data(changes),
+        "changes": rehearsed_data(done.changes),
+        "tidied": _tidied(done),
         "scopes": [_report_data(report) for report in reports],
     }
 

@@ -16,8 +16,10 @@ __all__ = [
     "CHANGED_MEANWHILE",
     "NEEDS_YES",
     "NOTHING_TO_MEND",
+    "ends",
     "healthy",
     "mended",
+    "removes",
     "summary",
 ]
 
@@ -59,6 +61,16 @@ def mended(files: int) -> str:
     'Mended 2 files; `engramdown undo` takes a step back.'
     """
     return f"Mended {_count(files, 'file')}; `engramdown undo` takes a step back."
+
+
+def ends(session: str) -> str:
+    """Say that a session is ended that nobody ended."""
+    return f"End the session {session}, with the time of its last line"
+
+
+def removes(name: str, why: str) -> str:
+    """Say that the note of a process that ended is removed, and what it told."""
+    return f"Remove {name}, which told that {why}"
 
 
 def _count(number: int, what: str) -> str:

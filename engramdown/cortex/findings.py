@@ -266,7 +266,7 @@ CODES: Final[Mapping[str, Code]] = {
     "degraded": Code(
         "error",
         "memory is degraded: {reason}",
-        "make room or let us write there; of a process that ended, delete the file once read",
+        "make room, or let us write there; what a process that ended left is only a note: --fix",
     ),
     "episode-line": Code(
         "warning",
@@ -277,6 +277,21 @@ CODES: Final[Mapping[str, Code]] = {
         "note",
         "{size} bytes of a line that a crash cut short, taken out of the transcript",
         "look into it, then delete it",
+    ),
+    "unfinished-line": Code(
+        "note",
+        "the last line has no end, {size} bytes of it: a crash cut it short",
+        "leave it: it is set aside when the session goes on",
+    ),
+    "missing-text": Code(
+        "warning",
+        "whole texts that are gone from payloads/: {count}; the first belongs to this line",
+        "restore episodes/payloads from a backup, if you have one",
+    ),
+    "left-open": Code(
+        "note",
+        "nobody ended this session; the last line is of {date}",
+        "leave it, or end it: `engramdown log end`, `engramdown doctor --fix`",
     ),
 }
 """Every code with its level, its sentence and the next step."""

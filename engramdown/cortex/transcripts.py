@@ -6,21 +6,25 @@ text of a transcript.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.memory import FOLDER
+from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions, lines
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import StoreError
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 
-_TORN = ".torn-"
+_TORN: Final = ".torn-"
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,40 +72,74 @@ def count_transcripts(root: Path) -> Tally:
 def inspect_transcripts(root: Path) -> list[Finding]:
     """Return what is wrong with the transcripts of the scope at ``root``."""
     folder, disk = root / FOLDER, EpisodeDisk()
+    sessions = Sessions(folder, disk)
     found = []
     try:
         for name, trouble in find_trouble(folder, disk):
-            found.append(find(_place(name), "degraded", reason=str(trouble)))
+            told = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))
+            found.append(told)
         for name in disk.names(folder):
             if _TORN in name:
                 size = (folder / name).stat().st_size
                 found.append(find(_place(name), "torn-line", size=size))
-        for session in Sessions(folder, disk).ids():
-            found += _inspect_session(folder / f"{session}.jsonl", disk)
+        payloads = Payloads(folder / PAYLOADS, disk, durable=False)
+        for session in sessions.ids():
+            found += _inspect_session(sessions.path(session), disk, payloads)
+        for info in left_open(sessions, disk):
+            place = _place(sessions.path(info.id).name)
+            found.append(find(place, "left-open", fixable=True, date=info.last[:10]))
     except OSError as error:
         found.append(find(_place("."), "cannot-read", reason=error.strerror))
     return found
 
 
-def _inspect_session(path: Path, disk: EpisodeDisk) -> list[Finding]:
+def _inspect_session(path: Path, disk: EpisodeDisk, payloads: Payloads) -> list[Finding]:
+    name, _ = _place(path.name)
     try:
-        broken = list(_broken(path, disk))
+        look = _look(path, disk, payloads)
+        cut = look.unfinished and not disk.is_kept(path)
     except FileNotFoundError:
         return []
     except (OSError, StoreError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        return [find(_place(path.name), "cannot-read", reason=reason)]
-    if not broken:
-        return []
-    place = (_place(path.name)[0], broken[0])
-    return [find(place, "episode-line", count=len(broken))]
+        return [find((name, 0), "cannot-read", reason=reason)]
+    found = []
+    if look.broken:
+        found.append(find((name, look.broken[0]), "episode-line", count=len(look.broken)))
+    if look.missing:
+        found.append(find((name, look.missing[0]), "missing-text", count=len(look.missing)))
+    if cut:
+        found.append(find((name, look.lines), "unfinished-line", size=look.unfinished))
+    return found
 
 
-def _broken(path: Path, disk: EpisodeDisk) -> Iterator[int]:
-    """Yield the numbers of the lines that are no episodes; one that is still written is none."""
-    for number, (_, line) in enumerate(lines(disk, path), 1):
-        if line.endswith(b"\n") and read_line(line) is None:
-            yield number
+@dataclass(slots=True)
+class _Look:
+    """What one reading of a session found: numbers of lines, from 1."""
+
+    lines: int = 0
+    broken: list[int] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    unfinished: int = 0
+
+
+def _look(path: Path, disk: EpisodeDisk, payloads: Payloads) -> _Look:
+    look = _Look()
+    for look.lines, (_, line) in enumerate(lines(disk, path), 1):
+        episode = read_line(line)
+        if episode is None:
+            if line.endswith(b"\n"):
+                look.broken.append(look.lines)
+            else:
+                look.unfinished = len(line)
+        elif episode.payload and not _is_kept(episode.payload, disk, payloads):
+            look.missing.append(look.lines)
+    return look
+
+
+def _is_kept(name: str, disk: EpisodeDisk, payloads: Payloads) -> bool:
+    """Whether a whole text is there; what is no digest leads nowhere."""
+    return bool(_DIGEST.fullmatch(name)) and disk.find(payloads.path(name)) is not None
 
 
 def _place(name: str) -> tuple[str, int]:

@@ -7,7 +7,9 @@ program has it open. Counting is for a glance: a line is taken for what its begi
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from engramdown.clock import nanoseconds
@@ -16,7 +18,7 @@ from engramdown.episodes.episode import Episode, read_line, stamp_of
 from engramdown.episodes.memory import ORPHAN_MINUTES
 from engramdown.episodes.sessions import SessionInfo, Sessions, lines
 
-__all__ = ["Tally", "count", "find_running"]
+__all__ = ["Tally", "count", "find_running", "left_open"]
 
 _MINUTE: Final = 60_000_000_000
 # How a line of ours begins; a quotation mark inside of a text would stand behind a backslash.
@@ -56,6 +58,19 @@ def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
     return max(found, key=lambda info: (info.started, info.id), default=None)
 
 
+def left_open(sessions: Sessions, disk: EpisodeDisk) -> list[SessionInfo]:
+    """Return the sessions that nobody ended, in which nothing was said for an hour.
+
+    Those that a program has open are none of them.
+    """
+    before = _an_hour_ago()
+    return [
+        info
+        for info in sessions.list()
+        if not info.ended and info.last < before and not disk.is_kept(sessions.path(info.id))
+    ]
+
+
 def count(sessions: Sessions, disk: EpisodeDisk, session: str) -> Tally:
     """Count what stands in a session; nothing if it is gone."""
     tally = Tally()
@@ -87,11 +102,20 @@ def _role(line: bytes) -> str:
 def _if_running(sessions: Sessions, disk: EpisodeDisk, session: str) -> SessionInfo | None:
     path = sessions.path(session)
     found = disk.find(path)
-    before = stamp_of(nanoseconds() - ORPHAN_MINUTES * _MINUTE)
+    before = _an_hour_ago()
     # Only what was written to lately is read, or a shell with years of transcripts would wait.
-    if found is None or (stamp_of(found.st_mtime_ns) < before and not disk.is_kept(path)):
+    if found is None or (stamp_of(found.st_mtime_ns) < before and not _is_open(path, disk)):
         return None
     info = sessions.info(session)
     if info is None or info.ended or info.parent:
         return None
-    return info if info.last >= before or disk.is_kept(path) else None
+    return info if info.last >= before or _is_open(path, disk) else None
+
+
+def _is_open(path: Path, disk: EpisodeDisk) -> bool:
+    """Whether a program has a session open; where the system cannot tell, silence decides."""
+    return sys.platform != "win32" and disk.is_kept(path)
+
+
+def _an_hour_ago() -> str:
+    return stamp_of(nanoseconds() - ORPHAN_MINUTES * _MINUTE)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from engramdown.cli import doctor_messages
+from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 
 BROKEN: Final = (
@@ -222,3 +224,36 @@ def test_a_long_name_does_not_push_the_others_away(run: Runner, memory: Path) ->
     (memory / f"{'long-' * 12}.md").touch()
     rows = run("doctor").out.split("\n")
     assert any(row.startswith(f"rules.md:1{' ' * 16}no-heading") for row in rows)
+
+
+@pytest.fixture
+def left_open(memory: Path) -> Path:
+    """Leave a session open, long ago, and return its file."""
+    episodes = EpisodicMemory(memory.parent)
+    episodes.log("left", "user", "x", at=datetime(2026, 2, 27, 10, 15, tzinfo=UTC))
+    episodes.close()
+    return episodes.folder / "left.jsonl"
+
+
+def test_a_session_that_nobody_ended_is_ended_when_asked(run: Runner, left_open: Path) -> None:
+    done = run.ok("doctor")
+    assert "episodes/left.jsonl  left-open  nobody ended this session;" in done.out
+    assert done.out.endswith("Nothing is wrong in 2 files; 1 note.\n")
+    sentence = "End the session left, with the time of its last line"
+    before = left_open.read_bytes()
+    assert sentence in run.ok("doctor", "--dry-run").out
+    assert run.ok("doctor", "--dry-run", "--json").json["tidied"] == [sentence]
+    assert run("doctor", "--fix").code == 1
+    assert left_open.read_bytes() == before
+    assert run.ok("doctor", "--fix", "--yes").out == f"{sentence}\n\nNothing is wrong in 2 files.\n"
+    assert b'"crash_recovery"' in left_open.read_bytes()
+    assert "There is nothing that can be mended without you." in run.ok("doctor", "--fix").out
+
+
+def test_what_is_wrong_in_a_transcript_has_its_line(run: Runner, left_open: Path) -> None:
+    left_open.write_bytes(left_open.read_bytes() + b"no line\n{")
+    done = run("doctor")
+    assert done.code == 1
+    assert "episodes/left.jsonl:3" in done.out
+    assert "episodes/left.jsonl:4" in done.out
+    assert "1 warning, 2 notes" in done.out

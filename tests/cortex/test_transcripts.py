@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,52 @@ def test_what_cannot_be_read_is_found(
         "../episodes",
         "cannot be read: Permission denied",
     )
+
+
+def test_a_whole_text_that_is_gone_is_missed(tmp_path: Path, memory: EpisodicMemory) -> None:
+    for word in ("kept ", "gone ", "gone "):
+        memory.log("t", "tool_result", word * 1000)
+    gone = max((memory.folder / "payloads").rglob("*.txt"), key=lambda path: path.read_bytes()[:1])
+    assert inspect_transcripts(tmp_path) == []
+    gone.unlink()
+    (finding,) = inspect_transcripts(tmp_path)
+    place = (finding.file, finding.line, finding.code)
+    expected = [("../episodes/t.jsonl", line, "missing-text") for line in (3, 4)]
+    assert place in expected
+    path = memory.folder / "t.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"payload":"', b'"payload":"../\\u0000'))
+    (finding,) = inspect_transcripts(tmp_path)
+    assert finding.line == 3
+    assert finding.message.startswith("whole texts that are gone from payloads/: 3;")
+
+
+def test_a_line_without_an_end_is_told_when_nobody_writes_it(
+    tmp_path: Path, memory: EpisodicMemory
+) -> None:
+    with (memory.folder / "t.jsonl").open("ab") as file:
+        file.write(b'{"seq":2')
+    assert inspect_transcripts(tmp_path) == []
+    memory.close()
+    (finding,) = inspect_transcripts(tmp_path)
+    assert (finding.file, finding.line, finding.code) == (
+        "../episodes/t.jsonl",
+        3,
+        "unfinished-line",
+    )
+    assert "8 bytes" in finding.message
+
+
+def test_a_session_that_nobody_ended_is_told(tmp_path: Path) -> None:
+    memory = EpisodicMemory(tmp_path)
+    then = datetime(2026, 2, 27, 10, 15, tzinfo=UTC)
+    for session in ("ended", "left", "running"):
+        memory.log(session, "user", "x", at=then)
+    memory.end("ended", at=then)
+    memory.recorder.release("left")
+    (finding,) = inspect_transcripts(tmp_path)
+    assert (finding.file, finding.code, finding.fixable) == (
+        "../episodes/left.jsonl",
+        "left-open",
+        True,
+    )
+    assert "2026-02-27" in finding.message
