@@ -1,18 +1,21 @@
 """What a question asks for, beyond its words.
 
-Promises: every string is a question; the same string and speakers give the same
+Promises: every string is a question; the same string, speakers and time give the same
 :class:`Query`; linear time; at most :data:`MOST_TERMS` terms, whatever was pasted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from engramdown.episodes.cues import Want, wants
-from engramdown.episodes.terms import Term, term, words
+from engramdown.episodes.dates import NO_DATES, Dates, read_dates
+from engramdown.episodes.terms import Term, indexed, term, words
 from engramdown.words import STOP_WORDS
 
 __all__ = ["MOST_TERMS", "Query", "read_query"]
@@ -20,14 +23,8 @@ __all__ = ["MOST_TERMS", "Query", "read_query"]
 MOST_TERMS: Final = 32
 """A pasted log has thousands of words; what is asked stands at its beginning or its end."""
 
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-_YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
 _QUOTED: Final = re.compile(r'["\u201c]([^"\u201c\u201d]+)["\u201d]')
 _AROUND: Final = " \t\n.?!\"'\u201c\u201d"
-_MAY: Final = re.compile(r"(?<!\A)\bMay\b|\A *May [0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,7 @@ class Query:
         terms: What to look for, each once, in the order of the question.
         names: The speakers it is about, in lower case. They are no terms: a speaker's name
             stands in what others say, and hardly ever in what they say themselves.
-        months: The months that it names, from 1.
-        years: The years that it names.
+        dates: The times that it names.
         wants: What kind of answer it waits for.
         phrases: What stands in quotation marks, and the question itself if it has several words:
             a turn that says one of them word by word comes first.
@@ -49,40 +45,51 @@ class Query:
     text: str
     terms: tuple[Term, ...]
     names: frozenset[str] = frozenset()
-    months: frozenset[int] = frozenset()
-    years: frozenset[int] = frozenset()
+    dates: Dates = NO_DATES
     wants: frozenset[Want] = frozenset()
     phrases: tuple[str, ...] = ()
 
 
-def read_query(text: str, speakers: Collection[str] = ()) -> Query:
+def read_query(text: str, speakers: Collection[str] = (), now: datetime | None = None) -> Query:
     """Take a question apart.
 
     Args:
         text: Any string.
         speakers: The names of those who speak in the transcripts; roles are no names.
+        now: What "last week" is counted from; without it such words name no time.
     """
     asked = words(text)
-    names = _names(asked, speakers)
-    spoken = {word for name in names for word in words(name)}
+    names = _names(text, asked, speakers)
+    spoken = {word for name in names for word in _spelling(name)}
     return Query(
         text,
         _terms(asked, spoken),
         names,
-        frozenset(_months(text, asked)),
-        frozenset(int(word) for word in asked if _YEAR.fullmatch(word)),
+        read_dates(text, now),
         wants(text),
         tuple(_phrases(text)),
     )
 
 
-def _names(asked: Iterable[str], speakers: Collection[str]) -> frozenset[str]:
+def _names(text: str, asked: Iterable[str], speakers: Collection[str]) -> frozenset[str]:
     said = frozenset(asked) - STOP_WORDS
-    return frozenset(name.lower() for name in speakers if said.intersection(words(name)))
+    folded = text.lower()
+    return frozenset(name.lower() for name in speakers if _is_named(name, said, folded))
+
+
+def _is_named(name: str, said: frozenset[str], text: str) -> bool:
+    if indexed(name) != name:  # no spaces: it is named as a whole
+        return name in text
+    return not said.isdisjoint(_spelling(name))
+
+
+@lru_cache(maxsize=4096)
+def _spelling(name: str) -> frozenset[str]:
+    return frozenset(words(name))
 
 
 def _terms(asked: list[str], spoken: Collection[str]) -> tuple[Term, ...]:
-    kept = [word for word in asked if word not in STOP_WORDS]
+    kept = [word for word in _whole(asked) if word not in STOP_WORDS]
     telling = [word for word in kept if word not in spoken] or kept or asked
     terms = list(dict.fromkeys(term(word) for word in telling))
     if len(terms) > MOST_TERMS:
@@ -90,12 +97,14 @@ def _terms(asked: list[str], spoken: Collection[str]) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def _months(text: str, asked: Iterable[str]) -> Iterable[int]:
-    """Yield the months that are named; *may* is one only where it looks like it."""
-    said = frozenset(asked)
-    for number, name in enumerate(_MONTHS, 1):
-        if name in said and (name != "may" or _MAY.search(text)):
-            yield number
+def _whole(asked: Sequence[str]) -> Iterator[str]:
+    """Yield the words, of scripts without spaces only the pairs where there are any."""
+    for at, word in enumerate(asked):
+        alone = len(word) > 1 or indexed(word) == word
+        if alone or not any(
+            word in other for other in asked[max(at - 1, 0) : at + 2] if other != word
+        ):
+            yield word
 
 
 def _phrases(text: str) -> Iterator[str]:

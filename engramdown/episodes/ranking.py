@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import log
 from typing import Final, NamedTuple
 
@@ -106,7 +105,8 @@ class Weights:
         session: How much the best turn of a session lifts the others.
         about: For the speaker whom the question names.
         own: For what a person says to an assistant.
-        dated: For a month or year that the question names.
+        dated: For a month, a year or a distance of time that the question names.
+        day: For the day that it names, or the next, besides.
         time: For an expression of time, when the question asks for one.
         number: For a number, when the question asks how many.
         wish: For a standing wish of the person, when the question asks for advice.
@@ -115,21 +115,22 @@ class Weights:
         phrase: For the question itself, or what it quotes, word by word.
     """
 
-    near: Sequence[tuple[int, float]] = (
-        *((-1, 0.8), (1, 0.7), (-2, 0.6)),
-        *((2, 0.5), (-3, 0.4), (3, 0.3)),
+    near: tuple[tuple[int, float], ...] = (
+        *((-1, 0.7), (1, 0.6), (-2, 0.5)),
+        *((2, 0.4), (-3, 0.3), (3, 0.2)),
     )
-    long: float = 100
+    long: float = 150
     helped: float = 60
-    session: float = 1.0
+    session: float = 1.5
     about: float = 0.3
-    own: float = 0.4
-    dated: float = 0.8
-    time: float = 0.2
-    number: float = 0.15
-    wish: float = 0.3
+    own: float = 0.2
+    dated: float = 0.5
+    day: float = 0.3
+    time: float = 0.3
+    number: float = 0.2
+    wish: float = 0.4
     first: float = 0.1
-    answer: float = 0.3
+    answer: float = 0.25
     phrase: float = 4.0
 
 
@@ -216,10 +217,9 @@ def _bonus(query: Query, mark: Mark, weights: Weights) -> float:
     bonus = weights.own if mark.own else 0.0
     if mark.speaker in query.names:
         bonus += weights.about
-    if query.months or query.years:
-        day = datetime.fromtimestamp(mark.at, UTC)
-        month = not query.months or day.month in query.months
-        bonus += weights.dated if month and (not query.years or day.year in query.years) else 0.0
+    if query.dates and query.dates.is_then(mark.at):
+        bonus += weights.dated
+        bonus += weights.day if query.dates.is_that_day(mark.at) else 0.0
     return bonus
 
 
