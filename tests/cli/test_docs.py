@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from typing import Final
 
 import pytest
 
 from engramdown.cli import codes, messages
-from engramdown.settings import Settings
+from engramdown.settings import EPISODE_SETTINGS, EpisodeSettings, Settings
 from tests.cli.paste_help import PAGE, pasted
 
 TEXT: Final = PAGE.read_text(encoding="utf-8")
+TABLES: Final = ("budgets", "episodes")
 
 
 def test_the_help_on_the_page_is_the_help_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,9 +40,19 @@ def test_every_exit_code_is_explained() -> None:
     }
 
 
-@pytest.mark.parametrize("key", [field for field in Settings.__slots__ if field != "budgets"])
+@pytest.mark.parametrize("key", [field for field in Settings.__slots__ if field not in TABLES])
 def test_every_setting_is_explained_with_its_default(key: str) -> None:
-    found = re.search(rf"(?m)^{key} = (\S+)", TEXT)
+    assert explained(key, TEXT) == getattr(Settings(), key)
+
+
+@pytest.mark.parametrize("key", EPISODE_SETTINGS)
+def test_every_setting_of_transcripts_is_explained_with_its_default(key: str) -> None:
+    table = TEXT.partition("\n[episodes]")[2].partition("```")[0]
+    assert explained(key, table) == getattr(EpisodeSettings(), key)
+
+
+def explained(key: str, text: str) -> object:
+    """Return the value of ``key`` in lines of TOML."""
+    found = re.search(rf"(?m)^{key} = \S+", text)
     assert found
-    value = getattr(Settings(), key)
-    assert found[1] == (f'"{value}"' if isinstance(value, str) else str(value))
+    return tomllib.loads(found[0])[key]
