@@ -136,7 +136,7 @@ class FileImport:
             self._conversations[item.key] = item
         elif isinstance(item, Skipped):
             self._report.skip(item)
-        elif isinstance(item, Said) and item.role in _SPOKEN and not item.text:
+        elif isinstance(item, Said) and item.role in _SPOKEN and not item.text.strip():
             self._report.skip(Skipped(line, _EMPTY))
         elif isinstance(item, Said):
             writer = self._writers.get(item.key) or self._begin(source, item)

@@ -23,8 +23,8 @@ __all__ = ["Input", "Opened", "UnreadableError", "find_inputs"]
 
 _ENDINGS: Final = (".jsonl", ".json")
 _ZIP: Final = b"PK\x03\x04"
-# OpenClaw keeps the files of deleted sessions under such names.
-_DELETED: Final = ".deleted."
+# What OpenClaw calls the files of deleted sessions, and Claude Code the copies that it compacts.
+_UNWANTED: Final = (".deleted.", "agent-acompact-")
 # Transcripts of sub-agents name the session that started them.
 _LATER: Final = "agent-"
 # RuntimeError: the archive wants a password. NotImplementedError, its child: of an unknown method.
@@ -139,7 +139,7 @@ def _in_folder(folder: Path) -> Iterator[Input]:
 
 
 def _is_wanted(name: str) -> bool:
-    return name.endswith(_ENDINGS) and _DELETED not in name
+    return name.endswith(_ENDINGS) and not any(part in name for part in _UNWANTED)
 
 
 def _file(path: Path) -> Input:

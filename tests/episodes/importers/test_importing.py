@@ -309,6 +309,18 @@ def test_what_is_no_transcript_is_said(shop: Shop) -> None:
     assert shop.bring(shop.inbox / "notes.txt").new == 1
 
 
+def test_what_says_nothing_is_left_out(shop: Shop) -> None:
+    write_lines(shop.inbox / "a.jsonl", [claude_line(1, "\n\n"), claude_line(2, " x\n")])
+    report = shop.bring()
+    assert shop.texts() == [[" x\n"]]
+    assert report.skipped(damaged=False) == {"empty message": 1}
+
+
+def test_copies_that_a_program_makes_to_compact_are_not_read(shop: Shop) -> None:
+    write_lines(shop.inbox / "s1" / "subagents" / "agent-acompact-1.jsonl", [claude_line(1, "x")])
+    assert shop.bring().files == []
+
+
 def test_a_source_can_be_said(shop: Shop) -> None:
     path = write_lines(shop.inbox / "a.jsonl", [{"x": 1}, {"role": "user", "content": "x"}])
     assert shop.bring(path).new == 1
@@ -403,7 +415,7 @@ def test_a_megabyte_of_anything_is_no_problem(shop: Shop, char: str) -> None:
     for source in ("", "chatgpt", "openai"):
         shop.bring(source=source, dry=True)
     shop.bring()
-    assert shop.texts() == [[char * 1_000_000]]
+    assert shop.texts() == ([[char * 1_000_000]] if char.strip() else [])
 
 
 def test_any_growth_gives_what_one_import_gives(tmp_path: Path) -> None:
