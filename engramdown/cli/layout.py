@@ -93,7 +93,9 @@ def wrap(item: Line, width: int) -> list[list[Part]]:
         for number, text in enumerate(part.text.split("\n")):
             if number:
                 row.end()
-            for word in _words(visible(text.expandtabs(len(_TAB)))):
+            shown = visible(text.expandtabs(len(_TAB)))
+            # Where nothing is wrapped, looking for the words of a long text takes seconds.
+            for word in [shown] if width == sys.maxsize else _words(shown):
                 row.put(word, part.style)
     row.end()
     return row.rows

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Final, Protocol, TextIO
 
 import click
@@ -43,6 +44,8 @@ __all__ = [
 
 _WIDEST: Final = 100
 _USUAL: Final = 80
+_ROWS: Final = 1_000
+"""Rows that are printed at once."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # For the screen without rich.
 _ANSI: Final[dict[str, Callable[[str], str]]] = {
@@ -150,14 +153,15 @@ def note(message: str) -> None:
 
 def page(rows: Iterable[str]) -> None:
     """Print rows; on a terminal through the pager, which ends by itself if they fit."""
-    ended = (f"{row}\n" for row in rows)
-    if not is_person():
-        for row in ended:
-            click.echo(row, nl=False, color=_has_style())
+    colour = _has_style()
+    if is_person():
+        # As git does: leave what fits on the screen, and show colours.
+        os.environ.setdefault("LESS", "FRX")
+        click.echo_via_pager((f"{row}\n" for row in rows), color=colour)
         return
-    # As git does: leave what fits on the screen, and show colours.
-    os.environ.setdefault("LESS", "FRX")
-    click.echo_via_pager(ended, color=_has_style())
+    waiting = iter(rows)
+    while piece := list(islice(waiting, _ROWS)):
+        click.echo("\n".join(piece), color=colour)
 
 
 def complain(message: str, command: str = "engramdown") -> None:

@@ -14,6 +14,7 @@ from typing import Final
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
+from engramdown.episodes.lines import BROKEN, read_lines
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
@@ -126,19 +127,22 @@ class _Look:
 def _look(path: Path, disk: EpisodeDisk, payloads: Payloads) -> _Look:
     look = _Look()
     for look.lines, (_, line) in enumerate(lines(disk, path), 1):
-        episode = read_line(line)
-        if episode is None:
-            if line.endswith(b"\n"):
-                look.broken.append(look.lines)
-            else:
-                look.unfinished = len(line)
-        elif episode.payload and not _is_kept(episode.payload, disk, payloads):
+        seen = next(read_lines(line), None)
+        if seen is None:
+            look.unfinished = len(line)
+        elif seen.role == BROKEN:
+            look.broken.append(look.lines)
+        elif b'"payload"' in line and not _has_whole(line, disk, payloads):
             look.missing.append(look.lines)
     return look
 
 
-def _is_kept(name: str, disk: EpisodeDisk, payloads: Payloads) -> bool:
-    """Whether a whole text is there; what is no digest leads nowhere."""
+def _has_whole(line: bytes, disk: EpisodeDisk, payloads: Payloads) -> bool:
+    """Whether the whole text is there that a line needs; what is no digest leads nowhere."""
+    episode = read_line(line)
+    name = episode.payload if episode is not None else ""
+    if not name:
+        return True
     return bool(_DIGEST.fullmatch(name)) and disk.find(payloads.path(name)) is not None
 
 
