@@ -28,6 +28,11 @@ _COMMANDS: Final = {
     "list": "sessions:list_sessions",
     "show": "transcript:show",
     "follow": "following:follow",
+    "card": "cards:card",
+    "exclude": "forgetting:exclude",
+    "include": "forgetting:include",
+    "redact": "forgetting:redact",
+    "purge": "forgetting:purge",
 }
 _FOLLOW: Final = "--follow"
 

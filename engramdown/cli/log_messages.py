@@ -57,6 +57,7 @@ __all__ = [
     "session_facts",
     "silence",
     "speaker",
+    "speaks",
     "took",
 ]
 
@@ -74,11 +75,17 @@ SHORT_HELP: Final = {
     "scratchpad": "Record what was run in a scratchpad.",
     "start": "Begin a session.",
     "end": "End a session.",
+    "card": "Show, or correct, what a session was about.",
+    "exclude": "Keep sessions or lines out of recall.",
+    "include": "Take an exclusion back.",
+    "redact": "Empty lines for ever.",
+    "purge": "Remove sessions for ever.",
 }
 COMMAND_GROUPS: Final = {
-    "Read": ("list", "show", "follow"),
+    "Read": ("list", "show", "follow", "card"),
     "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad"),
     "Begin and end": ("start", "end"),
+    "Take back": ("exclude", "include", "redact", "purge"),
 }
 EPILOG: Final = "`engramdown log COMMAND --help` says more about a command."
 _WHERE: Final = (
@@ -240,10 +247,15 @@ def session_facts(info: SessionInfo, turns: int, episodes: int) -> list[tuple[st
 
 def speaker(episode: Episode) -> str:
     """Say who or what an episode is from."""
-    role = _SPEAKERS[episode.role]
-    if episode.role in ("user", "assistant", "system") and episode.name:
-        return f"{episode.name} ({role})"
-    return f"{role} {episode.name}" if episode.name else role
+    return speaks(episode.role, episode.name)
+
+
+def speaks(role: str, name: str) -> str:
+    """Say who or what speaks in a role and of a name, which may be empty."""
+    said = _SPEAKERS[role]
+    if role in ("user", "assistant", "system") and name:
+        return f"{name} ({said})"
+    return f"{said} {name}" if name else said
 
 
 def episode_facts(episode: Episode) -> list[str]:

@@ -15,7 +15,7 @@ import click
 
 from engramdown.cli import messages, output
 
-__all__ = ["edit_text", "read_stdin"]
+__all__ = ["edit_file", "edit_text", "read_stdin"]
 
 
 def read_stdin() -> str:
@@ -36,9 +36,7 @@ def edit_text(text: str, instead: str) -> str:
         click.UsageError: No editor is set and there is no terminal to run one in.
         click.ClickException: The editor failed.
     """
-    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not chosen and not output.is_terminal(sys.stdin):
-        raise click.UsageError(messages.no_editor(instead))
+    _check_editor(instead)
     # Imported here: it loads three compressors, which whoever only reads stdin does not need.
     import tempfile
 
@@ -48,6 +46,18 @@ def edit_text(text: str, instead: str) -> str:
         click.edit(filename=str(path))
         saved = path.read_bytes().decode("utf-8", "surrogateescape")
     return _without_end(saved)
+
+
+def edit_file(path: Path, instead: str) -> None:
+    """Let a person edit a file where it is; the arguments and errors are as above."""
+    _check_editor(instead)
+    click.edit(filename=str(path))
+
+
+def _check_editor(instead: str) -> None:
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not chosen and not output.is_terminal(sys.stdin):
+        raise click.UsageError(messages.no_editor(instead))
 
 
 def _without_end(text: str) -> str:

@@ -1,0 +1,96 @@
+"""``engramdown log card``: what a session was about, to read and to correct.
+
+Promises: looking writes nothing; a page of the person's own is edited where it is and never
+written by us again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from engramdown.cli import forget_messages as said
+from engramdown.cli import messages, output
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.layout import Line, line, whole
+from engramdown.cli.options import Place, complete_sessions, json_option, pass_place, scope_options
+from engramdown.cli.reading import edit_file, edit_text
+from engramdown.cli.talk import fact_lines
+from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.episodes.card_files import CardFiles
+from engramdown.episodes.cards import Card, as_page
+
+__all__ = ["card"]
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
+@scope_options("The global scope.", "This project (default where there is one).")
+@json_option
+@pass_place
+def card(place: Place, /, *, session: str, edit: bool, scope: str | None, as_json: bool) -> None:
+    """Show what a session was about: title, summary, tools, files.
+
+    SESSION is an id or the beginning of one; without it, the session that began last.
+    """
+    transcripts = open_transcripts(place, scope)
+    found = transcripts.find(session)
+    pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
+    if edit:
+        _edit(transcripts, pages, found)
+    shown = transcripts.memory.card(found)
+    if as_json:
+        output.print_json(_data(shown, pages))
+    else:
+        output.screen().show(_lines(shown, pages))
+
+
+def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
+    path = pages.path(session)
+    if transcripts.disk.find(path) is not None:
+        edit_file(path, said.EDIT_INSTEAD)
+        return
+    before = as_page(transcripts.memory.card(session))
+    after = edit_text(before.removesuffix("\n"), said.EDIT_INSTEAD)
+    if f"{after}\n" == before:
+        output.note(messages.UNCHANGED)
+    elif not pages.create(session, f"{after}\n"):
+        raise RefusalError(said.saved_already(path))
+
+
+def _lines(shown: Card, pages: CardFiles) -> Iterator[Line]:
+    values = {name: getattr(shown, name) for name, _ in said.CARD_FIELDS}
+    values["tools"] = said.tools(shown)
+    facts = [("session", shown.session)]
+    for name, title in said.CARD_FIELDS:
+        value = values[name]
+        facts.append((title, value if isinstance(value, str) else ", ".join(value)))
+    yield from fact_lines(facts)
+    if shown.paragraph:
+        yield line()
+        yield line(shown.paragraph)
+    if shown.edited:
+        yield whole((said.card_path(pages.path(shown.session)), "dim"))
+    if shown.stale:
+        yield line((said.STALE, "warn"))
+
+
+def _data(shown: Card, pages: CardFiles) -> dict[str, Any]:
+    return {
+        "session": shown.session,
+        "title": shown.title,
+        "one_liner": shown.one_liner,
+        "paragraph": shown.paragraph,
+        "kind": shown.kind,
+        "decisions": list(shown.decisions),
+        "participants": list(shown.participants),
+        "tools": dict(shown.tools),
+        "files": list(shown.files),
+        "models": list(shown.models),
+        "edited": shown.edited,
+        "stale": shown.stale,
+        "path": str(pages.path(shown.session)),
+    }

@@ -1,0 +1,194 @@
+"""``engramdown log exclude``, ``include``, ``redact`` and ``purge``: taking back what was recorded.
+
+Promises: everything that is named is looked up before anything is changed; a purge is asked about;
+``--dry-run`` tells the same and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.exceptions import Exit
+
+from engramdown.cli import forget_messages as said
+from engramdown.cli import log_messages, messages, output
+from engramdown.cli.codes import REFUSED, RefusalError
+from engramdown.cli.layout import Line, line
+from engramdown.cli.options import (
+    Command,
+    Place,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.episodes.forgetting import Forgotten
+from engramdown.errors import EpisodeNotFoundError
+
+__all__ = ["exclude", "include", "purge", "redact"]
+
+_Targets = Mapping[str, Sequence[int]]
+"""The numbers of the lines that are meant by session; none is the whole session."""
+
+
+def _options(command: Command) -> Command:
+    """Add what all four take."""
+    scope = scope_options("The global scope.", "This project (default where there is one).")
+    dry = click.option("--dry-run", is_flag=True, help="Change nothing; tell what would be done.")
+    return scope(dry(json_option(pass_place(command))))
+
+
+def _targets(metavar: str) -> Callable[[Command], Command]:
+    return click.argument(
+        "targets", metavar=metavar, nargs=-1, required=True, shell_complete=complete_sessions
+    )
+
+
+@click.command()
+@_targets("SESSION[#NUMBER]...")
+@_options
+def exclude(place: Place, /, **_: object) -> None:
+    """Keep sessions, or lines of them, out of recall and prompts.
+
+    The files keep them; `engramdown log include` takes it back.
+    """
+    transcripts, targets = _looked_up(place)
+    _run(transcripts, "exclude", targets)
+
+
+@click.command()
+@_targets("SESSION[#NUMBER]...")
+@_options
+def include(place: Place, /, **_: object) -> None:
+    """Take an exclusion back; of a whole session, that of its lines as well."""
+    transcripts, targets = _looked_up(place)
+    _run(transcripts, "include", targets)
+
+
+@click.command()
+@_targets("SESSION#NUMBER...")
+@_options
+def redact(place: Place, /, **_: object) -> None:
+    """Empty lines: only a digest of what they held stays, and cannot be taken back.
+
+    The whole texts that were kept beside them go too, and the index is made anew. Number 0 is the
+    title of the session.
+    """
+    transcripts, targets = _looked_up(place)
+    if not all(targets.values()):
+        raise click.UsageError(said.NEEDS_NUMBER)
+    _run(transcripts, "redact", targets)
+
+
+@click.command()
+@_targets("SESSION...")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_options
+def purge(place: Place, /, *, yes: bool, **_: object) -> None:
+    """Remove sessions and everything that belongs to them alone, for ever.
+
+    What was imported is not brought back by the next import.
+    """
+    transcripts, targets = _looked_up(place)
+    for target in given()["targets"]:
+        if "#" in target:
+            raise click.UsageError(said.no_number_here(target))
+    if not yes and not given()["dry_run"]:
+        _ask(_rehearsed(transcripts, "purge", targets))
+    _run(transcripts, "purge", targets)
+
+
+# ---- what is meant ----
+
+
+def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
+    """Return the transcripts, and what is meant of them."""
+    transcripts = open_transcripts(place, given()["scope"])
+    targets: dict[str, list[int]] = {}
+    whole = set()
+    for target in given()["targets"]:
+        wanted, mark, number = target.partition("#")
+        if not wanted or (mark and not (number.isascii() and number.isdigit())):
+            raise click.UsageError(log_messages.no_number(target))
+        session = transcripts.find(wanted)
+        targets.setdefault(session, []).extend([int(number)] if mark else [])
+        whole |= set() if mark else {session}
+    return transcripts, {name: [] if name in whole else found for name, found in targets.items()}
+
+
+# ---- doing and telling ----
+
+
+def _rehearsed(transcripts: Transcripts, action: str, targets: _Targets) -> list[Forgotten]:
+    """Return what would be done; what cannot be is refused here."""
+    try:
+        return _all(transcripts, action, targets, dry_run=True)
+    except EpisodeNotFoundError as error:
+        raise RefusalError(str(error)) from error
+
+
+def _all(
+    transcripts: Transcripts, action: str, targets: _Targets, *, dry_run: bool
+) -> list[Forgotten]:
+    forgetting = transcripts.memory.forgetting()
+    if action == "purge":
+        return [forgetting.purge(session, dry_run=dry_run) for session in targets]
+    acts = {
+        "exclude": forgetting.exclude,
+        "include": forgetting.include,
+        "redact": forgetting.redact,
+    }
+    return [acts[action](name, seqs, dry_run=dry_run) for name, seqs in targets.items()]
+
+
+def _run(transcripts: Transcripts, action: str, targets: _Targets) -> None:
+    told = _rehearsed(transcripts, action, targets)
+    dry = given()["dry_run"]
+    if not dry:
+        told = _all(transcripts, action, targets, dry_run=False)
+    if given()["as_json"]:
+        output.print_json({"dry_run": dry, "sessions": [_data(each) for each in told]})
+        return
+    screen = output.screen()
+    if dry:
+        screen.show([line((messages.DRY_RUN, "warn"))])
+    root = transcripts.memory.folder.parent
+    screen.show(item for each in told for item in _lines(each, root))
+
+
+def _ask(told: Sequence[Forgotten]) -> None:
+    if given()["as_json"] or not output.is_person():
+        raise RefusalError(said.NEEDS_YES)
+    count = sum(len(each.files) for each in told)
+    if not click.confirm(said.ask_purge([each.session for each in told], count)):
+        raise Exit(REFUSED)
+
+
+def _lines(told: Forgotten, root: Path) -> Iterator[Line]:
+    yield line((said.done(told), "good" if told.changed else "dim"), hang=2)
+    if told.files:
+        yield line((said.files(told.files, root), "dim"), indent=2)
+    if told.card is not None:
+        yield line((said.card_stays(told.card), "warn"), indent=2)
+    if told.quoted:
+        yield line((said.quoted(told.quoted), "warn"), indent=2)
+    if told.action == "purge" and told.running:
+        yield line((said.is_running(told.session), "warn"), indent=2)
+
+
+def _data(told: Forgotten) -> dict[str, Any]:
+    return {
+        "action": told.action,
+        "session": told.session,
+        "seqs": list(told.seqs),
+        "changed": told.changed,
+        "files": [str(path) for path in told.files],
+        "card": str(told.card) if told.card else None,
+        "quoted": [str(pointer) for pointer in told.quoted],
+        "running": told.running,
+    }
