@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 __all__ = ["NO_DATES", "Dates", "read_dates"]
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LEAP_YEAR: Final = 2000
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -74,7 +76,7 @@ class Dates:
         """Whether ``at`` lies in the month, the year and the span that are named."""
         if self.span and not self.span[0] <= at < self.span[1]:
             return False
-        day = datetime.fromtimestamp(at, UTC)
+        day = _EPOCH + timedelta(seconds=at)
         in_month = not self.months or day.month in self.months
         return in_month and (not self.years or day.year in self.years)
 
@@ -82,8 +84,8 @@ class Dates:
         """Whether ``at`` is a day that is named, or the day after it, when people tell of it."""
         if not self.days:
             return False
-        day = datetime.fromtimestamp(at, UTC)
-        before = day - timedelta(days=1)
+        day = _EPOCH + timedelta(seconds=at)
+        before = date(_LEAP_YEAR, day.month, day.day) - timedelta(days=1)
         return not self.days.isdisjoint({(day.month, day.day), (before.month, before.day)})
 
 

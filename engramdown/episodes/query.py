@@ -79,7 +79,7 @@ def _names(text: str, asked: Iterable[str], speakers: Collection[str]) -> frozen
 
 def _is_named(name: str, said: frozenset[str], text: str) -> bool:
     if indexed(name) != name:  # no spaces: it is named as a whole
-        return name in text
+        return name.lower() in text
     return not said.isdisjoint(_spelling(name))
 
 
@@ -91,7 +91,10 @@ def _spelling(name: str) -> frozenset[str]:
 def _terms(asked: list[str], spoken: Collection[str]) -> tuple[Term, ...]:
     kept = [word for word in _whole(asked) if word not in STOP_WORDS]
     telling = [word for word in kept if word not in spoken] or kept or asked
-    terms = list(dict.fromkeys(term(word) for word in telling))
+    by_stem: dict[tuple[str, ...], Term] = {}
+    for word in telling:
+        by_stem.setdefault(term(word).stems, term(word))
+    terms = list(by_stem.values())
     if len(terms) > MOST_TERMS:
         terms = terms[: MOST_TERMS // 2] + terms[-MOST_TERMS // 2 :]
     return tuple(terms)
