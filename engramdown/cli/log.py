@@ -50,6 +50,16 @@ class _Log(Commands):
                 args = ["list", *args]
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; ``tool-call`` is ``tool_call``, and an id asks to be shown."""
+        name, *rest = args
+        plain = name.replace("-", "_")
+        if plain not in self.homes and name[:1].isdigit() and not ctx.resilient_parsing:
+            raise click.UsageError(said.show_instead(name), ctx)
+        return super().resolve_command(ctx, [plain if plain in self.homes else name, *rest])
+
 
 @click.group(
     cls=_Log,

@@ -55,6 +55,7 @@ __all__ = [
     "one_session",
     "passed_over",
     "session_facts",
+    "show_instead",
     "silence",
     "speaker",
     "speaks",
@@ -94,6 +95,12 @@ _WHERE: Final = (
     "nothing was said in it for an hour. If there is none, a new one begins."
 )
 RECORD_HELP: Final = {name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"]}
+
+
+def show_instead(pointer: str) -> str:
+    """Say that a session is shown by a command."""
+    return f"no command {pointer!r}; did you mean `engramdown log show {pointer}`?"
+
 
 # ---- recording ----
 

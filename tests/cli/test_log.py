@@ -45,6 +45,11 @@ def test_what_is_known_besides_is_recorded(run: Runner, memory: Path) -> None:
     assert (said["model"], said["name"]) == ("m-1", "Ada")
 
 
+def test_a_hyphen_does_as_well(run: Runner, memory: Path) -> None:
+    run.ok("log", "tool-call", "ls", "--session", "s")
+    assert recorded(memory, "s")[0]["role"] == "tool_call"
+
+
 def test_text_comes_from_stdin(run: Runner, memory: Path) -> None:
     run.ok("log", "user", "-", "--session", "s", stdin="Grüße\nzwei\n".encode() + b"\xe9\n")
     (line,) = recorded(memory, "s")
@@ -128,6 +133,12 @@ def test_where_nothing_runs_there_is_nothing_to_end_or_to_follow(run: Runner) ->
         ),
         pytest.param(["start", "CON"], 2, "engramdown: session id 'CON'", id="device"),
         pytest.param(["usr", "x"], 2, "engramdown log: no command 'usr'; did you mean", id="typo"),
+        pytest.param(
+            ["20260227-10"],
+            2,
+            "engramdown log: no command '20260227-10'; did you mean `engramdown log show 2026",
+            id="id",
+        ),
         pytest.param(["tool_result", "--ms", "-1"], 2, "engramdown log tool_result: ", id="ms"),
         pytest.param(["end", "nowhere"], 1, "engramdown: no session in ", id="no-session"),
     ],
