@@ -41,6 +41,7 @@ Progress = Callable[[int], object]
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _SPOKEN: Final = ("user", "assistant", "system")
 _EMPTY: Final = "empty message"
+_PURGED: Final = "of a session that was purged"
 
 
 class FileImport:
@@ -141,10 +142,16 @@ class FileImport:
         elif isinstance(item, Said):
             writer = self._writers.get(item.key) or self._begin(source, item)
             at = item.at or writer.last or self._found.changed
-            writer.add(self._shelf.encoder.said(item, at))
+            self._add(writer, self._shelf.encoder.said(item, at), line)
         else:
-            writer = self._writers.get(item.key) or self._restore(item)
-            writer.add(self._shelf.encoder.kept(item))
+            writer = self._writers.get(item.key) or self._restore(source, item)
+            self._add(writer, self._shelf.encoder.kept(item), line)
+
+    def _add(self, writer: Writer, new: NewLine, line: int) -> None:
+        if writer.purged:
+            self._report.skip(Skipped(line, _PURGED))
+        else:
+            writer.add(new)
 
     # ---- sessions ----
 
@@ -153,11 +160,11 @@ class FileImport:
         at = conversation.at or said.at or self._found.changed
         origin = self._before.origin if self._before else self._found.path
         session = self._names.name(source.name, conversation, origin, at)
-        writer = self._writer(said.key, session)
+        writer = self._writer(source, said.key, session)
         writer.last = writer.last or conversation.at
         if conversation.id:
             self._ids[conversation.id] = session
-        if not writer.began:
+        if not writer.began and not writer.purged:
             writer.add(self._start(source, conversation, session, at))
         return writer
 
@@ -174,12 +181,14 @@ class FileImport:
         }
         return self._shelf.encoder.start(at, told, conversation.meta)
 
-    def _restore(self, kept: Kept) -> Writer:
-        return self._writer(kept.key, self._names.own(kept))
+    def _restore(self, source: Source, kept: Kept) -> Writer:
+        return self._writer(source, kept.key, self._names.own(kept))
 
-    def _writer(self, key: str, session: str) -> Writer:
+    def _writer(self, source: Source, key: str, session: str) -> Writer:
         writer = Writer(self._shelf, session)
         writer.look(self._before.sessions.get(session, -1) if self._before else -1)
+        # What somebody removed after it was imported is not to come back.
+        writer.purged = not writer.began and session in self._ledger.sessions(source.name)
         self._writers[key] = writer
         return writer
 
@@ -187,7 +196,9 @@ class FileImport:
         """End the sessions of the conversations that are ``ready``, and write what waits."""
         for key, writer in list(self._writers.items()):
             conversation = self._conversations[key]
-            if ready(conversation):
+            if ready(conversation) and writer.purged:
+                del self._writers[key]
+            elif ready(conversation):
                 if not conversation.as_it_was:
                     writer.end()
                 writer.flush()
@@ -199,7 +210,8 @@ class FileImport:
 
     def _note(self, source: Source, reading: Reading) -> None:
         """Tell the ledger what was read and written."""
-        open_now = {writer.session: writer.seq for writer in self._writers.values()}
+        writers = self._writers.values()
+        open_now = {writer.session: writer.seq for writer in writers if not writer.purged}
         if not self._shelf.dry:
             entry = Entry(
                 source=source.name,

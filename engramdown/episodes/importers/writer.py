@@ -27,6 +27,8 @@ __all__ = ["Shelf", "Writer"]
 # A line that stands twice in a source is taken once, if not more than so many stand in between.
 _REMEMBERED: Final = 50_000
 _LOCK_TIMEOUT: Final = 10.0
+# What a person says about a session that has ended does not open it again.
+_MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
 
 
 class Shelf:
@@ -91,6 +93,7 @@ class Writer:
         shelf: Where it is.
         session: Its id.
         began: Whether it was there before.
+        purged: Whether it was imported and is gone: then nothing is written.
         new: How many episodes came.
         known: How many of them were there already.
         last: The time of the last episode, or when the session began.
@@ -101,6 +104,7 @@ class Writer:
     shelf: Shelf
     session: str
     began: bool = False
+    purged: bool = False
     new: int = 0
     known: int = 0
     last: datetime | None = None
@@ -123,7 +127,8 @@ class Writer:
             if episode is None:
                 continue
             self.began, self.seq = True, episode.seq
-            self._ended = episode.event == "end"
+            if episode.event not in _MARKS:
+                self._ended = episode.event == "end"
             if episode.seq > after:
                 self._there[episode.id] += 1
             # Where it is read again, what has no time is to get the same one as then.
