@@ -87,17 +87,7 @@ class Chunk(NamedTuple):
 
 def pack(facts: Iterable[Fact]) -> bytes:
     """Return facts as bytes; a length or a number that is too large is the largest."""
-    return b"".join(
-        _FACT.pack(
-            fact.start,
-            min(fact.seq, 0xFFFFFFFF),
-            fact.ts,
-            min(fact.length, _LONGEST),
-            fact.role,
-            min(fact.name, _LONGEST),
-        )
-        for fact in facts
-    )
+    return b"".join([_pack(fact) for fact in facts])
 
 
 def length_of(text: str) -> int:
@@ -107,6 +97,15 @@ def length_of(text: str) -> int:
     (2, 1)
     """
     return min(text.count(" ") + 1, _LONGEST)
+
+
+def _pack(fact: Fact) -> bytes:
+    try:
+        return _FACT.pack(*fact)
+    except struct.error:
+        start, seq, ts, length, role, name = fact
+        counts = min(seq, 0xFFFFFFFF), ts, min(length, _LONGEST), role, min(name, _LONGEST)
+        return _FACT.pack(start, *counts)
 
 
 def freshness(ts: int, session: str, at: int) -> int:
