@@ -6,6 +6,7 @@ program has it open. Counting is for a glance: a line is taken for what its begi
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, read_line, stamp_of
 from engramdown.episodes.memory import ORPHAN_MINUTES
 from engramdown.episodes.sessions import SessionInfo, Sessions, lines
+from engramdown.errors import StoreError
 
 __all__ = ["Tally", "count", "find_running", "left_open"]
 
@@ -54,8 +56,13 @@ def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
     One that was begun from another session is passed over: it is not the conversation. So is one
     in which nothing was said for an hour and that no program has open.
     """
-    found = [info for name in sessions.ids() if (info := _if_running(sessions, disk, name))]
-    return max(found, key=lambda info: (info.started, info.id), default=None)
+    found = []
+    for name in sessions.ids():
+        # One that is somebody else's, or is being removed, is none that we could go on with.
+        with contextlib.suppress(OSError, StoreError):
+            found.append(_if_running(sessions, disk, name))
+    known = [info for info in found if info is not None]
+    return max(known, key=lambda info: (info.started, info.id), default=None)
 
 
 def left_open(sessions: Sessions, disk: EpisodeDisk) -> list[SessionInfo]:
@@ -64,11 +71,14 @@ def left_open(sessions: Sessions, disk: EpisodeDisk) -> list[SessionInfo]:
     Those that a program has open are none of them.
     """
     before = _an_hour_ago()
-    return [
-        info
-        for info in sessions.list()
-        if not info.ended and info.last < before and not disk.is_kept(sessions.path(info.id))
-    ]
+    found = []
+    for info in sessions.list():
+        # One that is being removed is nobody's business any more.
+        with contextlib.suppress(FileNotFoundError):
+            silent = not info.ended and info.last < before
+            if silent and not disk.is_kept(sessions.path(info.id)):
+                found.append(info)
+    return found
 
 
 def count(sessions: Sessions, disk: EpisodeDisk, session: str) -> Tally:

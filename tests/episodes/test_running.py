@@ -11,7 +11,7 @@ import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.running import count, find_running
+from engramdown.episodes.running import count, find_running, left_open
 from engramdown.episodes.sessions import Sessions
 
 LONG_AGO = timedelta(hours=2)
@@ -81,6 +81,41 @@ def test_a_silent_session_that_a_program_has_open_runs(
     memory.log("a", "user", "x", at=datetime.now(UTC) - LONG_AGO)
     age(sessions, "a")
     assert running(sessions) == "a"
+
+
+def test_a_session_that_cannot_be_read_hides_no_other(
+    memory: EpisodicMemory, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.log("a", "user", "x")
+    memory.log("theirs", "user", "x")
+    really = EpisodeDisk.open
+
+    def refuse(disk: EpisodeDisk, path: Path | str, **given: bool) -> int:
+        if Path(path).name == "theirs.jsonl":
+            raise PermissionError(13, "Permission denied")
+        return really(disk, path, **given)
+
+    monkeypatch.setattr(EpisodeDisk, "open", refuse)
+    assert running(sessions) == "a"
+
+
+def test_what_nobody_ended_was_left_open(
+    memory: EpisodicMemory, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    then = datetime.now(UTC) - LONG_AGO
+    for session in ("ended", "left", "kept"):
+        memory.log(session, "user", "x", at=then)
+    memory.log("now", "user", "x")
+    memory.end("ended", at=then)
+    for session in ("left", "now"):
+        memory.recorder.release(session)
+    assert [info.id for info in left_open(sessions, EpisodeDisk())] == ["left"]
+
+    def gone(*_: object) -> bool:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(EpisodeDisk, "is_kept", gone)
+    assert left_open(sessions, EpisodeDisk()) == []
 
 
 def test_a_glance_counts_what_is_there(memory: EpisodicMemory, sessions: Sessions) -> None:
