@@ -6,10 +6,12 @@ ends a turn; the same transcripts give the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from engramdown.episodes.card_files import CardFiles
+from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.past import SESSIONS, Past, Span, eligible, gap_before, graded
 from engramdown.episodes.sessions import SessionInfo
@@ -34,23 +36,24 @@ def earlier(memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = 
         spans = [_span(info) for info in memory.sessions()]
     except (OSError, EngramdownError):
         return []
+    pages = CardFiles(memory.folder.parent, EpisodeDisk())
     before = next((span.started for span in spans if span.id == running), "")
     found: list[Past] = []
     for span in eligible(spans, before, (running, *in_view))[:_READ]:
-        found += _told(memory, span, spans, len(found))
+        past = _told(memory, pages, span, len(found))
+        if past is not None:
+            found.append(replace(past, gap=gap_before(span, spans)))
         if len(found) == SESSIONS:
             break
     return found
 
 
-def _told(memory: EpisodicMemory, span: Span, spans: Iterable[Span], rank: int) -> Iterator[Past]:
+def _told(memory: EpisodicMemory, pages: CardFiles, span: Span, rank: int) -> Past | None:
     try:
-        episodes = memory.session(span.id).episodes
-        past = graded(span, memory.card(span.id), episodes, rank)
+        transcript = memory.session(span.id)
+        return graded(span, pages.card(transcript), transcript.episodes, rank)
     except (OSError, EngramdownError):
-        return
-    if past is not None:
-        yield replace(past, gap=gap_before(span, spans))
+        return None
 
 
 def _span(info: SessionInfo) -> Span:

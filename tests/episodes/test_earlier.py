@@ -112,7 +112,7 @@ def test_what_cannot_be_looked_at_ends_no_turn(
     def fail(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(memory, "card", fail)
+    monkeypatch.setattr(memory, "session", fail)
     assert earlier(memory) == []
     monkeypatch.setattr(memory, "sessions", fail)
     assert earlier(memory) == []
