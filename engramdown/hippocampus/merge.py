@@ -22,7 +22,7 @@ from engramdown.hippocampus.document import Document, Placed
 __all__ = ["Changes", "Merged", "best_base", "compare", "merge"]
 
 # One entry is one difference, however many lines it has.
-_UNIT: Final = re.compile(r"\n(?!(?:\r?\n)?[ \t])")
+_UNIT: Final = re.compile(r"\n(?!\n?[ \t])")
 _ID: Final = re.compile(r"\bid:[0-9a-z]{8}\b")
 
 
@@ -125,8 +125,9 @@ def best_base(states: Sequence[str], saved: str) -> int:
         it comes into question; nor does one of whose lines ``saved`` has less than half: that is
         a file written anew, which says nothing about what it was written over. A state that equals
         ``saved`` is not a stale buffer but a person who took something back: then the newest state
-        is the base. So it is among equals.
+        is the base. So it is among equals. An editor may have changed the line ends.
     """
+    states, saved = [_unix(state) for state in states], _unix(saved)
     newest = len(states) - 1
     if saved in states:
         return newest
@@ -141,6 +142,10 @@ def best_base(states: Sequence[str], saved: str) -> int:
         if difference < least and _is_kept(own_lines, lines, ids):
             best, least = index, difference
     return best
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _lines(text: str) -> set[str]:

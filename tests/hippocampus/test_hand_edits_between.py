@@ -101,6 +101,18 @@ def test_an_editor_that_was_opened_before_our_lines_takes_none_of_them_away(
     assert store.notice() is False
 
 
+def test_an_old_buffer_may_be_saved_with_other_line_ends(store: Hippocampus, lessons: Path) -> None:
+    lessons.write_bytes(
+        b"# Mine\r\n\r\nA note.\r\n\r\n<!-- private -->\r\n\r\n- First\r\n- Second\r\n"
+    )
+    store.notice()
+    buffer = lessons.read_text(encoding="utf-8")
+    store.encode_lesson("Later")
+    save("in-place", lessons, f"{buffer}- By hand\n")
+    store.notice()
+    assert {"First", "Second", "By hand", "Later"} <= set(texts(store))
+
+
 def test_an_editor_that_knows_our_lines_may_delete_them(store: Hippocampus, lessons: Path) -> None:
     store.encode_lesson("Later")
     text = lessons.read_text(encoding="utf-8")

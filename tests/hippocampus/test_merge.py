@@ -121,6 +121,8 @@ def test_entries_are_matched_as_they_were_then_by_id_then_by_text() -> None:
         pytest.param((A, A + B), B + "mine\n", 1, id="a-line-that-only-the-newest-has"),
         pytest.param((A, A + B), A + "- edited <!-- id:bbbbbbbb -->\n", 1, id="an-id-likewise"),
         pytest.param(("", A), "mine\n", 0, id="from-nothing"),
+        pytest.param(("o\r\n", "o\r\nn\r\n"), "o\nmine\n", 0, id="stale-in-other-line-ends"),
+        pytest.param(("o\r\n", "o\r\nn\r\n"), "o\n", 1, id="taken-back-in-other-line-ends"),
     ],
 )
 def test_the_state_that_a_person_had_open(states: tuple[str, ...], saved: str, base: int) -> None:
