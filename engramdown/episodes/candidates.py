@@ -5,12 +5,13 @@ which they came into the index, nor on what number a chunk has there. No I/O.
 
 The candidates are the lines whose own words weigh most, and of equals the newest. The rarest words
 of the question say where to look: their lists are gone through whole, as long as that is not too
-much; the frequent ones only add to the weight of what was found.
+much; the frequent ones only add to the weight of what was found. Where somebody speaks whom the
+question names comes before everything else: the rest is most often about somebody else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Final
 
@@ -22,6 +23,7 @@ MOST: Final = 200
 """How many candidates are ranked."""
 LONGEST_LISTS: Final = 20_000
 """How many lines may be gone through to find them."""
+_ABOVE_ALL: Final = 1e6
 
 Lists = Sequence[Sequence[int]]
 """The keys of the lines that hold a term: a list for each way to say it."""
@@ -32,6 +34,7 @@ def candidates(
     weights: Sequence[float],
     freshness: Sequence[int],
     wanted: Callable[[int], bool],
+    speaking: Collection[int] = (),
 ) -> list[int]:
     """Return the keys of the candidates, those of most worth first.
 
@@ -40,9 +43,10 @@ def candidates(
         weights: How much it is worth.
         freshness: A number per chunk, the larger the later.
         wanted: Whether a line may be one.
+        speaking: The chunks in which somebody speaks whom the question names.
     """
     chosen: list[int] = []
-    for level in _levels(_found(terms), weights):
+    for level in _levels(_found(terms), weights, speaking):
         need = MOST - len(chosen)
         chosen += _newest(level, need, freshness, wanted)
         if len(chosen) >= MOST:
@@ -65,12 +69,16 @@ def _found(terms: Sequence[Lists]) -> dict[int, int]:
     return found
 
 
-def _levels(found: dict[int, int], weights: Sequence[float]) -> Iterator[list[int]]:
+def _levels(
+    found: dict[int, int], weights: Sequence[float], speaking: Collection[int]
+) -> Iterator[list[int]]:
     """Yield the lines that hold the same weight, the heaviest first."""
+    there = 1 << len(weights) if speaking else 0
     by_mask: dict[int, list[int]] = {}
     for key, mask in found.items():
-        by_mask.setdefault(mask, []).append(key)
-    heavy = {mask: _weight(mask, weights) for mask in by_mask}
+        whole = mask | there if there and key // CHUNK in speaking else mask
+        by_mask.setdefault(whole, []).append(key)
+    heavy = {mask: _weight(mask, (*weights, _ABOVE_ALL)) for mask in by_mask}
     for mask in sorted(by_mask, key=lambda mask: (-heavy[mask], mask)):
         yield by_mask[mask]
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Final
+from zlib import crc32
 
 from engramdown.episodes.stems import stem
 from engramdown.episodes.terms import words
 
-__all__ = ["folded", "spelt", "tokens"]
+__all__ = ["folded", "speaking", "spelt", "tokens"]
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _SHORT: Final = 32
@@ -48,6 +49,14 @@ def spelt(text: str) -> list[str]:
     ['plans', 'for', 'a', 'cafe']
     """
     return _WORD.findall(folded(text).lower())
+
+
+def speaking(name: str) -> str:
+    """Return the word that stands in the index beside the first line of a speaker in each chunk.
+
+    It tells of a few hundred lines at once who speaks there, and is nobody's word.
+    """
+    return f"by{crc32(name.lower().encode('utf-8', 'replace')):08x}0"
 
 
 def _fold(part: str) -> str:

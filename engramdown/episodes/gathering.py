@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.candidates import Lists, candidates
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.folding import spelt, tokens
+from engramdown.episodes.folding import speaking, spelt, tokens
 from engramdown.episodes.query import Query
 from engramdown.episodes.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
 from engramdown.episodes.rows import CHUNK, Chunk, Fact
@@ -57,7 +57,8 @@ def best(source: Source, query: Query, wanted: Wanted) -> Best:
     holders = [min(sum(map(len, lists)), source.total) for lists in terms]
     worth = worths(query, holders, source.total)
     gathering = _Gathering(source, wanted)
-    chosen = candidates(terms, worth, source.freshness(), gathering.takes)
+    there = {key // CHUNK for name in query.names for key in source.keys(speaking(name))}
+    chosen = candidates(terms, worth, source.freshness(), gathering.takes, there)
     chosen += gathering.beside(chosen)
     places = gathering.places(chosen)
     keys = [gathering.near(lists) for lists in terms]

@@ -15,7 +15,7 @@ from typing import Final
 from zlib import crc32
 
 from engramdown.episodes.episode import ROLES, Episode
-from engramdown.episodes.folding import folded
+from engramdown.episodes.folding import folded, speaking
 from engramdown.episodes.lines import BROKEN, Line, read_lines
 from engramdown.episodes.marks import marked
 from engramdown.episodes.rows import CHUNK, Chunk, Fact, freshness, length_of, pack
@@ -167,7 +167,8 @@ class Intake:
             done += len(part)
             number, before = self._open(session, place, part[0], new=not used)
             key, offset = number * CHUNK + used, session.taken - before.start
-            facts = pack(self._fact(line, key + at, offset) for at, line in enumerate(part))
+            noted: set[str] = set()
+            facts = pack(self._fact(line, key + at, offset, noted) for at, line in enumerate(part))
             stop = session.taken + (lines[done].start if done < len(lines) else end)
             after = before._replace(end=stop, facts=before.facts + facts)
             self._chunks[session.number, place] = (number, after)
@@ -187,10 +188,14 @@ class Intake:
         ).fetchone()
         return row[0], Chunk(*row[1:])
 
-    def _fact(self, line: Line, key: int, offset: int) -> Fact:
-        """Return what is kept of a line; note its words."""
+    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Fact:
+        """Return what is kept of a line; note its words, and its speaker if not ``noted``."""
         if line.role not in (_EVENT, BROKEN):
-            self._words.append((key, folded(line.text)))
+            words = folded(line.text)
+            if line.name and line.role in _SPEAKERS and line.name not in noted:
+                noted.add(line.name)
+                words += f" {speaking(line.name)}"
+            self._words.append((key, words))
             self._recalled += line.role == _RECALLED
         name = self._name(line) if line.name else 0
         length = length_of(line.text)

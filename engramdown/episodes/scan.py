@@ -16,7 +16,7 @@ from typing import Final
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.folding import tokens
+from engramdown.episodes.folding import speaking, tokens
 from engramdown.episodes.lines import BROKEN, Line, read_lines
 from engramdown.episodes.marks import marked
 from engramdown.episodes.rows import CHUNK, Chunk, Fact, freshness, length_of, pack
@@ -156,16 +156,20 @@ class Scan:
         start = lines[0].start
         self._fresh.append(freshness(lines[0].ts, self._sessions[session], place))
         first = len(self._chunks) * CHUNK
-        facts = pack(self._fact(line, first + at, start) for at, line in enumerate(lines))
+        noted: set[str] = set()
+        facts = pack(self._fact(line, first + at, start, noted) for at, line in enumerate(lines))
         self._chunks.append(Chunk(session, place, start, end, facts))
 
-    def _fact(self, line: Line, key: int, start: int) -> Fact:
+    def _fact(self, line: Line, key: int, start: int, noted: set[str]) -> Fact:
+        words = tokens(line.text)
+        if line.role in _SPEAKERS and line.name and line.name not in noted:
+            noted.add(line.name)
+            self._speakers.add(line.name)
+            words.append(speaking(line.name))
         if line.event is None and line.role != BROKEN:
             self._total += 1
-            for word in dict.fromkeys(tokens(line.text)):
+            for word in dict.fromkeys(words):
                 self._words.setdefault(word, array("I")).append(key)
-        if line.role in _SPEAKERS and line.name:
-            self._speakers.add(line.name)
         name = self._numbers.setdefault(line.name, len(self._numbers))
         self._names.extend([line.name] * (name + 1 - len(self._names)))
         length = length_of(line.text)

@@ -54,3 +54,9 @@ def test_a_question_of_frequent_words_only_is_still_answered(
     monkeypatch.setattr(room, "LONGEST_LISTS", 1)
     assert set(candidates([[[1, 2, 3]], []], [1.0, 1.0], [0], anything)) == {1, 2, 3}
     assert candidates([], [], [], anything) == []
+
+
+def test_where_somebody_speaks_who_is_named_comes_first() -> None:
+    terms = [[[1, CHUNK, CHUNK + 1]], [[1, 2, CHUNK + 1, 2 * CHUNK]]]
+    chosen = candidates(terms, [2.0, 1.0], [3, 2, 1], anything, {1})
+    assert chosen == [CHUNK + 1, CHUNK, 1, 2, 2 * CHUNK]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -180,6 +181,21 @@ def test_a_neighbour_in_the_next_chunk_helps(tmp_path: Path) -> None:
     with closing(memory(tmp_path)) as reader:
         hits = {hit.seq: hit.score for hit in reader.recall("zeppelin landing")}
         assert hits[64] > hits[131]
+
+
+@pytest.mark.parametrize("without", ["nothing", "sqlite3"])
+def test_who_is_named_is_found_among_hundreds_who_say_more_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    monkeypatch.setitem(sys.modules, without, None)
+    write(tmp_path, "others", ["a red kayak, the red kayak"] * 300, 1000)
+    path = write(tmp_path, "people", ["Good day"] * 40)
+    append(path, line(41, "Mine is that kayak", role="user", name="Zoë"))
+    append(path, line(42, "Not this kayak", role="user", name="Ana"))
+    with closing(memory(tmp_path)) as reader:
+        assert "people#41" in found(reader, "the red kayak of Zoë", 400)
+        assert "people#42" in found(reader, "the red kayak of Ana", 400)
+        assert "people#41" not in found(reader, "the red kayak", 400)
 
 
 def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> None:
