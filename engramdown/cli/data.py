@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engramdown import Entry, Proposal, Receipt
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.steps import Step
 
+if TYPE_CHECKING:
+    # Only named here: most commands show no transcript.
+    from engramdown.episodes.recall import Hit
+
 __all__ = [
     "Folders",
     "archived_data",
     "entry_data",
+    "hit_data",
     "proposal_data",
     "receipt_data",
     "step_data",
@@ -84,6 +89,21 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
         "line": proposal.line,
         "replaces": entry_data(proposal.replaces, folders) if proposal.replaces else None,
         "similar": [entry_data(entry, folders) for entry in proposal.similar],
+    }
+
+
+def hit_data(hit: Hit) -> dict[str, Any]:
+    """Return a line of a transcript that was found."""
+    return {
+        "pointer": str(hit.pointer),
+        "session": hit.session,
+        "seq": hit.seq,
+        "time": hit.time,
+        "role": hit.role,
+        "name": hit.name,
+        "text": hit.text,
+        "snippet": hit.snippet,
+        "score": hit.score,
     }
 
 

@@ -1,12 +1,14 @@
-"""``engramdown recall``: the memories that fit some words, best first.
+"""``engramdown recall``: the memories that fit some words, then what was said about them.
 
-Promises: starts fast: neither rich nor anything heavy is loaded. One hit is one line when the
-output is no terminal.
+Promises: starts fast: neither rich nor anything heavy is loaded, and nothing of transcripts where
+there are none. One hit is one line when the output is no terminal.
 """
 
 from __future__ import annotations
 
 import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.exceptions import Exit
@@ -14,10 +16,22 @@ from click.exceptions import Exit
 from engramdown.cli import messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import hit_lines
-from engramdown.cli.opening import folders, open_cortex
-from engramdown.cli.options import Place, json_option, pass_place
+from engramdown.cli.moment import Moment
+from engramdown.cli.opening import folders, home_of, open_cortex, project_of
+from engramdown.cli.options import Place, complete_sessions, given, json_option, pass_place
+from engramdown.cortex.search import Asked, Found, search
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+    from engramdown.cli.transcripts import Transcripts
 
 __all__ = ["recall"]
+
+_FOLDER: Final = "episodes"
+_ROLES: Final = (
+    *("user", "assistant", "system", "tool_call", "tool_result"),
+    *("scratchpad", "memory_read", "memory_write"),
+)
 
 
 @click.command()
@@ -29,23 +43,86 @@ __all__ = ["recall"]
     default=20,
     show_default=True,
     metavar="N",
-    help="At most so many hits.",
+    help="At most so many memories, and so many lines of transcripts.",
+)
+@click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
+@click.option("--days", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
+@click.option("--since", type=Moment(), metavar="DATE", help="Only what is of DATE or later.")
+@click.option(
+    "--until", type=Moment(end=True), metavar="DATE", help="Only what is of DATE or earlier."
+)
+@click.option(
+    "--role", type=click.Choice(_ROLES), multiple=True, help="Only what was said in this role."
+)
+@click.option(
+    "--session",
+    metavar="SESSION",
+    shell_complete=complete_sessions,
+    help="Only what was said in this session.",
 )
 @json_option
 @pass_place
-def recall(place: Place, /, *, words: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Search memory for WORDS, best hits first."""
+def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
+    """Search memory for WORDS, best hits first, and then what was said.
+
+    With --role or --session only transcripts are searched. A session is an id or the beginning of
+    one. `engramdown log show SESSION#NUMBER` shows a line whole.
+    """
     query = " ".join(words)
     cortex = open_cortex(place)
-    found = cortex.recall(query, limit=limit)
+    transcripts = _transcripts(place)
+    asked = _asked(query, transcripts)
+    found = search(cortex, asked, transcripts.memory if transcripts else None)
+    for note in found.notes:
+        output.note(note)
+    _show(cortex, found, as_json=as_json)
+    if not found.memories and not found.episodes:
+        output.complain(messages.nothing_found(query))
+        raise Exit(REFUSED)
+
+
+def _transcripts(place: Place) -> Transcripts | None:
+    """Return the transcripts that ``engramdown log`` writes, if there are any."""
+    root = project_of(place) or home_of(place)
+    if not (root / _FOLDER).is_dir():
+        return None
+    from engramdown.cli.transcripts import open_transcripts
+
+    return open_transcripts(place, None)
+
+
+def _asked(query: str, transcripts: Transcripts | None) -> Asked:
+    """Return what the options ask for."""
+    wanted = given()
+    session, since, until = wanted["session"], wanted["since"], wanted["until"]
+    return Asked(
+        query=query,
+        limit=wanted["limit"],
+        mode="exact" if wanted["exact"] else "best",
+        days_back=wanted["days"],
+        session=transcripts.find(session) if transcripts and session else session,
+        role=wanted["role"],
+        since=datetime.fromisoformat(since) if since else None,
+        until=datetime.fromisoformat(until) if until else None,
+    )
+
+
+def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
     if as_json:
         from engramdown.cli import data
 
         where = folders(cortex)
-        output.print_json([data.entry_data(entry, where) for entry in found])
-    else:
-        folded = not output.is_terminal(sys.stdout)
-        output.fast_screen().show(hit_lines(found, folded=folded))
-    if not found:
-        output.complain(messages.nothing_found(query))
-        raise Exit(REFUSED)
+        output.print_json(
+            {
+                "memories": [data.entry_data(entry, where) for entry in found.memories],
+                "episodes": [data.hit_data(hit) for hit in found.episodes],
+            }
+        )
+        return
+    folded = not output.is_terminal(sys.stdout)
+    lines = hit_lines(found.memories, folded=folded)
+    if found.episodes:
+        from engramdown.cli.talk import found_lines
+
+        lines += found_lines(found.episodes)
+    output.fast_screen().show(lines)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 import click
@@ -19,44 +18,17 @@ from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.layout import Line, cells, line, table
+from engramdown.cli.moment import Moment
 from engramdown.cli.options import Place, given, json_option, pass_place, scope_options
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.episode import stamp
 from engramdown.episodes.running import Tally, count
 from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import EngramdownError
 
 __all__ = ["info_data", "known_sessions", "list_sessions", "words_of"]
 
-_DAY: Final = "%Y-%m-%d"
-_TIMES: Final = (_DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
-_NONE: Final = timedelta()
 _OFFERED: Final = 50
 _INDENT: Final = 2
-
-
-class _Moment(click.ParamType[str]):
-    """A day or a time of the person's clock, as a line of a transcript says it."""
-
-    name = "date"
-
-    def __init__(self, *, end: bool = False) -> None:
-        """Take a day for its first moment, or for its last if ``end``."""
-        self._end = end
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        """Return the moment in UTC."""
-        text = str(value)
-        for form in _TIMES:
-            try:
-                moment = datetime.strptime(text, form).astimezone()
-                last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
-                return stamp(moment + last)
-            except (ValueError, OverflowError):
-                continue
-        return self.fail(said.no_moment(text), param, ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +51,9 @@ class _Listed:
 )
 @click.option("--open", "is_open", is_flag=True, help="Only those that have not ended.")
 @click.option(
-    "--since", type=_Moment(), metavar="DATE", help="Only what was going on at DATE or later."
+    "--since", type=Moment(), metavar="DATE", help="Only what was going on at DATE or later."
 )
-@click.option(
-    "--until", type=_Moment(end=True), metavar="DATE", help="Only what had begun by DATE."
-)
+@click.option("--until", type=Moment(end=True), metavar="DATE", help="Only what had begun by DATE.")
 @scope_options("The global scope.", "This project (default where there is one).")
 @json_option
 @pass_place

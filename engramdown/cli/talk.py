@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engramdown.cli import log_messages as said
 from engramdown.cli.layout import Line, line, table
@@ -16,7 +16,11 @@ from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.pairing import answers
 from engramdown.episodes.sessions import Transcript
 
-__all__ = ["Talk", "fact_lines", "talk_lines"]
+if TYPE_CHECKING:
+    # Only named here: who shows a session needs nothing of recall.
+    from engramdown.episodes.recall import Hit
+
+__all__ = ["Talk", "fact_lines", "found_lines", "talk_lines"]
 
 _INDENT: Final = 2
 _ANSWER: Final = 4
@@ -95,6 +99,21 @@ def talk_lines(transcript: Transcript, gap_minutes: float) -> Iterator[Line]:
         elif episode.role == "tool_call":
             yield line((said.NO_RESULT, "dim"), indent=_INDENT)
     yield from _damage(transcript)
+
+
+def found_lines(hits: Iterable[Hit]) -> list[Line]:
+    """Return one line per hit with its place, its time, who speaks and the piece that was found."""
+    return [
+        line(
+            (str(hit.pointer), "where"),
+            (f"  {said.clock(hit.time)}  ", "dim"),
+            (said.speaks(hit.role, hit.name), _STYLES.get(hit.role, "strong")),
+            "  ",
+            " ".join(hit.snippet.split()),
+            hang=_ANSWER,
+        )
+        for hit in hits
+    ]
 
 
 def fact_lines(facts: Iterable[tuple[str, str]]) -> Sequence[Line]:

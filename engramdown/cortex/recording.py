@@ -13,6 +13,7 @@ from typing import Final
 from engramdown.cortex.context import MemoryContext
 from engramdown.cortex.inert import one_line
 from engramdown.cortex.receipts import Receipt
+from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory, Said
 
 __all__ = ["Recording"]
@@ -54,10 +55,11 @@ class Recording:
         found = self._episodes.trouble if self._episodes is not None else None
         return "" if found is None else str(found)
 
-    def say(self, role: str, text: object, turn: int, name: str = "") -> None:
-        """Record what was said in a turn."""
-        if self._episodes is not None:
-            self._episodes.log(self.id, role, text, turn=turn, name=name)
+    def say(self, role: str, text: object, turn: int, name: str = "") -> Pointer | None:
+        """Record what was said in a turn, and return where it stands, if it is written."""
+        if self._episodes is None:
+            return None
+        return self._episodes.log(self.id, role, text, turn=turn, name=name)
 
     def call(self, name: str, given: object, call: str, turn: int) -> str:
         """Record a tool call and return its id."""

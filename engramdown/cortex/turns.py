@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from engramdown.cortex.recording import Recording
+from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError, MidTurnError
 
@@ -48,6 +49,7 @@ class Session:
         self._recording = Recording(cortex.episodes, session, parent, parent_call, title)
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
         self._earlier = cortex.earlier_sessions(self._recording.id, in_view)
+        self._began: Pointer | None = None
         self.turns = 0
         cortex.listen(weakref.WeakMethod(self._heard))
         cortex.apply_ticks()
@@ -84,6 +86,11 @@ class Session:
         """Whether a turn is running."""
         return self._running
 
+    @property
+    def turn_began(self) -> Pointer | None:
+        """Where the user's message of the running turn stands in the transcript, if it does."""
+        return self._began
+
     def begin_turn(self, message: str = "") -> MemoryContext:
         """Begin a turn with the user's message and return what the model is to see.
 
@@ -91,7 +98,7 @@ class Session:
             MidTurnError: If a turn is running already.
         """
         self._refuse_mid_turn("begin a turn")
-        self._recording.say("user", message, self.turns + 1)
+        self._began = self._recording.say("user", message, self.turns + 1)
         self._cortex.apply_ticks()
         context = self._cortex.build_memory_context(message, self._earlier)
         self.turns += 1
@@ -109,6 +116,7 @@ class Session:
             raise EngramdownError(msg)
         self._recording.say("assistant", reply, self.turns)
         self._running = False
+        self._began = None
         self._cortex.apply_ticks()
 
     def tool_call(self, name: str, given: object = None, call: str = "") -> str:
@@ -121,7 +129,7 @@ class Session:
         """
         return self._recording.call(name, {} if given is None else given, call, self.turns)
 
-    def tool_result(
+    def tool_result(  # wide: what a line of a transcript says of a result
         self,
         name: str,
         output: object,
@@ -129,6 +137,7 @@ class Session:
         *,
         error: bool | str = False,
         ms: float | None = None,
+        recalled: Iterable[str] = (),
     ) -> None:
         """Record what a tool gave back.
 
@@ -139,8 +148,11 @@ class Session:
                 has no result yet.
             error: ``True`` or a reason, if it failed.
             ms: How long it took, in milliseconds; measured from the call unless given.
+            recalled: Pointers to what it brought back from memory, so that it is not taken for
+                something new.
         """
         said: Said = {"name": name, "call": call, "ms": ms, "error": error, "turn": self.turns}
+        said["recalled"] = tuple(recalled)
         self._recording.result(output, said)
 
     def scratchpad(self, text: object, name: str = "") -> None:

@@ -198,7 +198,7 @@ def fresh(path: Path | None, folder: Path, disk: EpisodeDisk) -> Index:
     if path is not None:
         # For the user alone, as the transcripts are.
         disk.close(disk.open(path, write=True, new=True))
-    connection = _connect("file::memory:" if path is None else f"{path.as_uri()}?mode=rw")
+    connection = _connect("file::memory:" if path is None else f"{path.absolute().as_uri()}?mode=rw")
     try:
         connection.execute("PRAGMA page_size = 8192")
         connection.execute("PRAGMA journal_mode = OFF")
@@ -223,7 +223,7 @@ def stored(path: Path, folder: Path, cache: Path, disk: EpisodeDisk) -> Index:
         Unusable: If it is of another version.
         sqlite3.Error: If it cannot be read.
     """
-    connection = _connect(f"{path.as_uri()}?mode=rw")
+    connection = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         # Only whoever notes how the file is then may move the log into it: see shelf.py.
         connection.execute("PRAGMA wal_autocheckpoint = 0")

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES, Episode, read_line, stamp
+from engramdown.episodes.marks import echoes
 
 __all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines"]
 
@@ -34,6 +35,7 @@ _USUAL: Final = re.compile(
     rb'(?:,"(?:call|model|payload)":"' + _PLAIN + rb'+"|,"(?:turn|cut)":(?:0|[1-9][0-9]{0,8}))*+'
     rb"\}\n"
 )
+_ECHO: Final = _ROLE[b"memory_read"]
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLION: Final = 1_000_000
 
@@ -45,7 +47,8 @@ class Line(NamedTuple):
         start: Where it begins in the block.
         seq: Its number in the session, as it says itself.
         ts: When, in microseconds since 1970.
-        role: The place of its role among ``ROLES``, or :data:`BROKEN`.
+        role: The place of its role among ``ROLES``, or :data:`BROKEN`; that of ``memory_read``
+            if it :func:`echoes <engramdown.episodes.marks.echoes>` memory.
         name: The tool or the speaker.
         text: What was said.
         event: The whole episode, if it is an event.
@@ -101,6 +104,8 @@ def _usual(found: re.Match[bytes], start: int) -> Line | None:
     said = text.decode()
     if b"\\" in text:
         said = json.loads(f'"{said}"')
+    if name is not None and name.endswith(b"recall"):
+        return None  # perhaps an echo
     return Line(start, int(seq), ts, _ROLE[role], name.decode() if name else "", said)
 
 
@@ -113,7 +118,7 @@ def _any(line: bytes, start: int) -> Line:
     episode = read_line(line)
     if episode is None:
         return Line(start, 0, 0, BROKEN, "", "")
-    role = _ROLE[episode.role.encode()]
+    role = _ECHO if echoes(episode) else _ROLE[episode.role.encode()]
     event = episode if episode.role == "event" else None
     return Line(
         start, episode.seq, microseconds(episode.ts), role, episode.name, episode.text, event

@@ -1,12 +1,18 @@
-"""Which lines a person took out of recall, and brought back. No I/O."""
+"""Which lines a person took out of recall, and brought back. No I/O.
+
+Promises: what was redacted is out too, as there is nothing left in it to find.
+"""
 
 from __future__ import annotations
 
 from engramdown.episodes.episode import Episode
 
-__all__ = ["marked"]
+__all__ = ["echoes", "marked"]
 
 _LARGEST = 0xFFFFFFFF
+_TOOLS = ("tool_call", "tool_result")
+_NO_ECHO = ("user", "assistant", "event")
+_RECALL = "recall"
 
 
 def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
@@ -19,10 +25,22 @@ def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
     >>> marked(Episode(seq=9, ts="", id="", role="event", event="exclude", more={"of": [3, 4]}))
     (True, [3, 4])
     """
-    if event.event not in ("exclude", "include"):
-        return None, None
     of = event.more.get("of")
+    if event.event not in ("exclude", "include", "redact") or (event.event, of) == ("redact", None):
+        return None, None
+    away = event.event != "include"
     if of is None:
-        return event.event == "exclude", None
+        return away, None
     seqs = [seq for seq in of if type(seq) is int] if isinstance(of, list) else []
-    return event.event == "exclude", [seq for seq in seqs if 0 <= seq <= _LARGEST]
+    return away, [seq for seq in seqs if 0 <= seq <= _LARGEST]
+
+
+def echoes(episode: Episode) -> bool:
+    """Whether an episode only repeats memory, so that it is no new experience.
+
+    That is what a tool gave back with pointers to what it recalled, and whatever our own tool
+    ``recall`` was asked and gave back; hosts may put ``engramdown`` before its name.
+    """
+    if episode.role in _TOOLS and episode.name.endswith(_RECALL):
+        return episode.name == _RECALL or "engramdown" in episode.name
+    return bool(episode.recalled) and episode.role not in _NO_ECHO

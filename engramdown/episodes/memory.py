@@ -40,7 +40,7 @@ from engramdown.settings import EpisodeSettings
 if TYPE_CHECKING:
     from engramdown.episodes.cards import Card
     from engramdown.episodes.forgetting import Forgetting
-    from engramdown.episodes.recall import Context, Hit, Mode, Recall
+    from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
 
@@ -284,7 +284,7 @@ class EpisodicMemory:
         since: date | None = None,
         until: date | None = None,
         mode: Mode = "best",
-    ) -> list[Hit]:
+    ) -> Hits:
         """Return what was said about ``query``, in all sessions.
 
         Args:

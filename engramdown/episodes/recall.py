@@ -19,6 +19,7 @@ from engramdown.episodes.exact import inner_words, lines_with
 from engramdown.episodes.folding import tokens
 from engramdown.episodes.gathering import Place, best, lists_of, places_near
 from engramdown.episodes.lines import Line, microseconds, moment_text
+from engramdown.episodes.marks import echoes
 from engramdown.episodes.query import Query, read_query
 from engramdown.episodes.ranking import REREAD, reread
 from engramdown.episodes.rows import CHUNK
@@ -30,7 +31,7 @@ from engramdown.episodes.wanted import Wanted
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import StoreError
 
-__all__ = ["Context", "Hit", "Message", "Mode", "Recall"]
+__all__ = ["Context", "Hit", "Hits", "Message", "Mode", "Recall"]
 
 Mode = Literal["best", "exact"]
 
@@ -66,6 +67,16 @@ class Hit:
     def pointer(self) -> Pointer:
         """Where it stands, ``<session>#<seq>``."""
         return Pointer(self.session, self.seq)
+
+
+class Hits(list[Hit]):
+    """What was found.
+
+    Attributes:
+        notes: What could not be asked, and why.
+    """
+
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +135,12 @@ class Recall:
         self._disk = disk
         self._shelf = Shelf(folder, cache, disk)
 
-    def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> list[Hit]:
+    def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
         """Return at most ``limit`` hits for ``query``, the best or the newest first."""
         if limit <= 0 or not query:
-            return []
-        if mode == "exact":
-            return self._shelf.ask(lambda source: self._exact(source, query, limit, wanted))
-        return self._shelf.ask(lambda source: self._best(source, query, limit, wanted))
+            return Hits()
+        find = self._exact if mode == "exact" else self._best
+        return Hits(self._shelf.ask(lambda source: find(source, query, limit, wanted)))
 
     def close(self) -> None:
         """Let go of the index; the next recall opens it again."""
@@ -239,8 +249,8 @@ def _stems(query: Query) -> frozenset[str]:
 def _hit(session: str, episode: Episode, score: float, stems: frozenset[str]) -> Hit:
     text = episode.text
     shown = text if len(text) <= LONGEST else snippet(text, *where(text, stems))
-    said = (episode.seq, episode.ts, episode.role, episode.name, text)
-    return Hit(session, *said, shown, score)
+    role = "memory_read" if echoes(episode) else episode.role
+    return Hit(session, episode.seq, episode.ts, role, episode.name, text, shown, score)
 
 
 def _exact_hit(found: _Found, needle: str) -> Hit:

@@ -16,7 +16,7 @@ from typing import Final
 
 __all__ = ["VERSION", "create", "tune"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 _WORDS: Final = (
     "CREATE VIRTUAL TABLE {} USING fts5"

@@ -1,10 +1,13 @@
-"""``recall`` finds memories by their words, one hit a line."""
+"""``recall`` finds memories by their words, then what was said, one hit a line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.conftest import Runner
+import pytest
+
+from tests.cli.conftest import Done, Runner
+from tests.episodes.transcripts import line
 
 
 def test_a_hit_has_a_place_an_id_and_the_text(run: Runner, memory: Path) -> None:
@@ -35,24 +38,24 @@ def test_nothing_found_is_code_1(run: Runner, memory: Path) -> None:
     )
 
 
-def test_nothing_found_is_an_empty_list_for_a_program(run: Runner, memory: Path) -> None:
+def test_nothing_found_is_empty_lists_for_a_program(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     done = run("recall", "quantum", "--json")
-    assert (done.code, done.json) == (1, [])
+    assert (done.code, done.json) == (1, {"memories": [], "episodes": []})
 
 
 def test_hits_can_be_limited(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     for number in range(3):
         run.remember(f"The linter has rule {number}")
-    assert len(run.ok("recall", "-n", "2", "linter", "--json").json) == 2
+    assert len(run.ok("recall", "-n", "2", "linter", "--json").json["memories"]) == 2
 
 
 def test_both_scopes_are_searched(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     run.remember("The linter is ruff")
     run.remember("--global", "Never skip the linter")
-    found = run.ok("recall", "linter", "--json").json
+    found = run.ok("recall", "linter", "--json").json["memories"]
     assert {hit["scope"] for hit in found} == {"project", "global"}
     assert all(Path(hit["path"]).is_file() for hit in found)
 
@@ -69,4 +72,106 @@ def test_what_could_fool_a_terminal_is_shown(run: Runner, memory: Path) -> None:
     done = run.ok("recall", "linter")
     assert "\x1b" not in done.out
     assert "\u202e" not in done.out
-    assert run.ok("recall", "linter", "--json").json[0]["text"] == "linter \x1b[31mred\u202e"
+    (hit,) = run.ok("recall", "linter", "--json").json["memories"]
+    assert hit["text"] == "linter \x1b[31mred\u202e"
+
+
+@pytest.fixture
+def said(run: Runner, memory: Path) -> str:
+    """Say two things on two days, keep a memory of it, and return the id of the session."""
+    run.remember("Never sail without the red boat")
+    folder = memory.parent / "episodes"
+    folder.mkdir()
+    lines = [
+        line(0, "", role="event", event="start", v=1, session="lake"),
+        line(1, "Where is the red boat?"),
+        line(2, "In the boat house,\nbehind \x1b[31mthe mill"),
+        line(3, "boat boat", 60 * 24 * 3, role="tool_result", name="look"),
+    ]
+    (folder / "lake.jsonl").write_bytes(b"".join(lines))
+    return "lake"
+
+
+def pointers(done: Done) -> list[str]:
+    return [hit["pointer"] for hit in done.json["episodes"]]
+
+
+def test_what_was_said_stands_below_what_is_remembered(run: Runner, said: str) -> None:
+    rows = run.ok("recall", "red boat").out.rstrip("\n").split("\n")
+    assert "Never sail without the red boat" in rows[0]
+    assert [row.partition("  ")[0] for row in rows[1:]] == ["lake#1", "lake#2", "lake#3"]
+    assert rows[2].endswith("assistant  In the boat house, behind ␛[31mthe mill")
+    assert said in rows[1]
+
+
+def test_a_program_gets_both_apart(run: Runner, said: str) -> None:
+    found = run.ok("recall", "red boat", "--json").json
+    assert [hit["text"] for hit in found["memories"]] == ["Never sail without the red boat"]
+    first = found["episodes"][0]
+    assert first.pop("score") > 0
+    assert first == {
+        "pointer": "lake#1",
+        "session": said,
+        "seq": 1,
+        "time": "2026-02-27T10:16:00.000000Z",
+        "role": "user",
+        "name": "",
+        "text": "Where is the red boat?",
+        "snippet": "Where is the red boat?",
+    }
+
+
+@pytest.mark.parametrize(
+    "options, memories, episodes",
+    [
+        pytest.param(["--exact"], 0, ["lake#3"], id="exact"),
+        pytest.param(
+            ["--role", "user", "--role", "tool_result"], 0, ["lake#1", "lake#3"], id="role"
+        ),
+        pytest.param(["--session", "la"], 0, ["lake#1", "lake#2", "lake#3"], id="session"),
+        pytest.param(["--since", "2026-03-01"], 1, ["lake#3"], id="since"),
+        pytest.param(["--until", "2026-02-28"], 0, ["lake#1", "lake#2"], id="until"),
+        pytest.param(["--days", "1"], 1, [], id="days"),
+        pytest.param(["-n", "1"], 1, ["lake#1"], id="limit"),
+    ],
+)
+def test_an_option_narrows_both(
+    run: Runner, said: str, options: list[str], memories: int, episodes: list[str]
+) -> None:
+    assert said
+    query = "boat boat" if options == ["--exact"] else "Where is the red boat"
+    done = run("recall", *options, query, "--json")
+    assert (len(done.json["memories"]), sorted(pointers(done))) == (memories, episodes)
+
+
+def test_exact_finds_a_memory_that_holds_the_string(run: Runner, said: str) -> None:
+    assert said
+    found = run.ok("recall", "--exact", "THE RED", "--json").json
+    assert [hit["text"] for hit in found["memories"]] == ["Never sail without the red boat"]
+    assert [hit["pointer"] for hit in found["episodes"]] == ["lake#1"]
+
+
+def test_what_was_said_is_found_where_no_memory_is(run: Runner, said: str) -> None:
+    assert run.ok("recall", "mill").out.startswith(f"{said}#2  ")
+
+
+def test_a_session_that_is_not_there_is_refused(run: Runner, said: str) -> None:
+    assert said
+    done = run("recall", "--session", "sea", "boat")
+    assert (done.code, done.out) == (1, "")
+    assert "sea" in done.err
+
+
+def test_a_date_that_is_none_is_wrong_usage(run: Runner, memory: Path) -> None:
+    assert memory.is_dir()
+    done = run("recall", "--since", "soon", "boat")
+    assert done.code == 2
+    assert "'soon' is no date" in done.err
+
+
+def test_the_transcripts_of_the_global_scope_are_searched_without_a_project(
+    run: Runner, isolated_home: Path
+) -> None:
+    (isolated_home / ".engramdown").mkdir()
+    assert run("log", "user", "The zeppelin landed").code == 0
+    assert "The zeppelin landed" in run.ok("recall", "zeppelin").out

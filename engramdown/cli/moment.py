@@ -1,0 +1,44 @@
+"""A day or a time that a person gives to an option.
+
+Promises: it is of the person's clock; loads nothing until one is given.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import click
+
+__all__ = ["Moment"]
+
+_DAY: Final = "%Y-%m-%d"
+_TIMES: Final = (_DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
+_NONE: Final = timedelta()
+
+
+class Moment(click.ParamType[str]):
+    """A day or a time of the person's clock, as a line of a transcript says it."""
+
+    name = "date"
+
+    def __init__(self, *, end: bool = False) -> None:
+        """Take a day for its first moment, or for its last if ``end``."""
+        self._end = end
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the moment in UTC."""
+        from engramdown.cli import log_messages as said
+        from engramdown.episodes.episode import stamp
+
+        text = str(value)
+        for form in _TIMES:
+            try:
+                moment = datetime.strptime(text, form).astimezone()
+                last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
+                return stamp(moment + last)
+            except (ValueError, OverflowError):
+                continue
+        return self.fail(said.no_moment(text), param, ctx)

@@ -1,0 +1,129 @@
+"""Memories and transcripts, searched at once.
+
+Promises: any text is a query; what is asked of both is found in both, and what only transcripts
+know (a session, a role) is not asked of memories. Reads only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Final
+
+from engramdown.clock import today
+from engramdown.hippocampus.entry import Entry
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.episodes.recall import Hit, Mode
+
+__all__ = ["Asked", "Found", "moment_from", "search"]
+
+_ALL: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is looked for; see :meth:`engramdown.EpisodicMemory.recall`.
+
+    Attributes:
+        query: Words, a question, or for ``exact`` the very string.
+        limit: How many memories at most, and how many lines of transcripts.
+        mode: ``best`` or ``exact``.
+        days_back: How many days back at most.
+        session: The only session.
+        role: The only roles; none for all.
+        since: The earliest time or day.
+        until: The latest, which belongs to it.
+    """
+
+    query: str
+    limit: int = 20
+    mode: Mode = "best"
+    days_back: float | None = None
+    session: str | None = None
+    role: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found.
+
+    Attributes:
+        memories: The best first, or for ``exact`` the newest.
+        episodes: The same, of the transcripts.
+        notes: What could not be asked, and why.
+    """
+
+    memories: list[Entry] = field(default_factory=list)
+    episodes: list[Hit] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+
+
+def search(cortex: Cortex, asked: Asked, episodes: EpisodicMemory | None) -> Found:
+    """Return what fits ``asked``, in the memories of ``cortex`` and in the transcripts.
+
+    Raises:
+        ValueError: If a role or the mode is none.
+        StoreError: If a store cannot be read.
+    """
+    memories = [] if asked.session or asked.role else _memories(cortex, asked)
+    if episodes is None:
+        return Found(memories)
+    hits = episodes.recall(
+        asked.query,
+        asked.limit,
+        days_back=asked.days_back,
+        session=asked.session,
+        role=asked.role or None,
+        since=asked.since,
+        until=asked.until,
+        mode=asked.mode,
+    )
+    return Found(memories, list(hits), hits.notes)
+
+
+def moment_from(text: str) -> date:
+    """Return the day or the time that ``text`` names; a time without a zone is UTC.
+
+    Raises:
+        ValueError: If it names none.
+
+    >>> moment_from("2026-02-27")
+    datetime.date(2026, 2, 27)
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
+
+
+def _memories(cortex: Cortex, asked: Asked) -> list[Entry]:
+    if asked.mode == "exact":
+        wanted = asked.query.casefold()
+        found = [each for each in cortex.entries() if wanted and wanted in each.text.casefold()]
+        found.sort(key=lambda entry: entry.ts, reverse=True)
+    else:
+        found = cortex.recall(asked.query, limit=_ALL)
+    first, last = _days(asked)
+    if (first, last) != ("", ""):
+        found = [each for each in found if each.ts and first <= each.ts <= (last or each.ts)]
+    return found[: max(asked.limit, 0)]
+
+
+def _days(asked: Asked) -> tuple[str, str]:
+    """Return the first and the last day that are wanted, as memories have them, or ``""``."""
+    first = "" if asked.since is None else _day(asked.since)
+    last = "" if asked.until is None else _day(asked.until)
+    if asked.days_back is not None:
+        now = today().toordinal()
+        back = date.fromordinal(max(now - int(min(asked.days_back, now)), 1))
+        first = max(first, back.isoformat())
+    return first, last
+
+
+def _day(at: date) -> str:
+    return (at.date() if isinstance(at, datetime) else at).isoformat()
