@@ -7,7 +7,7 @@ reading works in every mode, with no model and no network.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -250,7 +250,7 @@ class Cortex:
         return self._store(scope).update(entry.id, redact(text))
 
     def build_memory_context(
-        self, message: str = "", earlier: Sequence[Past] | None = None
+        self, message: str = "", session: Session | None = None
     ) -> MemoryContext:
         """Return what a model is to see of memory, ranked by ``message`` under the budgets.
 
@@ -258,9 +258,9 @@ class Cortex:
 
         Args:
             message: What the model is sent.
-            earlier: What :meth:`earlier_sessions` gave before, so that it stays; ``None`` asks it.
+            session: The conversation that it is for: what was told of earlier ones stays in it.
         """
-        told = self.earlier_sessions() if earlier is None else earlier
+        told = self.earlier_sessions() if session is None else session.earlier
         return self._recollection.context(message, told)
 
     def earlier_sessions(self, running: str = "", in_view: Iterable[str] = ()) -> tuple[Past, ...]:

@@ -31,6 +31,7 @@ class Session:
 
     Attributes:
         turns: How many turns were begun.
+        earlier: The earlier sessions that the model is reminded of; none unless that is set.
     """
 
     def __init__(  # wide: what Cortex.session is given
@@ -48,7 +49,7 @@ class Session:
         self._running = False
         self._recording = Recording(cortex.episodes, session, parent, parent_call, title)
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
-        self._earlier = cortex.earlier_sessions(self._recording.id, in_view)
+        self.earlier = cortex.earlier_sessions(self._recording.id, in_view)
         self._began: Pointer | None = None
         self.turns = 0
         cortex.listen(weakref.WeakMethod(self._heard))
@@ -100,7 +101,7 @@ class Session:
         self._refuse_mid_turn("begin a turn")
         self._began = self._recording.say("user", message, self.turns + 1)
         self._cortex.apply_ticks()
-        context = self._cortex.build_memory_context(message, self._earlier)
+        context = self._cortex.build_memory_context(message, self)
         self.turns += 1
         self._running = True
         return self._recording.read(context, self.turns)

@@ -42,6 +42,8 @@ def event(seq: int, name: str, **more: Any) -> Episode:  # noqa: ANN401 - keys o
         pytest.param(
             [("exclude", [1]), ("exclude", None)], Excluded(True, frozenset({1})), id="line-whole"
         ),
+        pytest.param([("redact", [1])], Excluded(False, frozenset({1})), id="redacted"),
+        pytest.param([("redact", None)], Excluded(False, frozenset()), id="redacted-nothing"),
         pytest.param([("archive", [1])], Excluded(False, frozenset()), id="another-event"),
     ],
 )
