@@ -30,6 +30,8 @@ _BATCH: Final = 50_000
 _BLOCK: Final = 4 * 1024 * 1024
 LISTED: Final = 2_000
 """In how many lines a word must stand to get a list of its own."""
+_RARE: Final = 200
+"""One line in so many with a word is few: a list would be larger than it is worth."""
 FACTS: Final = ("total", "latest", "recalled", "lists", "listed", "looked", "cost", "touched")
 _UNASKED: Final = frozenset(stem(word) for word in STOP_WORDS)
 
@@ -257,7 +259,9 @@ class Upkeep:
     def _list_words(self) -> None:
         """Write down the keys of the words that stand in many lines."""
         self._run("DELETE FROM lists")
-        many = self._run("SELECT term FROM counts WHERE doc >= ?", (LISTED,)).fetchall()
+        total = self._run("SELECT value FROM facts WHERE name = 'total'").fetchone()[0]
+        limit = max(LISTED, total // _RARE)
+        many = self._run("SELECT term FROM counts WHERE doc >= ?", (limit,)).fetchall()
         for (word,) in many:
             if word not in _UNASKED:
                 # Not asked for by MATCH, which would stem what is a stem already.
