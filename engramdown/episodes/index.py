@@ -198,7 +198,9 @@ def fresh(path: Path | None, folder: Path, disk: EpisodeDisk) -> Index:
     if path is not None:
         # For the user alone, as the transcripts are.
         disk.close(disk.open(path, write=True, new=True))
-    connection = _connect("file::memory:" if path is None else f"{path.absolute().as_uri()}?mode=rw")
+    connection = _connect(
+        "file::memory:" if path is None else f"{path.absolute().as_uri()}?mode=rw"
+    )
     try:
         connection.execute("PRAGMA page_size = 8192")
         connection.execute("PRAGMA journal_mode = OFF")
