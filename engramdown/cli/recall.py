@@ -52,7 +52,11 @@ _ROLES: Final = (
     "--until", type=Moment(end=True), metavar="DATE", help="Only what is of DATE or earlier."
 )
 @click.option(
-    "--role", type=click.Choice(_ROLES), multiple=True, help="Only what was said in this role."
+    "--role",
+    type=click.Choice(_ROLES),
+    multiple=True,
+    metavar="ROLE",
+    help="Only what was said in this role: user, assistant, tool_result ...",
 )
 @click.option(
     "--session",
