@@ -20,7 +20,7 @@ from engramdown.cortex.findings import Finding, find
 from engramdown.cortex.transcripts import inspect_transcripts
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.disk import Disk, megabytes
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.regular import open_regular, what_instead
 
@@ -29,8 +29,7 @@ __all__ = ["UNREADABLE", "Inspection", "inspect"]
 UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"})
 """The codes of files that could not be read."""
 
-_MEGABYTE: Final = 1024 * 1024
-_LIMIT: Final = 16 * _MEGABYTE
+_LIMIT: Final = 16 * 1024 * 1024
 # A file of ours that is not finished is as old as one write; the rest was left by a crash.
 _FINISHED_AFTER: Final = 60.0
 _TOPICS: Final = "topics"
@@ -128,9 +127,7 @@ class _Inspector:
         if not self._is_file(found.st_mode, name):
             return
         if found.st_size > self.limit:
-            self._add(
-                name, "too-large", size=_megabytes(found.st_size), limit=_megabytes(self.limit)
-            )
+            self._add(name, "too-large", size=megabytes(found.st_size), limit=megabytes(self.limit))
         else:
             self._permissions(target, name)
             self._read(target, name)
@@ -210,7 +207,3 @@ def _is_step(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(record, dict) and record.keys() >= _STEP_KEYS
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / _MEGABYTE:.1f}".removesuffix(".0")

@@ -24,13 +24,14 @@ from engramdown.hippocampus.regular import check_regular, open_regular
 if TYPE_CHECKING:
     import ctypes
 
-__all__ = ["FILE_MODE", "FOLDER_MODE", "UNFINISHED", "Disk"]
+__all__ = ["FILE_MODE", "FOLDER_MODE", "UNFINISHED", "Disk", "megabytes"]
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 UNFINISHED: Final = ".part"
 """What the name of a file ends with until it is whole."""
 
+_MEGABYTE: Final = 1024 * 1024
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 _AT_FDCWD: Final = -100
@@ -290,9 +291,14 @@ class Disk:
         """
         if size > self.limit:
             raise StoreError(
-                f"{path}: has {size / 1e6:.0f} MB, more than the limit of {self.limit / 1e6:.0f} "
-                f"MB; split it, or raise max_file_mb in config.toml."
+                f"{path}: has {megabytes(size)} MB, more than the limit of "
+                f"{megabytes(self.limit)} MB; split it, or raise max_file_mb in config.toml."
             )
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes as one counts them in ``max_file_mb``: ``16``, ``47.7``."""
+    return f"{size / _MEGABYTE:.1f}".removesuffix(".0")
 
 
 @contextlib.contextmanager
