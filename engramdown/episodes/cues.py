@@ -40,7 +40,7 @@ _NUMBER: Final = re.compile(
     rf"\b(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)\b", _ENGLISH
 )
 _WISH: Final = re.compile(r"\A\s*(?:always|never|please|when i ask)\b|\bprefer", _ENGLISH)
-_I: Final = re.compile(r"\b(?:i|me|my|we|our)\b", _ENGLISH)
+_I: Final = re.compile(r"\b(?:[Ii]|[Mm][eEyY]|[Ww][eE]|[Oo][uU][rR])\b")
 _END: Final = 80
 
 

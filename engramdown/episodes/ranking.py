@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import log
 from typing import Final, NamedTuple
 
@@ -161,21 +162,19 @@ def rank(
         weights: What counts how much.
     """
     marks = evidence.marks
-    worth = worths(query, evidence.holders, evidence.total)
-    asked = list(zip(worth, evidence.keys, strict=True))
-    covered = {key: _coverage(key, asked, marks, weights) for key in candidates}
+    covered = _covered(query, evidence, candidates, weights)
     best = max(covered.values(), default=0.0)
     sessions: dict[int, float] = {}
     for key, coverage in covered.items():
-        session = key >> _SESSION
-        sessions[session] = max(sessions.get(session, 0.0), coverage / best if best else 0.0)
+        if coverage > sessions.get(key >> _SESSION, 0.0):
+            sessions[key >> _SESSION] = coverage
     ranked = []
     for key, coverage in covered.items():
         if coverage:
-            lift = 1 + weights.session * sessions[key >> _SESSION]
+            lift = 1 + weights.session * sessions[key >> _SESSION] / best
             score = coverage / best * lift / (1 + weights.session)
-            score += _bonus(query, marks[key], weights)
-            ranked.append(Ranked(key, score, marks[key]))
+            mark = marks[key]
+            ranked.append(Ranked(key, score + _bonus(query, mark, weights), mark))
     return _ordered(ranked)
 
 
@@ -191,26 +190,28 @@ def worths(query: Query, holders: Iterable[int], total: int) -> list[float]:
     return [term.weight * idf(number, total) for term, number in found]
 
 
-def _coverage(
-    key: int,
-    asked: Iterable[tuple[float, Collection[int]]],
-    marks: Mapping[int, Mark],
-    weights: Weights,
-) -> float:
-    length = marks[key].length
-    own = 1 / (1 + length / weights.long)
-    help_ = 1 / (1 + (length / weights.helped) ** 2)
-    total = 0.0
-    for weight, keys in asked:
-        worth = own if key in keys else 0.0
-        for distance, near in weights.near:
-            if near * help_ <= worth:
-                break
-            if key + distance in keys:
-                other = near * help_ / (1 + marks[key + distance].length / weights.long)
-                worth = max(worth, other)
-        total += weight * worth
-    return total
+def _covered(
+    query: Query, evidence: Evidence, candidates: Iterable[int], weights: Weights
+) -> dict[int, float]:
+    """Return how much of the question each candidate covers, with the help of its neighbours."""
+    worth = worths(query, evidence.holders, evidence.total)
+    asked = list(zip(worth, evidence.keys, strict=True))
+    gains = {key: 1 / (1 + mark.length / weights.long) for key, mark in evidence.marks.items()}
+    covered = {}
+    for key in candidates:
+        own = gains[key]
+        help_ = 1 / (1 + (evidence.marks[key].length / weights.helped) ** 2)
+        total = 0.0
+        for each, keys in asked:
+            best = own if key in keys else 0.0
+            for distance, near in weights.near:
+                if near * help_ <= best:
+                    break
+                if key + distance in keys:
+                    best = max(best, near * help_ * gains[key + distance])
+            total += each * best
+        covered[key] = total
+    return covered
 
 
 def _bonus(query: Query, mark: Mark, weights: Weights) -> float:
@@ -231,21 +232,22 @@ def reread(
     Args:
         query: What was asked.
         ranked: What :func:`rank` returned.
-        texts: By key, of the first :data:`REREAD` of ``ranked``; one that is missing is no error.
+        texts: By key, of the first :data:`REREAD` of ``ranked``; the rest stays as it is.
         weights: What counts how much.
     """
+    first = list(takewhile(lambda one: one.key in texts, ranked))
     scores = {
         one.key: one.score + _said(query, one.mark, texts[one.key][:_READ], weights)
-        for one in ranked
-        if one.key in texts
+        for one in first
     }
     again = []
-    for one in ranked:
-        score = scores.get(one.key, one.score)
-        if one.key in scores and _is_person(one.mark) and asks(texts.get(one.key - 1, "")):
-            score += weights.answer * scores[one.key - 1]
-        again.append(one._replace(score=score))
-    return _ordered(again)
+    for key, _, mark in first:
+        score = scores[key]
+        if key - 1 in scores and _is_person(mark) and asks(texts[key - 1]):
+            score += weights.answer * scores[key - 1]
+        again.append(Ranked(key, score, mark))
+    # No score got smaller, so the rest still stands behind these.
+    return [*_ordered(again), *ranked[len(first) :]]
 
 
 def _said(query: Query, mark: Mark, text: str, weights: Weights) -> float:
@@ -271,4 +273,4 @@ def _is_person(mark: Mark) -> bool:
 
 
 def _ordered(ranked: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(ranked, key=lambda one: (-one.score, -one.mark.at, one.key))
+    return sorted(ranked, key=lambda one: (-one[1], -one[2][0], one[0]))

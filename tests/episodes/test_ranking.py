@@ -202,7 +202,10 @@ def test_without_texts_the_order_stays() -> None:
     evidence, said = found(query, chat("a red kayak", "a kayak?", "mine", session=3))
     ranked = rank(query, evidence, said)
     assert reread(query, ranked, {}) == ranked
-    assert {one.key for one in reread(query, ranked, {ranked[-1].key: "?"})} == set(said)
+    more = {**said, 1 << 24: "An older text?"}
+    assert reread(query, ranked, more) == reread(query, ranked, said)
+    best = {ranked[0].key: said[ranked[0].key]}
+    assert reread(query, ranked, best)[1:] == ranked[1:]
 
 
 def test_equals_stand_newest_first_and_then_by_key() -> None:
