@@ -107,7 +107,7 @@ def respond(
             retire(folder, lost, record, new_id(), today)
     if edit.file not in (ARCHIVE, PENDING):
         for placed in changes.added:
-            lift_tombstones(folder, placed.block.text, _kind(edit.file, placed))
+            _let_back(folder, edit, placed)
     if stale and edit.file not in (ARCHIVE, PENDING):
         texts = {placed.block.text for placed in saved.placed()}
         for placed in compare(base, parse(seen[-1])).added:
@@ -172,9 +172,23 @@ def _retire_removed(
         copy = _find(copies, meta.get("id"), text)
         if copy is not None:
             folder.put(name, copies.remove(copy.block))
+            # From there it comes back to both places.
+            placed, file = (copy, name) if name == LESSONS else (placed, file)
     if not tombstones_of(folder.get(ARCHIVE), plain):
         retire(folder, placed, _record(file, placed, reason, "person"), entry_id, today)
     return [plain]
+
+
+def _let_back(folder: Folder, edit: HandEdit, placed: Placed) -> None:
+    """What a person writes again is not kept out; with its topic's file a lesson is back whole."""
+    meta, text = placed.block.meta or Metadata(), placed.block.text
+    graves = [block.meta or Metadata() for block in tombstones_of(folder.get(ARCHIVE), text)]
+    went = {grave.get("was") for grave in graves if grave.get("id") == meta.get("id")}
+    lift_tombstones(folder, text, _kind(edit.file, placed))
+    is_copy = not edit.states[-1] and edit.file in copies_of(LESSONS, meta)
+    if is_copy and LESSONS in went and not folder.get(LESSONS).same(text):
+        lessons = folder.get(LESSONS).add(text, meta, "", title_of(LESSONS))
+        folder.put(LESSONS, lessons)
 
 
 def _is_proposed(file: str, placed: Placed) -> bool:

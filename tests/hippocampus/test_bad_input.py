@@ -124,7 +124,7 @@ def test_a_link_inside_the_scope_is_followed(store: Hippocampus) -> None:
 def test_a_file_of_50_megabytes_is_refused(store: Hippocampus) -> None:
     with rules(store).open("r+b") as file:
         file.truncate(50_000_000)
-    with pytest.raises(StoreError, match="has 47.7 MB, more than the limit of 16 MB"):
+    with pytest.raises(StoreError, match=r"has 47\.7 MB, more than the limit of 16 MB"):
         store.recall_rules()
     with pytest.raises(StoreError, match="raise max_file_mb"):
         store.encode_rule("Another", kind="always")

@@ -170,3 +170,43 @@ def test_a_topic_that_comes_back_is_no_longer_kept_out(store: Hippocampus, topic
     assert store.notice() is True
     assert [entry.text for entry in store.recall_topic("ci")] == ["Retry twice", "Pin the image"]
     assert retired(store) == []
+
+
+def test_lessons_that_went_with_their_topic_can_be_restored_to_both_places(
+    store: Hippocampus, topics: Path
+) -> None:
+    before = sorted(texts(store))
+    (topics / "ci.md").unlink()
+    store.notice()
+    for item in store.archived():
+        store.restore(item.entry.id)
+    assert sorted(texts(store)) == before
+    assert [entry.text for entry in store.recall_topic("ci")] == ["Retry twice", "Pin the image"]
+
+
+def test_lessons_are_among_the_others_again_when_their_topic_comes_back(
+    store: Hippocampus, topics: Path
+) -> None:
+    append(store, "topics/ci.md", "- By hand")
+    store.notice()
+    before, aside = sorted(texts(store)), topics.with_name("aside")
+    topics.rename(aside)
+    store.notice()
+    assert texts(store) == []
+    aside.rename(topics)
+    store.notice()
+    assert sorted(texts(store)) == before
+    assert retired(store) == []
+
+
+def test_a_lesson_that_stood_only_under_its_topic_comes_back_only_there(
+    store: Hippocampus, topics: Path
+) -> None:
+    append(store, "topics/ci.md", "- Only here <!-- id:aaaaaaaa topic:ci -->")
+    store.notice()
+    before, text = sorted(texts(store)), read(store, "topics/ci.md")
+    (topics / "ci.md").unlink()
+    store.notice()
+    (topics / "ci.md").write_text(text, encoding="utf-8")
+    store.notice()
+    assert sorted(texts(store)) == before
