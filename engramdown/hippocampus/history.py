@@ -121,9 +121,7 @@ class History:
         heads = self._known()
         whole = heads[file].whole if file in heads else self._size
         others = sum(head.size for name, head in heads.items() if name != file)
-        return make_part(
-            file, before, after, journal=self._size, whole=whole, others=others
-        )
+        return make_part(file, before, after, journal=self._size, whole=whole, others=others)
 
     def heads(self) -> dict[str, str]:
         """Return the digest that every file had after its last step; ``""`` for a removed one."""

@@ -64,7 +64,7 @@ class FaultyDisk(EpisodeDisk):
         if fault is not None:
             raise OSError(fault.code, os.strerror(fault.code), name)
 
-    def open(self, path: Path, *, write: bool = False, new: bool = False) -> int:
+    def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
         self._fail("open", path.name)
         descriptor = super().open(path, write=write, new=new)
         self._names[descriptor] = path.name
