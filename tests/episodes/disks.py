@@ -65,9 +65,10 @@ class FaultyDisk(EpisodeDisk):
             raise OSError(fault.code, os.strerror(fault.code), name)
 
     def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
-        self._fail("open", path.name)
+        name = Path(path).name
+        self._fail("open", name)
         descriptor = super().open(path, write=write, new=new)
-        self._names[descriptor] = path.name
+        self._names[descriptor] = name
         return descriptor
 
     def write(self, descriptor: int, data: bytes | memoryview) -> int:
