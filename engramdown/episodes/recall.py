@@ -149,7 +149,7 @@ class Recall:
     # ---- the best ----
 
     def _best(self, source: Source, text: str, limit: int, wanted: Wanted) -> list[Hit]:
-        query = read_query(text, tuple(source.speakers()))
+        query = read_query(text, tuple(source.speakers()), wanted.now)
         if not query.terms:
             # Signs and emoji are no words.
             return self._exact(source, text.strip(), limit, wanted) if text.strip() else []

@@ -7,7 +7,7 @@ and only comes when it is asked for. No I/O, no clock.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -37,12 +37,14 @@ class Wanted:
         since: The earliest time, in microseconds since 1970.
         until: The latest time; it belongs to what is wanted.
         session: The id of the only session, or ``""`` for all.
+        now: What "last week" in the words is counted from; it filters nothing.
     """
 
     roles: frozenset[int] = USUAL
     since: int = _FIRST
     until: int = _LAST
     session: str = ""
+    now: datetime | None = field(default=None, compare=False)
 
     def takes(self, role: int, ts: int) -> bool:
         """Whether a line of this role and time is wanted."""
@@ -82,7 +84,7 @@ def wanted(  # wide: one filter each
     if until is not None:
         whole_day = 0 if isinstance(until, datetime) else _DAY - 1
         last = _microseconds(until) + whole_day
-    return Wanted(_roles(role), first, last, session or "")
+    return Wanted(_roles(role), first, last, session or "", now)
 
 
 def _roles(role: str | Iterable[str] | None) -> frozenset[int]:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -196,6 +196,16 @@ def test_who_is_named_is_found_among_hundreds_who_say_more_of_it(
         assert "people#41" in found(reader, "the red kayak of Zoë", 400)
         assert "people#42" in found(reader, "the red kayak of Ana", 400)
         assert "people#41" not in found(reader, "the red kayak", 400)
+
+
+def test_last_week_is_counted_from_now(tmp_path: Path) -> None:
+    now = datetime.fromtimestamp(time.time(), UTC)
+    for name, days in (("old", 60), ("lately", 8), ("today", 0)):
+        write(tmp_path, name, ["the kayak"], (now - START) / timedelta(minutes=1) - days * 1440)
+    with closing(memory(tmp_path)) as reader:
+        assert found(reader, "the kayak")[0] == "today#1"
+        assert found(reader, "the kayak a week ago")[0] == "lately#1"
+        assert found(reader, "the kayak 2 months ago")[0] == "old#1"
 
 
 def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> None:
