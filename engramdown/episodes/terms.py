@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.stems import stem
@@ -21,7 +23,6 @@ __all__ = ["Term", "indexed", "stems", "term", "words"]
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
-_RUN: Final = re.compile(f"[{UNSPACED}]+")
 
 
 class Term(NamedTuple):
@@ -45,7 +46,7 @@ def indexed(text: str) -> str:
     >>> indexed("plain"), indexed("用日本語 now")
     ('plain', ' 用 用日 日 日本 本 本語 語  now')
     """
-    return text if text.isascii() else _RUN.sub(_pieces, text)
+    return text if text.isascii() else _run().sub(_pieces, text)
 
 
 def words(text: str) -> list[str]:
@@ -72,8 +73,8 @@ def term(word: str) -> Term:
     (('goes', 'gone', 'went', 'go'), ('plan',))
     """
     root = stem(word)
-    known = _IRREGULAR.get(root)
-    return known or Term((word,), (root,), _LIGHT if root in _ASKING else 1.0)
+    known = _irregular(root[:1]).get(root)
+    return known or Term((word,), (root,), _LIGHT if root in _asking() else 1.0)
 
 
 def _pieces(match: re.Match[str]) -> str:
@@ -83,24 +84,38 @@ def _pieces(match: re.Match[str]) -> str:
     return f" {' '.join([*pieces, run[-1]])} "
 
 
-def _families(table: str) -> dict[str, Term]:
+@cache
+def _run() -> re.Pattern[str]:
+    # So many characters take milliseconds to compile, and most texts are ASCII.
+    return re.compile(f"[{UNSPACED}]+")
+
+
+@cache
+def _asking() -> frozenset[str]:
+    return frozenset(stem(word) for word in word_set(_ASKING))
+
+
+@cache
+def _irregular(first: str) -> Mapping[str, Term]:
+    """Return the families with a word that begins with the letter ``first``, by each stem.
+
+    To stem all of them takes milliseconds, and a question has few words.
+    """
     found = {}
-    for family in table.split(","):
-        by_stem = {stem(word): word for word in reversed(family.split())}
-        found.update(dict.fromkeys(by_stem, Term(tuple(by_stem.values()), tuple(by_stem))))
+    for family in _IRREGULAR.split(","):
+        if f" {first}" in f" {family}":
+            by_stem = {stem(word): word for word in reversed(family.split())}
+            found.update(dict.fromkeys(by_stem, Term(tuple(by_stem.values()), tuple(by_stem))))
     return found
 
 
 _LIGHT: Final = 0.5
-_ASKING: Final = frozenset(
-    stem(word)
-    for word in word_set(
-        "kind type name many use different activity thing time recent way new first specific "
-        "mention plan something place event reason purpose current main"
-    )
+_ASKING: Final = (
+    "kind type name many use different activity thing time recent way new first specific "
+    "mention plan something place event reason purpose current main"
 )
 # Words whose forms share no stem: verbs, then nouns.
-_IRREGULAR: Final = _families(
+_IRREGULAR: Final = (
     "go went gone goes, say said, make made, know knew known, think thought, take took taken, "
     "see saw seen, come came, find found, give gave given, tell told, feel felt, "
     "become became, leave left, bring brought, begin began begun, keep kept, hold held, "
