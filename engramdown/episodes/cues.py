@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, Literal
 
 __all__ = ["Want", "asks", "says_i", "says_number", "says_time", "says_wish", "wants"]
@@ -18,28 +19,21 @@ Want = Literal["time", "number", "advice"]
 _NUMBERS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
-_ENGLISH: Final = re.IGNORECASE
 
-_WANTS: Final[Mapping[Want, re.Pattern[str]]] = {
-    "time": re.compile(
-        r"\b(?:when|(?:what|which) (?:date|day|month|year|time|week)|how long ago)\b", _ENGLISH
-    ),
-    "number": re.compile(r"\bhow (?:many|much|long|old|often|far)\b", _ENGLISH),
-    "advice": re.compile(
+_WANTS: Final[Mapping[Want, str]] = {
+    "time": r"\b(?:when|(?:what|which) (?:date|day|month|year|time|week)|how long ago)\b",
+    "number": r"\bhow (?:many|much|long|old|often|far)\b",
+    "advice": (
         r"\b(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
-        r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))\b",
-        _ENGLISH,
+        r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))\b"
     ),
 }
-_TIME: Final = re.compile(
+_TIME: Final = (
     r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
-    rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})\b",
-    _ENGLISH,
+    rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})\b"
 )
-_NUMBER: Final = re.compile(
-    rf"\b(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)\b", _ENGLISH
-)
-_WISH: Final = re.compile(r"\A\s*(?:always|never|please|when i ask)\b|\bprefer", _ENGLISH)
+_NUMBER: Final = rf"\b(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)\b"
+_WISH: Final = r"\A\s*(?:always|never|please|when i ask)\b|\bprefer"
 _I: Final = re.compile(r"\b(?:[Ii]|[Mm][eEyY]|[Ww][eE]|[Oo][uU][rR])\b")
 _END: Final = 80
 
@@ -50,7 +44,7 @@ def wants(question: str) -> frozenset[Want]:
     >>> sorted(wants("How many days ago should I have paid?"))
     ['advice', 'number']
     """
-    return frozenset(want for want, pattern in _WANTS.items() if pattern.search(question))
+    return frozenset(want for want, cue in _WANTS.items() if _read(cue).search(question))
 
 
 def asks(text: str) -> bool:
@@ -60,19 +54,25 @@ def asks(text: str) -> bool:
 
 def says_time(text: str) -> bool:
     """Whether ``text`` has an expression of time."""
-    return _TIME.search(text) is not None
+    return _read(_TIME).search(text) is not None
 
 
 def says_number(text: str) -> bool:
     """Whether ``text`` has a number."""
-    return _NUMBER.search(text) is not None
+    return _read(_NUMBER).search(text) is not None
 
 
 def says_wish(text: str) -> bool:
     """Whether ``text`` is a standing wish, said to an assistant."""
-    return _WISH.search(text) is not None
+    return _read(_WISH).search(text) is not None
 
 
 def says_i(text: str) -> bool:
     """Whether somebody speaks of themselves."""
     return _I.search(text) is not None
+
+
+@cache
+def _read(cue: str) -> re.Pattern[str]:
+    # What is not asked for need not be compiled, which takes longer than to search.
+    return re.compile(cue, re.IGNORECASE)

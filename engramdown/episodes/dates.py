@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 __all__ = ["NO_DATES", "Dates", "read_dates"]
 
@@ -20,19 +20,18 @@ _MONTHS: Final = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _NAMED: Final = "|".join(_MONTHS)
-_ENGLISH: Final = re.IGNORECASE
 _DAY: Final = r"([0-9]{1,2})(?:st|nd|rd|th)?"
-_MONTH: Final = re.compile(rf"\b(?:{_NAMED})\b", _ENGLISH)
-_DAY_MONTH: Final = re.compile(rf"\b{_DAY}(?: of)?,? ({_NAMED})\b", _ENGLISH)
-_MONTH_DAY: Final = re.compile(rf"\b({_NAMED}),? {_DAY}\b", _ENGLISH)
-_NUMERIC: Final = re.compile(r"\b(?:19|20)[0-9]{2}-(0[1-9]|1[0-2])-([0-3][0-9])\b")
-_YEAR: Final = re.compile(r"\b(?:19|20)[0-9]{2}\b")
+_MONTH: Final = rf"\b(?:{_NAMED})\b"
+_DAY_MONTH: Final = rf"\b{_DAY}(?: of)?,? ({_NAMED})\b"
+_MONTH_DAY: Final = rf"\b({_NAMED}),? {_DAY}\b"
+_NUMERIC: Final = r"\b(?:19|20)[0-9]{2}-(0[1-9]|1[0-2])-([0-3][0-9])\b"
+_YEAR: Final = r"\b(?:19|20)[0-9]{2}\b"
 # The month, and not the verb: after a preposition, beside a number, or written large in a sentence.
-_MAY: Final = re.compile(
+_MAY: Final = (
     r"\b(?:in|of|since|until|last|this|next|early|late|mid) may\b"
-    r"|\bmay [0-9]|[0-9](?:st|nd|rd|th)? may\b",
-    _ENGLISH,
+    r"|\bmay [0-9]|[0-9](?:st|nd|rd|th)? may\b"
 )
+_DIGIT: Final = re.compile("[0-9]")
 _LARGE_MAY: Final = re.compile(r"(?<=[a-z,] )May\b")
 
 _UNITS: Final = {"day": 1, "week": 7, "month": 30.5, "year": 365.25}
@@ -44,16 +43,13 @@ _COUNTS: Final = {
     **dict.fromkeys(("few", "a few"), 3),
 }
 _COUNT: Final = "|".join(sorted(_COUNTS, key=len, reverse=True))
-_AGO: Final = re.compile(rf"\b([0-9]{{1,3}}|{_COUNT}) (day|week|month|year)s? ago\b", _ENGLISH)
-_WITHIN: Final = re.compile(
-    rf"\b(?:last|past) (?:([0-9]{{1,3}}|{_COUNT}) )?(day|week|month|year)s?\b", _ENGLISH
-)
+_AGO: Final = rf"\b([0-9]{{1,3}}|{_COUNT}) (day|week|month|year)s? ago\b"
+_WITHIN: Final = rf"\b(?:last|past) (?:([0-9]{{1,3}}|{_COUNT}) )?(day|week|month|year)s?\b"
 _SINCE: Final = {"today": 1, "yesterday": 2, "this morning": 1, "this week": 7}
-_NEAR: Final = re.compile(rf"\b({'|'.join(_SINCE)})\b", _ENGLISH)
+_NEAR: Final = rf"\b({'|'.join(_SINCE)})\b"
 
 
-@dataclass(frozen=True, slots=True)
-class Dates:
+class Dates(NamedTuple):
     """What a question says about time.
 
     Attributes:
@@ -103,25 +99,35 @@ def read_dates(text: str, now: datetime | None = None) -> Dates:
     >>> sorted(read_dates("What happened on 7 May 2023, or in june?").months)
     [5, 6]
     """
-    days = frozenset(_days(text))
-    months = frozenset(_named_months(text)) | {month for month, _ in days}
-    years = frozenset(int(year) for year in _YEAR.findall(text))
-    return Dates(months, years, days, _span(text, now) if now else None)
+    named = _read(_MONTH).search(text) is not None
+    numbers = _DIGIT.search(text) is not None
+    days = frozenset(_days(text, named=named)) if numbers else frozenset()
+    months = frozenset(_named_months(text)) if named else frozenset()
+    years = frozenset(int(year) for year in _read(_YEAR).findall(text)) if numbers else frozenset()
+    span = _span(text, now) if now else None
+    return Dates(months | {month for month, _ in days}, years, days, span)
+
+
+@cache
+def _read(pattern: str) -> re.Pattern[str]:
+    # Most questions name no time, and all these patterns take milliseconds to compile.
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _named_months(text: str) -> Iterator[int]:
-    for match in _MONTH.finditer(text):
+    for match in _read(_MONTH).finditer(text):
         name = match[0].lower()
-        if name != "may" or _MAY.search(text) or _LARGE_MAY.search(text):
+        if name != "may" or _read(_MAY).search(text) or _LARGE_MAY.search(text):
             yield _MONTHS.index(name) + 1
 
 
-def _days(text: str) -> Iterator[tuple[int, int]]:
-    for match in _DAY_MONTH.finditer(text):
-        yield _MONTHS.index(match[2].lower()) + 1, int(match[1])
-    for match in _MONTH_DAY.finditer(text):
-        yield _MONTHS.index(match[1].lower()) + 1, int(match[2])
-    for match in _NUMERIC.finditer(text):
+def _days(text: str, *, named: bool) -> Iterator[tuple[int, int]]:
+    if named:
+        for match in _read(_DAY_MONTH).finditer(text):
+            yield _MONTHS.index(match[2].lower()) + 1, int(match[1])
+        for match in _read(_MONTH_DAY).finditer(text):
+            yield _MONTHS.index(match[1].lower()) + 1, int(match[2])
+    for match in _read(_NUMERIC).finditer(text):
         yield int(match[1]), int(match[2])
 
 
@@ -129,15 +135,15 @@ def _span(text: str, now: datetime) -> tuple[float, float] | None:
     """Return the time that is named by its distance from ``now``."""
     day = 86_400.0
     end = now.timestamp()
-    if found := _AGO.search(text):
+    if found := _read(_AGO).search(text):
         unit = _UNITS[found[2].lower()] * day
         middle = end - _count(found[1]) * unit
         return middle - unit / 2, middle + unit / 2 + day
-    if found := _WITHIN.search(text):
+    if found := _read(_WITHIN).search(text):
         # "last week" may be any of the last fourteen days, "the last three weeks" are three.
         count = _count(found[1]) if found[1] else 2
         return end - count * _UNITS[found[2].lower()] * day, end + day
-    if found := _NEAR.search(text):
+    if found := _read(_NEAR).search(text):
         return end - _SINCE[found[1].lower()] * day, end + day
     return None
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.episodes.cues import Want, wants
 from engramdown.episodes.dates import NO_DATES, Dates, read_dates
@@ -27,8 +26,7 @@ _QUOTED: Final = re.compile(r'["\u201c]([^"\u201c\u201d]+)["\u201d]')
 _AROUND: Final = " \t\n.?!\"'\u201c\u201d"
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A question, taken apart.
 
     Attributes:

@@ -67,8 +67,7 @@ class Mark(NamedTuple):
     length: float
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What an index or a scan found for a query.
 
     Attributes:

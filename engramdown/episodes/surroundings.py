@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 __all__ = ["Around", "Limits", "Moment", "around", "shortened"]
@@ -35,8 +34,7 @@ class Moment(NamedTuple):
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """How far the surroundings of a hit reach.
 
     Attributes:

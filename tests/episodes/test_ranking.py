@@ -256,7 +256,7 @@ def test_another_session_without_these_words_changes_only_the_idf(
     evidence, said = found(query, told)
     before = rank(query, evidence, said)
     more, more_said = found(query, [*told, Said("zebra " * 3, session=7)])
-    same_idf = replace(more, total=evidence.total)
+    same_idf = more._replace(total=evidence.total)
     assert rank(query, same_idf, more_said) == before
 
 
