@@ -29,12 +29,13 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from benchmarks.measure import finish, ms, table
 from benchmarks.plots import Curve, log_log
 from engramdown.episodes.episode import Episode, stamp, write_line
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.recall import Recall
 from engramdown.words import STOP_WORDS
 
 __all__ = ["main"]
@@ -240,7 +241,7 @@ def _append(
     """Return what it takes to record and index one line, for us and for the yardstick."""
     ours, theirs = [], []
     newest = max(folder.iterdir()).stem
-    upkeep = memory._recalling()._shelf  # noqa: SLF001 - the look at the files by itself
+    upkeep = cast(Recall, memory._recalling())._shelf  # noqa: SLF001 - the look at the files by itself
     for number in range(APPENDS):
         text = f"another turn about the boat {number}"
         looked = _seconds(lambda: upkeep.ask(lambda _: None))

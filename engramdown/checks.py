@@ -6,12 +6,23 @@ Promises: each check returns the value, as it is to be used, or raises a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from engramdown.errors import SettingsError
 
-__all__ = ["Check", "amount", "boolean", "count", "one_of", "positive", "switch", "table", "tokens"]
+__all__ = [
+    "Check",
+    "amount",
+    "boolean",
+    "count",
+    "model_of",
+    "one_of",
+    "positive",
+    "switch",
+    "table",
+    "tokens",
+]
 
 Check = Callable[[str, str, Any], Any]
 """Is given the source, the key and the value."""
@@ -85,6 +96,18 @@ def positive(source: str, key: str, value: object) -> float:
     return float(cast(float, value))
 
 
+def model_of(*kinds: str) -> Check:
+    """Return the check for a model with its kind before it, ``kind:model``, or nothing."""
+
+    def check(source: str, key: str, value: object) -> str:
+        if isinstance(value, str) and (not value or _named(value, kinds)):
+            return value
+        like = ", ".join(f"{kind}:MODEL" for kind in kinds)
+        raise SettingsError(source, key, f"{value!r} is not one of {like}")
+
+    return check
+
+
 def tokens(source: str, key: str, value: object) -> int:
     """Check for a number of tokens."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
@@ -94,3 +117,8 @@ def tokens(source: str, key: str, value: object) -> int:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _named(value: str, kinds: Sequence[str]) -> bool:
+    kind, _, model = value.partition(":")
+    return kind in kinds and bool(model.strip())

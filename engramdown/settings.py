@@ -17,7 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from engramdown.checks import Check, amount, boolean, count, one_of, positive, switch, table, tokens
+from engramdown.checks import (
+    Check,
+    amount,
+    boolean,
+    count,
+    model_of,
+    one_of,
+    positive,
+    switch,
+    table,
+    tokens,
+)
 from engramdown.errors import SettingsError
 
 __all__ = [
@@ -75,6 +86,9 @@ class EpisodeSettings:
         shown: Episodes on each side of it that are shown.
         history: Whether a model is reminded of earlier sessions.
         history_tokens: What that may cost.
+        embedder: What finds transcripts by their meaning, too; ``""`` for nothing. Only the global
+            scope may say so, because it is sent what was said.
+        embedder_timeout: How long a recall may wait for it, in seconds.
     """
 
     enabled: bool = True
@@ -90,6 +104,8 @@ class EpisodeSettings:
     shown: int = 5
     history: bool = False
     history_tokens: int = 4000
+    embedder: str = ""
+    embedder_timeout: float = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +239,7 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     values: dict[str, Any] = {}
     for folder in (home, project):
         if folder is not None:
-            values |= _read(folder / "config.toml", values)
+            values |= _read(folder / "config.toml", values, is_home=folder == home)
     variable = os.environ.get("ENGRAMDOWN_MODE", "")
     if variable:
         values["mode"] = _CHECKS["mode"]("environment variable ENGRAMDOWN_MODE", "mode", variable)
@@ -264,7 +280,7 @@ def _checked_link(folder: Path) -> Path:
     return folder
 
 
-def _read(path: Path, before: Mapping[str, Any]) -> dict[str, Any]:
+def _read(path: Path, before: Mapping[str, Any], *, is_home: bool) -> dict[str, Any]:
     text = _text(path)
     if not text:
         return {}
@@ -276,6 +292,10 @@ def _read(path: Path, before: Mapping[str, Any]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     values: dict[str, Any] = {key: _checked(path, key, value) for key, value in table.items()}
+    if not is_home and _PERSONAL.intersection(values.get("episodes", {})):
+        # A project that was cloned must not say where what was said is sent.
+        reason = "may only stand in the config.toml of the global scope"
+        raise SettingsError(str(path), f"episodes.{min(_PERSONAL)}", reason)
     for key in _TABLES:
         if key in values:
             values[key] = before.get(key, {}) | values[key]
@@ -328,6 +348,8 @@ EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
     "shown": count,
     "history": boolean,
     "history_tokens": tokens,
+    "embedder": model_of("openai", "fastembed", "sentence-transformers"),
+    "embedder_timeout": positive,
 }
 """Each setting of the table ``[episodes]``, with what checks it."""
 _CHECKS: Final[Mapping[str, Check]] = {
@@ -339,3 +361,4 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
 }
 _TABLES: Final = ("budgets", "episodes")
+_PERSONAL: Final = frozenset({"embedder"})

@@ -57,6 +57,11 @@ RUNTIME_DEPENDENCIES: Final = {
     "rich",
     "watchdog",
 }
+# Imported by name where they are used, and only if they are chosen or there.
+OPTIONAL_DEPENDENCIES: Final = {
+    "embeddings": {"fastembed", "numpy"},
+    "sentence-transformers": {"numpy", "sentence-transformers"},
+}
 
 LONG_BODY: Final = "\n".join("    a = 1" for _ in range(41))
 
@@ -154,6 +159,13 @@ def test_the_version_is_the_one_of_the_package() -> None:
 def test_the_dependencies_are_a_decision() -> None:
     declared = PROJECT["project"]["dependencies"]
     assert {re.split(r"[<>=~!\[; ]", item)[0] for item in declared} == RUNTIME_DEPENDENCIES
+
+
+def test_the_extras_are_a_decision() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    named = {name: {re.split(r"[<>=~!\[; ]", item)[0] for item in extras[name]} for name in extras}
+    named.pop("dev")
+    assert named == OPTIONAL_DEPENDENCIES
 
 
 @pytest.mark.parametrize("name", MODULES)

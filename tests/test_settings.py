@@ -51,6 +51,14 @@ class TestWhatIsSet:
         assert Settings().mode == "autopilot"
         assert Settings().durability == "full"
 
+    def test_the_global_scope_alone_says_where_what_was_said_is_sent(self, scopes: Places) -> None:
+        """A project that was cloned must not."""
+        for chosen in ("openai:m@http://localhost:1/v1", "fastembed:BAAI/bge", ""):
+            configure(scopes.home, f'[episodes]\nembedder = "{chosen}"\n')
+            assert load(scopes.home, scopes.project).episodes.embedder == chosen
+        configure(scopes.project, "[episodes]\nembedder_timeout = 1\n")
+        assert load(scopes.home, scopes.project).episodes.embedder_timeout == 1
+
     def test_without_a_project_the_global_file_holds(self, scopes: Places) -> None:
         configure(scopes.home, 'mode = "copilot"\n')
         assert load(scopes.home, None).mode == "copilot"
@@ -165,6 +173,19 @@ class TestWhatIsWrong:
             ),
             pytest.param(
                 "[episodes]\ngap_minutes = true", "episodes.gap_minutes", "a number", id="gap"
+            ),
+            pytest.param(
+                '[episodes]\nembedder = "cohere:x"', "episodes.embedder", "openai:MODEL", id="model"
+            ),
+            pytest.param(
+                '[episodes]\nembedder = "openai: "', "episodes.embedder", "fastembed", id="unnamed"
+            ),
+            pytest.param("[episodes]\nembedder = 5", "episodes.embedder", "not one of", id="none"),
+            pytest.param(
+                '[episodes]\nembedder = "fastembed:x"', "episodes.embedder", "global", id="project"
+            ),
+            pytest.param(
+                "[episodes]\nembedder_timeout = 0", "episodes.embedder_timeout", "above", id="time"
             ),
             pytest.param('colour = "red"', "colour", "mode, durability, lock_timeout", id="key"),
             pytest.param("[colours]\nred = 1", "colours", "is no setting", id="table"),

@@ -33,13 +33,14 @@ from engramdown.episodes.recorder import Item, Recorder
 from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
 from engramdown.episodes.silence import Ended, Silence, end_silent
 from engramdown.episodes.trouble import Trouble
-from engramdown.episodes.watch import CACHE
 from engramdown.errors import EngramdownError, InvalidSessionError
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
     from engramdown.episodes.cards import Card
+    from engramdown.episodes.embedding import Embedder
     from engramdown.episodes.forgetting import Forgetting
+    from engramdown.episodes.lane import Lane
     from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
@@ -97,6 +98,7 @@ class EpisodicMemory:
         root: Path,
         settings: EpisodeSettings | None = None,
         disk: EpisodeDisk | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         """Record in the ``episodes`` of the scope's folder ``root``; nothing is created yet."""
         self.folder = Path(root) / FOLDER
@@ -108,7 +110,8 @@ class EpisodicMemory:
         )
         self._checked: str | None = None
         self._sessions = Sessions(self.folder, self._disk)
-        self._recall: Recall | None = None
+        self._recall: Recall | Lane | None = None
+        self._embedder = embedder
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
 
     # ---- recording ----
@@ -319,12 +322,12 @@ class EpisodicMemory:
         limits = Limits(own.gap_minutes, own.around, own.around_hours, own.shown)
         return self._recalling().around(hits, limits)
 
-    def _recalling(self) -> Recall:
+    def _recalling(self) -> Recall | Lane:
         if self._recall is None:
             # Imported here: what only records needs none of it.
-            from engramdown.episodes.recall import Recall
+            from engramdown.episodes.answering import answering
 
-            self._recall = Recall(self.folder, self.folder.parent / CACHE, self._disk)
+            self._recall = answering(self.folder, self._disk, self.settings, self._embedder)
         return self._recall
 
     # ---- lines ----

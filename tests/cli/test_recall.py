@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,19 @@ def test_the_transcripts_of_the_global_scope_are_searched_without_a_project(
     (isolated_home / ".engramdown").mkdir()
     assert run("log", "user", "The zeppelin landed").code == 0
     assert "The zeppelin landed" in run.ok("recall", "zeppelin").out
+
+
+def test_embeddings_that_are_off_are_told_beside_the_hits(
+    run: Runner, said: str, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = isolated_home / ".engramdown"
+    home.mkdir()
+    setting = '[episodes]\nembedder = "fastembed:x"\n'
+    (home / "config.toml").write_text(setting, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    done = run.ok("recall", "mill")
+    assert done.out.startswith(f"{said}#2  ")
+    assert done.err == (
+        "note: embeddings are off for this recall: fastembed is not installed; "
+        "run pip install 'engramdown[embeddings]'\n"
+    )

@@ -19,6 +19,7 @@ import pytest
 from engramdown.episodes import shelf, upkeep, watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.recall import Recall
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (
@@ -254,7 +255,9 @@ def test_a_torn_last_line_waits_and_a_broken_one_is_counted(root: Path) -> None:
         assert found(reader, "zeppelin", 1) == ["s1#999"]
         append(path, b"no json\n" + line(1001, "dirigible"))
         assert found(reader, "dirigible", 1) == ["s1#1001"]
-        assert reader._recalling()._shelf.ask(lambda source: source.broken()) == 1
+        recall = reader._recalling()
+        assert isinstance(recall, Recall)
+        assert recall._shelf.ask(lambda source: source.broken()) == 1
 
 
 def test_a_file_that_was_replaced_cut_short_or_removed_is_read_again(root: Path) -> None:
