@@ -356,6 +356,7 @@ _WHO: Final = {
 }
 _OPS: Final = {
     "accept": "accepted a proposal",
+    "checkout": "took another version of the file from git",
     "decline": "declined a proposal",
     "edit": "edited the file",
     "encode": "remembered",

@@ -92,6 +92,10 @@ class Disk:
         check_regular(path, found.st_mode)
         return found.st_size, found.st_ino
 
+    def changed_at(self, path: Path) -> int:
+        """Return when a file was last written to, in nanoseconds since 1970."""
+        return path.lstat().st_mtime_ns
+
     def exists(self, path: Path) -> bool:
         """Whether anything has this name, be it a link that leads nowhere."""
         return os.path.lexists(path)

@@ -110,7 +110,7 @@ class MemoryFiles:
     def _saves(self) -> Saves:
         from engramdown.hippocampus.saves import Saves
 
-        return Saves(self._reader, self.history, self._staging)
+        return Saves(self._disk, self._reader, self.history, self._staging)
 
     @cached_property
     def _recovery(self) -> Recovery:

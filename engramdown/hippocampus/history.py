@@ -132,6 +132,10 @@ class History:
         known = self._known().get(file)
         return known.target if known else None
 
+    def last_at(self, file: str) -> str:
+        """Return when the last step of ``file`` was made, or ``""``."""
+        return next((step.at for step, _ in self._steps_backwards(file)), "")
+
     def text(self, file: str) -> str | None:
         """Return the text that ``file`` had after its last step, made from the journal alone.
 

@@ -12,6 +12,8 @@ from typing import Final
 
 from engramdown.clock import today
 from engramdown.hippocampus import filing
+from engramdown.hippocampus.checkouts import moved_since
+from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, respond
@@ -32,6 +34,7 @@ _ASIDE: Final = frozenset({filing.ARCHIVE, filing.PENDING})
 _BY_HAND: Final = Act("edit", "person", "by hand")
 _MEANWHILE: Final = Act("meanwhile", "person", "by hand, while a memory was written")
 _FOUND: Final = Act("found", "person")
+_BY_GIT: Final = Act("checkout", "person", "git moved to another commit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Save:
         saved: What was saved; ``None`` if the file was removed.
         disk: What stands on the disk: what was saved, unless that was displaced.
         displaced: Whether it was.
+        by_git: Whether git brought the file from another commit: then nobody deleted anything.
     """
 
     edit: HandEdit
@@ -51,13 +55,15 @@ class Save:
     saved: str | None
     disk: bytes | None
     displaced: bool = False
+    by_git: bool = False
 
 
 class Saves:
     """Finds what a person saved since the last step of the journal."""
 
-    def __init__(self, reader: Reader, history: History, staging: Staging) -> None:
+    def __init__(self, disk: Disk, reader: Reader, history: History, staging: Staging) -> None:
         """Compare what ``reader`` reads with what ``history`` says."""
+        self._disk = disk
         self._reader = reader
         self._history = history
         self._staging = staging
@@ -119,7 +125,8 @@ class Saves:
             draft.preset(save.edit.file, slot)
         for save in saves:
             # One that was removed and is back says as much as one that was changed.
-            if save.head is not None or self._history.head(save.edit.file) == "":
+            known = save.head is not None or self._history.head(save.edit.file) == ""
+            if known and not save.by_git:
                 moved = self._stands_elsewhere(save.edit.file, draft)
                 respond(draft, save.edit, moved, new_id, today().isoformat())
         return draft
@@ -131,12 +138,13 @@ class Saves:
         if save.head is None:
             return new_step(_FOUND, (part,), ())
         changes = entry_changes(file, parse(save.head), parse(save.saved or ""))
-        act = _MEANWHILE if save.displaced else _BY_HAND
+        act = _BY_GIT if save.by_git else _MEANWHILE if save.displaced else _BY_HAND
         return new_step(act, (part,), tuple(changes))
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
         saved = decoded(data)
         states = self._states(name, head)
+        by_git = moved_since(self._reader.path(name), self._history.last_at(name), self._disk)
         if len(states) > 1 and self._history.was(name, digest(saved)):
             if name == filing.PENDING and _brings_back(states, saved or ""):
                 # What was decided is decided: an old buffer was saved as it was.
@@ -144,7 +152,7 @@ class Saves:
                 return Save(edit, head, saved, data)
             # Taken back, as git does, not saved from an old buffer.
             states = states[-1:]
-        return Save(HandEdit(name, states, saved or ""), head, saved, data)
+        return Save(HandEdit(name, states, saved or ""), head, saved, data, by_git=by_git)
 
     def _is_news(self, save: Save) -> bool:
         return digest(save.saved) != (self._history.head(save.edit.file) or "")

@@ -294,18 +294,76 @@ def test_git_does_not_see_the_journal_and_the_lock(store: Hippocampus, git: Git)
 def test_a_branch_may_be_left_and_entered_again(store: Hippocampus, git: Git) -> None:
     git("checkout", "-q", "-b", "other")
     store.encode_lesson("Of the branch", topic="ci")
+    store.forget(store.entries()[0].id)
     git.commit("A lesson")
-    git("checkout", "-q", "--force", "main")
+    git("checkout", "-q", "main")
     store.notice()
     assert texts(store) == ["Log in UTC", "Pin the image", "Retry twice"]
+    assert git("status", "--porcelain") == ""
     store.encode_lesson("Of main")
     git.commit("Another lesson")
-    git("checkout", "-q", "--force", "other")
+    git("checkout", "-q", "other")
     store.notice()
-    assert texts(store) == ["Log in UTC", "Pin the image", "Retry twice", "Of the branch"]
-    git("checkout", "-q", "--force", "main")
+    assert texts(store) == ["Pin the image", "Retry twice", "Of the branch"]
+    assert git("status", "--porcelain") == ""
+    git("checkout", "-q", "main")
     store.notice()
     assert texts(store) == ["Log in UTC", "Pin the image", "Retry twice", "Of main"]
+    assert git("status", "--porcelain") == ""
+    assert retired(store) == []
+    assert [step.op for step in store.files.history.steps()][-1] == "checkout"
+
+
+def test_a_commit_with_no_memory_takes_nothing_for_deleted(store: Hippocampus, git: Git) -> None:
+    git("checkout", "-q", "--orphan", "bare")
+    git("rm", "-q", "-r", "--cached", ".")
+    git("clean", "-fdq")
+    git("commit", "-q", "--allow-empty", "-m", "Nothing")
+    git("checkout", "-q", "main")
+    store.notice()
+    assert texts(store) == ["Log in UTC", "Pin the image", "Retry twice"]
+    git("checkout", "-q", "bare")
+    store.notice()
+    assert texts(store) == []
+    git("checkout", "-q", "main")
+    store.notice()
+    assert texts(store) == ["Log in UTC", "Pin the image", "Retry twice"]
+    assert retired(store) == []
+
+
+def test_a_line_that_is_deleted_after_a_switch_of_branches_is_deleted(
+    store: Hippocampus, git: Git, lessons: Path
+) -> None:
+    git("checkout", "-q", "-b", "other")
+    store.encode_lesson("Of the branch")
+    lessons.write_text(without(lessons.read_text("utf-8"), "Retry"), "utf-8")
+    git.commit("Without retries")
+    store.notice()
+    assert retired(store) == [("Retry twice", "deleted")]
+
+
+def test_a_line_is_deleted_whatever_git_does_elsewhere(store: Hippocampus, git: Git) -> None:
+    (store.root.parent / ".gitignore").write_text(".engramdown\n", "utf-8")
+    git("rm", "-q", "-r", "--cached", ".engramdown")
+    git.commit("Keep memory to ourselves")
+    git("checkout", "-q", "-b", "other")
+    lessons = store.memory / "lessons.md"
+    lessons.write_text(without(lessons.read_text("utf-8"), "Retry"), "utf-8")
+    store.notice()
+    assert retired(store) == [("Retry twice", "deleted")]
+
+
+def test_a_second_work_tree_has_branches_of_its_own(store: Hippocampus, git: Git) -> None:
+    git("branch", "other")
+    place = store.root.parent.parent / "second"
+    git("worktree", "add", "-q", str(place), "other")
+    second = Hippocampus(place / ".engramdown", disk=Disk(durable=False))
+    second.encode_lesson("Of the other tree")
+    git("-C", str(place), "commit", "-qam", "One more")
+    git("-C", str(place), "checkout", "-q", "HEAD~1")
+    second.notice()
+    assert texts(second) == ["Log in UTC", "Pin the image", "Retry twice"]
+    assert retired(second) == []
 
 
 def test_a_merge_of_two_branches_keeps_the_lines_of_both(store: Hippocampus, git: Git) -> None:
