@@ -40,6 +40,7 @@ UNFINISHED: Final = "forgetting.json"
 _PATIENCE: Final = 10.0
 """Seconds to wait for writers: a person has asked, and nobody's turn waits for this."""
 _INDEX: Final = ("index.sqlite", "index.seal")
+_VECTORS: Final = "vectors.sqlite"
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -332,6 +333,11 @@ class Forgetting:
         for name in self._disk.names(self._cache):
             if name.startswith(_INDEX):
                 self._disk.remove(self._cache / name)
+        if self._disk.find(self._cache / _VECTORS) is not None:
+            # Imported here: without embeddings nothing of them is needed.
+            from engramdown.episodes.lane import forget_unsaid
+
+            forget_unsaid(self._folder, self._cache, self._disk)
         self._disk.remove(self._unfinished)
 
 

@@ -28,7 +28,7 @@ from engramdown.episodes.wanted import Wanted
 from engramdown.errors import EngramdownError
 from engramdown.redaction import redact
 
-__all__ = ["POOL", "Lane"]
+__all__ = ["POOL", "Lane", "forget_unsaid"]
 
 POOL: Final = 100
 """How many hits each of the two rankings gives at least."""
@@ -218,6 +218,19 @@ class Lane:
         if episode is None:
             raise LaneError("a transcript changed meanwhile")
         return shown_to_model(episode.text)
+
+
+def forget_unsaid(folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+    """Let go of the vectors of what stands in no transcript any more, and of all questions.
+
+    A vector tells much of its text. Where they cannot be told apart, all go.
+    """
+    vectors = Vectors(cache, disk)
+    try:
+        said = {each.digest for each in Spoken(folder, disk).all(lambda: None)}
+        vectors.keep_only(said)
+    except (LaneError, OSError, EngramdownError):
+        vectors.remove()
 
 
 def _settle(done: Future[list[Utterance]], job: Callable[[], list[Utterance]]) -> None:

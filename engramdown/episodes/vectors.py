@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeVar
@@ -79,6 +79,22 @@ class Vectors:
         insert = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
         self._ask(lambda file: file.executemany(insert, rows))
 
+    def keep_only(self, digests: Collection[bytes]) -> None:
+        """Remove all questions, and the vectors of every model whose digest is another."""
+
+        def drop(file: sqlite3.Connection) -> None:
+            found = {digest for (digest,) in file.execute("SELECT digest FROM vectors")}
+            gone = [(digest,) for digest in found.difference(digests)]
+            file.executemany("DELETE FROM vectors WHERE digest = ?", gone)
+            file.execute("DELETE FROM questions")
+
+        self._ask(drop)
+
+    def remove(self) -> None:
+        """Remove the file; it may be gone."""
+        for name in (FILE, f"{FILE}-journal"):
+            self._disk.remove(self._path.with_name(name))
+
     def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
         """Remove vectors, given by model and digest."""
         rows = list(stale)
@@ -111,5 +127,7 @@ class Vectors:
                 # For the user alone, as the transcripts are.
                 self._disk.close(self._disk.open(self._path, write=True, new=True))
         with closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
+            # What is deleted is overwritten, too.
+            file.execute("PRAGMA secure_delete = ON")
             file.executescript(_TABLES)
             return act(file)

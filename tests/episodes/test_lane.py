@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,11 +15,14 @@ from typing import Any
 import pytest
 
 from engramdown.episodes import lane
+from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.nearness import packed
 from engramdown.episodes.recall import Hits
-from engramdown.episodes.vectors import FILE
+from engramdown.episodes.spoken import digest_of
+from engramdown.episodes.vectors import FILE, Vectors
 from engramdown.settings import EpisodeSettings
-from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving
+from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 from tests.episodes.transcripts import append, line, write
 
 OFF = "embeddings are off for this recall: "
@@ -140,6 +144,42 @@ def test_the_vector_of_what_nobody_said_goes(root: Path, embedder: FakeEmbedder)
     write(root, "road", ["My automobile broke"], 600)
     ask(root, embedder, "ship")
     assert embedder.texts == ["My automobile broke"]
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_is_redacted_or_purged_leaves_the_vectors_at_once(
+    root: Path, embedder: FakeEmbedder, *, damaged: bool
+) -> None:
+    ask(root, embedder, "ship")
+    file = root / "cache" / FILE
+    before = {digest for _, digest, _ in vectors(root)}
+    assert digest_of("The vessel was azure") in before
+    if damaged:
+        file.unlink()
+        with closing(sqlite3.connect(file)) as other, other:
+            other.execute("CREATE TABLE vectors(number)")
+    forgetting = EpisodicMemory(root).forgetting()
+    forgetting.redact("lake", [1])
+    forgetting.purge("road")
+    if damaged:
+        assert not file.exists()
+        return
+    assert {digest for _, digest, _ in vectors(root)} == {
+        digest_of("A hound barked"),
+        digest_of("We ate"),
+    }
+    assert Vectors(root / "cache", EpisodeDisk()).question("fake", digest_of("ship")) is None
+    assert packed(vector_of("The vessel was azure")) not in file.read_bytes()
+    assert packed(vector_of("A hound barked")) in file.read_bytes()
+
+
+def test_without_vectors_forgetting_makes_none(root: Path) -> None:
+    EpisodicMemory(root).forgetting().redact("lake", [1])
+    assert not (root / "cache" / FILE).exists()
+
+
+def vectors(root: Path) -> list[tuple[str, bytes, bytes]]:
+    return Vectors(root / "cache", EpisodeDisk()).each(list)
 
 
 def test_around_works_as_without(root: Path, embedder: FakeEmbedder) -> None:
