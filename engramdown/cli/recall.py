@@ -23,7 +23,7 @@ from engramdown.cortex.search import Asked, Found, search
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.cli.transcripts import Transcripts
+    from engramdown.episodes.finder import Finder
 
 __all__ = ["recall"]
 
@@ -74,9 +74,8 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     """
     query = " ".join(words)
     cortex = open_cortex(place)
-    transcripts = _transcripts(place)
-    asked = _asked(query, transcripts)
-    found = search(cortex, asked, transcripts.memory if transcripts else None)
+    finder = _finder(place, cortex)
+    found = search(cortex, _asked(query, place, finder), finder)
     for note in found.notes:
         output.note(note)
     _show(cortex, found, as_json=as_json)
@@ -85,26 +84,31 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         raise Exit(REFUSED)
 
 
-def _transcripts(place: Place) -> Transcripts | None:
-    """Return the transcripts that ``engramdown log`` writes, if there are any."""
+def _finder(place: Place, cortex: Cortex) -> Finder | None:
+    """Return what finds in the transcripts that ``engramdown log`` writes, if there are any."""
     root = project_of(place) or home_of(place)
     if not (root / _FOLDER).is_dir():
         return None
-    from engramdown.cli.transcripts import open_transcripts
+    from engramdown.episodes.finder import Finder
 
-    return open_transcripts(place, None)
+    return Finder(root, cortex.settings.episodes)
 
 
-def _asked(query: str, transcripts: Transcripts | None) -> Asked:
+def _asked(query: str, place: Place, finder: Finder | None) -> Asked:
     """Return what the options ask for."""
     wanted = given()
     session, since, until = wanted["session"], wanted["since"], wanted["until"]
+    if finder and session:
+        # Imported here: it loads what records, too.
+        from engramdown.cli.transcripts import open_transcripts
+
+        session = open_transcripts(place, None).find(session)
     return Asked(
         query=query,
         limit=wanted["limit"],
         mode="exact" if wanted["exact"] else "best",
         days_back=wanted["days"],
-        session=transcripts.find(session) if transcripts and session else session,
+        session=session,
         role=wanted["role"],
         since=datetime.fromisoformat(since) if since else None,
         until=datetime.fromisoformat(until) if until else None,

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.cli import log_messages as said
 from engramdown.cli.layout import Line, line, table
-from engramdown.episodes.episode import Episode, Pointer
+from engramdown.episodes.episode import Pointer
 from engramdown.episodes.pairing import answers
-from engramdown.episodes.sessions import Transcript
 
 if TYPE_CHECKING:
-    # Only named here: who shows a session needs nothing of recall.
+    # Only named here: who shows a session needs nothing of recall, and the other way round.
+    from engramdown.episodes.episode import Episode
     from engramdown.episodes.recall import Hit
+    from engramdown.episodes.sessions import Transcript
 
 __all__ = ["Talk", "fact_lines", "found_lines", "talk_lines"]
 

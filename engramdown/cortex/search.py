@@ -15,7 +15,7 @@ from engramdown.hippocampus.entry import Entry
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
-    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.episodes.finder import Finder
     from engramdown.episodes.recall import Hit, Mode
 
 __all__ = ["Asked", "Found", "moment_from", "search"]
@@ -63,7 +63,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def search(cortex: Cortex, asked: Asked, episodes: EpisodicMemory | None) -> Found:
+def search(cortex: Cortex, asked: Asked, episodes: Finder | None) -> Found:
     """Return what fits ``asked``, in the memories of ``cortex`` and in the transcripts.
 
     Raises:

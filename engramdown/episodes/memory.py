@@ -9,8 +9,8 @@ Reading creates nothing. Switched off, nothing is recorded and reading works.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
@@ -27,6 +27,7 @@ from engramdown.episodes.episode import (
     stamp,
     stamp_of,
 )
+from engramdown.episodes.finder import FOLDER, Finder
 from engramdown.episodes.ids import check_session_id, episode_id, session_id
 from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.recorder import Item, Recorder
@@ -40,13 +41,8 @@ if TYPE_CHECKING:
     from engramdown.episodes.cards import Card
     from engramdown.episodes.embedding import Embedder
     from engramdown.episodes.forgetting import Forgetting
-    from engramdown.episodes.lane import Lane
-    from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
-
-FOLDER: Final = "episodes"
-"""The name of the folder in that of a scope."""
 
 ORPHAN_MINUTES: Final = 60
 """How long nothing was said in a session that is taken for one whose program died."""
@@ -84,7 +80,7 @@ class Said(TypedDict, total=False):
     at: datetime
 
 
-class EpisodicMemory:
+class EpisodicMemory(Finder):
     """The transcripts of one scope.
 
     Attributes:
@@ -101,17 +97,13 @@ class EpisodicMemory:
         embedder: Embedder | None = None,
     ) -> None:
         """Record in the ``episodes`` of the scope's folder ``root``; nothing is created yet."""
-        self.folder = Path(root) / FOLDER
-        self.settings = settings or EpisodeSettings()
-        self._disk = disk or EpisodeDisk()
+        super().__init__(root, settings, disk, embedder)
         durable = self.settings.durability == "full"
         self.recorder = Recorder(
             self.folder, self._disk, durable=durable, start=self._start_line, lost=self._lost_line
         )
         self._checked: str | None = None
         self._sessions = Sessions(self.folder, self._disk)
-        self._recall: Recall | Lane | None = None
-        self._embedder = embedder
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
 
     # ---- recording ----
@@ -198,8 +190,7 @@ class EpisodicMemory:
     def close(self) -> None:
         """Write what waits, if it can be, and close all files."""
         self.recorder.close()
-        if self._recall is not None:
-            self._recall.close()
+        super().close()
 
     # ---- ending what nobody ended ----
 
@@ -273,62 +264,6 @@ class EpisodicMemory:
         from engramdown.episodes.forgetting import Forgetting
 
         return Forgetting(self.folder, self._disk, self.recorder.lock, self._event)
-
-    # ---- recall ----
-
-    # wide: one filter each
-    def recall(  # noqa: PLR0917 - in the order that is promised
-        self,
-        query: str,
-        limit: int = 20,
-        days_back: float | None = None,
-        session: str | None = None,
-        role: str | Iterable[str] | None = None,
-        since: date | None = None,
-        until: date | None = None,
-        mode: Mode = "best",
-    ) -> Hits:
-        """Return what was said about ``query``, in all sessions.
-
-        Args:
-            query: Any string: words, a question, or for ``exact`` the very string.
-            limit: How many hits at most.
-            days_back: How many days back at most.
-            session: The id of the only session to look in.
-            role: The only role, or several. By default all but events and what was recalled.
-            since: The earliest time or day, UTC if it has no zone.
-            until: The latest time or day, which belongs to it.
-            mode: ``best`` ranks what answers the question; ``exact`` finds the string as it is,
-                capitals or not, the newest first.
-
-        Raises:
-            ValueError: If a role or the mode is none.
-        """
-        from engramdown.episodes.wanted import wanted
-
-        if mode not in ("best", "exact"):
-            raise ValueError(f"{mode!r} is no mode; use best or exact")
-        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
-        filters = wanted(
-            now, days_back=days_back, session=session, role=role, since=since, until=until
-        )
-        return self._recalling()(query, limit, mode, filters)
-
-    def around(self, hits: Sequence[Hit]) -> list[Context]:
-        """Return what was said around each of ``hits``, up to a silence, as it is configured."""
-        from engramdown.episodes.surroundings import Limits
-
-        own = self.settings
-        limits = Limits(own.gap_minutes, own.around, own.around_hours, own.shown)
-        return self._recalling().around(hits, limits)
-
-    def _recalling(self) -> Recall | Lane:
-        if self._recall is None:
-            # Imported here: what only records needs none of it.
-            from engramdown.episodes.answering import answering
-
-            self._recall = answering(self.folder, self._disk, self.settings, self._embedder)
-        return self._recall
 
     # ---- lines ----
 
