@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.intake import PAGE
-from engramdown.episodes.rows import Chunk
+from engramdown.episodes.rows import PAGE, Chunk
 from engramdown.episodes.schema import VERSION, create, tune
 from engramdown.episodes.source import Unusable
 from engramdown.episodes.stems import stem

@@ -18,12 +18,10 @@ from engramdown.episodes.episode import ROLES, Episode
 from engramdown.episodes.folding import folded, speaking
 from engramdown.episodes.lines import BROKEN, Line, read_lines
 from engramdown.episodes.marks import marked
-from engramdown.episodes.rows import CHUNK, Chunk, Fact, freshness, length_of, pack
+from engramdown.episodes.rows import CHUNK, PAGE, Chunk, Fact, freshness, length_of, pack
 
-__all__ = ["PAGE", "Intake", "Known"]
+__all__ = ["Intake", "Known"]
 
-PAGE: Final = 512
-"""Chunks whose freshness stands in one row."""
 MARK: Final = 256
 """How many of the last bytes are looked at to see that a file has only grown."""
 _EXCLUDE: Final = "INSERT OR IGNORE INTO excluded VALUES (?, ?)"

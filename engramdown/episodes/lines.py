@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES, Episode, read_line, stamp
@@ -25,7 +25,7 @@ BROKEN: Final = 127
 _ROLE: Final = {role.encode(): code for code, role in enumerate(ROLES)}
 _SPOKEN: Final = b"|".join(role for role in _ROLE if role != b"event")
 _PLAIN: Final = rb'[^"\\\x00-\x1f]'
-_USUAL: Final = re.compile(
+_USUAL: Final = (
     rb'\{"seq":(0|[1-9][0-9]{0,8}),'
     rb'"ts":"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}):([0-5][0-9])\.([0-9]{6})Z",'
     rb'"id":"' + _PLAIN + rb'+",'
@@ -65,9 +65,10 @@ class Line(NamedTuple):
 
 def read_lines(block: bytes) -> Iterator[Line]:
     r"""Yield every line of ``block`` that ends with its ``\n``."""
+    match = _pattern().match
     start, last = 0, block.rfind(b"\n") + 1
     while start < last:
-        usual = _USUAL.match(block, start)
+        usual = match(block, start)
         line = _usual(usual, start) if usual else None
         end = usual.end() if usual else block.find(b"\n", start) + 1
         yield line or _any(block[start:end], start)
@@ -91,6 +92,12 @@ def moment_text(ts: int) -> str:
     '1970-01-01T00:01:02.000003Z'
     """
     return stamp(_EPOCH + timedelta(microseconds=ts))
+
+
+@cache
+def _pattern() -> re.Pattern[bytes]:
+    # A question for which nothing is new needs none, and to compile it takes a millisecond.
+    return re.compile(_USUAL)
 
 
 def _usual(found: re.Match[bytes], start: int) -> Line | None:

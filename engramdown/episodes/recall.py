@@ -79,8 +79,7 @@ class Hits(list[Hit]):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """An episode beside a hit.
 
     Attributes:

@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 from zlib import crc32
 
-__all__ = ["CHUNK", "LENGTH", "Chunk", "Fact", "freshness", "length_of", "pack"]
+__all__ = ["CHUNK", "LENGTH", "PAGE", "Chunk", "Fact", "freshness", "length_of", "pack"]
 
 CHUNK: Final = 32
 """Lines in a chunk."""
 LENGTH: Final = 21
 """Bytes of a line."""
+PAGE: Final = 512
+"""Chunks whose freshness stands in one row."""
 
 _FACT: Final = struct.Struct("<IIqHBH")
 _LONGEST: Final = 0xFFFF

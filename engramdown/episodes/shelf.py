@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.scan import Scan
 from engramdown.episodes.source import Source
 from engramdown.errors import EngramdownError
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from engramdown.episodes.index import Index
+    from engramdown.episodes.scan import Scan
 
 __all__ = ["Shelf"]
 
@@ -57,7 +57,7 @@ class Shelf:
         self._lock = FolderLock(cache / _LOCK, disk, _PATIENCE)
         self._process = disk.process()
         self._index: Index | None = None
-        self._scan = Scan(folder, disk)
+        self._scan: Scan | None = None
         self._seal: tuple[int, ...] = ()
         self._kept = True
         self._closing: weakref.finalize[..., Shelf] | None = None
@@ -89,6 +89,10 @@ class Shelf:
             self._leave()
 
     def _scanned(self, question: Callable[[Source], _Answer]) -> _Answer:
+        if self._scan is None:
+            from engramdown.episodes.scan import Scan
+
+            self._scan = Scan(self.folder, self._disk)
         with self._scan.reading():
             return question(self._scan)
 

@@ -13,16 +13,18 @@ import time
 from array import array
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.intake import Intake, Known
 from engramdown.episodes.source import Unusable
 from engramdown.episodes.stems import stem
 from engramdown.errors import StoreError
 from engramdown.words import STOP_WORDS
+
+if TYPE_CHECKING:
+    from engramdown.episodes.intake import Intake, Known
 
 __all__ = ["FACTS", "LISTED", "Upkeep"]
 
@@ -33,7 +35,6 @@ LISTED: Final = 2_000
 _RARE: Final = 200
 """One line in so many with a word is few: a list would be larger than it is worth."""
 FACTS: Final = ("total", "latest", "recalled", "lists", "listed", "looked", "cost", "touched")
-_UNASKED: Final = frozenset(stem(word) for word in STOP_WORDS)
 
 
 class Upkeep:
@@ -190,6 +191,9 @@ class Upkeep:
 
     def _take(self, names: Iterable[str]) -> None:
         """Take in what the files of these sessions have more than is known."""
+        # Imported here: most questions find nothing new, and so need nothing that reads lines.
+        from engramdown.episodes.intake import Intake, Known
+
         intake = Intake(self._connection, listed=bool(self.facts.get("lists")))
         for name in names:
             known = Known.find(self._connection, name)
@@ -261,9 +265,10 @@ class Upkeep:
         self._run("DELETE FROM lists")
         total = self._run("SELECT value FROM facts WHERE name = 'total'").fetchone()[0]
         limit = max(LISTED, total // _RARE)
+        unasked = {stem(word) for word in STOP_WORDS}
         many = self._run("SELECT term FROM counts WHERE doc >= ?", (limit,)).fetchall()
         for (word,) in many:
-            if word not in _UNASKED:
+            if word not in unasked:
                 # Not asked for by MATCH, which would stem what is a stem already.
                 rows = self._run("SELECT doc FROM places WHERE term = ?", (word,))
                 keys = array("I", [key for (key,) in rows])
