@@ -15,7 +15,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.checks import (
     Check,
@@ -136,8 +136,7 @@ class Settings:
         return int(self.max_file_mb * _MEGABYTE)
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where the scopes are.
 
     Attributes:

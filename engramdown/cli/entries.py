@@ -6,7 +6,6 @@ Promises: pure; in a list what is usual is left unsaid, so that what is unusual 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,7 +88,7 @@ def full_lines(
     yield line()
     # Whole, so that the path can be copied.
     known = [fact for fact in facts if fact[1]]
-    yield from (replace(row, whole=True) for row in table(known, ("dim",)))
+    yield from (row._replace(whole=True) for row in table(known, ("dim",)))
     if raw:
         yield line()
         yield whole((raw.rstrip("\r\n"), "dim"))

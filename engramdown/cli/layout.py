@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from engramdown.characters import visible
@@ -37,8 +36,7 @@ class Part(NamedTuple):
     style: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line before it is wrapped.
 
     Attributes:
@@ -66,7 +64,7 @@ def line(*parts: Part | tuple[str, str] | str, indent: int = 0, hang: int | None
 
 def whole(*parts: Part | tuple[str, str] | str, indent: int = 0) -> Line:
     """Return a line that is never wrapped."""
-    return replace(line(*parts, indent=indent), whole=True)
+    return line(*parts, indent=indent)._replace(whole=True)
 
 
 def cells(text: str) -> int:

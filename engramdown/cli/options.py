@@ -6,9 +6,8 @@ Promises: no option reads a file while a command line is parsed, except to compl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -35,8 +34,7 @@ Command = Callable[..., Any]
 _SHOWN: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where memory is, as the options of the program say.
 
     Attributes:

@@ -7,7 +7,6 @@ once, so that quitting loses none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import click
@@ -128,6 +127,6 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:
     for number, proposal in enumerate(waiting, 1):
         yield line((heading(proposal, number, len(waiting)), "where"))
         for found in proposal_lines(proposal):
-            yield replace(found, indent=found.indent + 2, hang=found.hang + 2)
+            yield found._replace(indent=found.indent + 2, hang=found.hang + 2)
         yield line()
     yield line(messages.waiting(len(waiting)))

@@ -6,9 +6,8 @@ know (a session, a role) is not asked of memories. Reads only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.hippocampus.entry import Entry
@@ -23,8 +22,7 @@ __all__ = ["Asked", "Found", "moment_from", "search"]
 _ALL: Final = 1 << 62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(NamedTuple):
     """What is looked for; see :meth:`engramdown.EpisodicMemory.recall`.
 
     Attributes:
@@ -48,8 +46,7 @@ class Asked:
     until: date | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What was found.
 
     Attributes:
@@ -58,8 +55,8 @@ class Found:
         notes: What could not be asked, and why.
     """
 
-    memories: list[Entry] = field(default_factory=list)
-    episodes: list[Hit] = field(default_factory=list)
+    memories: list[Entry]
+    episodes: list[Hit]
     notes: tuple[str, ...] = ()
 
 
@@ -72,7 +69,7 @@ def search(cortex: Cortex, asked: Asked, episodes: Finder | None) -> Found:
     """
     memories = [] if asked.session or asked.role else _memories(cortex, asked)
     if episodes is None:
-        return Found(memories)
+        return Found(memories, [])
     hits = episodes.recall(
         asked.query,
         asked.limit,

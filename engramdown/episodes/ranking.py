@@ -17,7 +17,6 @@ An episode's key is ``session_no << 24 | seq``, so that the neighbours of a turn
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from math import log
 from typing import Final, NamedTuple
@@ -92,8 +91,7 @@ class Ranked(NamedTuple):
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """What counts how much; docs/recall.md says what each brings.
 
     The bonuses are in units of the best coverage of a query.

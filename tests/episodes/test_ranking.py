@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from typing import NamedTuple
@@ -119,7 +118,7 @@ def test_a_session_that_answers_well_lifts_its_turns() -> None:
     best = answer("boat kayak", told)
     assert best[0] == "boat and kayak"
     assert best.index("the boat") < best.index("a boat")
-    alone = answer("boat kayak", told, replace(WEIGHTS, session=0.0))
+    alone = answer("boat kayak", told, WEIGHTS._replace(session=0.0))
     assert alone.index("the boat") > alone.index("a boat")
 
 
