@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -119,11 +119,11 @@ class _Ours:
         recipe = self._recipe
         query = read_query(question, self._people)
         if not recipe.named:
-            query = replace(query, terms=read_query(question).terms)
+            query = query._replace(terms=read_query(question).terms)
         terms = query.terms if recipe.irregular else _regular(query.terms, question)
         if not recipe.light:
             terms = tuple(term._replace(weight=1.0) for term in terms)
-        return replace(query, terms=terms)
+        return query._replace(terms=terms)
 
     def _candidates(self, query: Query, evidence: Evidence) -> Iterable[int]:
         weight: dict[int, float] = {}
