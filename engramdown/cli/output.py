@@ -46,7 +46,7 @@ _WIDEST: Final = 100
 _USUAL: Final = 80
 _ROWS: Final = 1_000
 """Rows that are printed at once."""
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = "[\ud800-\udfff]"
 # For the screen without rich.
 _ANSI: Final[dict[str, Callable[[str], str]]] = {
     "strong": partial(click.style, bold=True),
@@ -143,7 +143,7 @@ def print_json(data: object) -> None:
 
     ascii_only = "utf" not in (getattr(sys.stdout, "encoding", "") or "").casefold()
     text = json.dumps(data, ensure_ascii=ascii_only, indent=2)
-    click.echo(_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo(re.sub(_SURROGATE, lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def note(message: str) -> None:

@@ -46,6 +46,8 @@ _COUNT: Final = "|".join(sorted(_COUNTS, key=len, reverse=True))
 _AGO: Final = rf"\b([0-9]{{1,3}}|{_COUNT}) (day|week|month|year)s? ago\b"
 _WITHIN: Final = rf"\b(?:last|past) (?:([0-9]{{1,3}}|{_COUNT}) )?(day|week|month|year)s?\b"
 _SINCE: Final = {"today": 1, "yesterday": 2, "this morning": 1, "this week": 7}
+# What every ASCII text holds that one of these three matches.
+_HINTS: Final = ("ago", "last", "past", "day", "this")
 _NEAR: Final = rf"\b({'|'.join(_SINCE)})\b"
 
 
@@ -104,7 +106,7 @@ def read_dates(text: str, now: datetime | None = None) -> Dates:
     days = frozenset(_days(text, named=named)) if numbers else frozenset()
     months = frozenset(_named_months(text)) if named else frozenset()
     years = frozenset(int(year) for year in _read(_YEAR).findall(text)) if numbers else frozenset()
-    span = _span(text, now) if now else None
+    span = _span(text, now) if now and _hints_at_span(text) else None
     return Dates(months | {month for month, _ in days}, years, days, span)
 
 
@@ -129,6 +131,11 @@ def _days(text: str, *, named: bool) -> Iterator[tuple[int, int]]:
             yield _MONTHS.index(match[1].lower()) + 1, int(match[2])
     for match in _read(_NUMERIC).finditer(text):
         yield int(match[1]), int(match[2])
+
+
+def _hints_at_span(text: str) -> bool:
+    folded = text.lower()
+    return not text.isascii() or any(hint in folded for hint in _HINTS)
 
 
 def _span(text: str, now: datetime) -> tuple[float, float] | None:

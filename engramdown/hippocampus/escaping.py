@@ -12,6 +12,7 @@ Backslashes are doubled only where they stand in front of one of these.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 __all__ = ["escape", "unescape"]
@@ -21,10 +22,8 @@ _RUN: Final = r"(?<!\\)(\\*+)"
 _UNSAFE: Final = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 _EDGE: Final = r"\A\s|[^\S\n](?=\n|\Z)|\n\Z"
 _REFERENCE: Final = r"&#[0-9]{1,7}+;"
-_TO_ESCAPE: Final = re.compile(
-    rf"{_RUN}(?:(<!(?=--)|{_REFERENCE})|({_EDGE}|{_UNSAFE}))|(?<=--)(\\*+)>"
-)
-_ESCAPED: Final = re.compile(rf"{_RUN}(?:(<!(?=--))|({_REFERENCE}))|(?<=--)(\\++)>")
+_TO_ESCAPE: Final = rf"{_RUN}(?:(<!(?=--)|{_REFERENCE})|({_EDGE}|{_UNSAFE}))|(?<=--)(\\*+)>"
+_ESCAPED: Final = rf"{_RUN}(?:(<!(?=--))|({_REFERENCE}))|(?<=--)(\\++)>"
 _LAST_CODE_POINT: Final = 0x10FFFF
 
 
@@ -34,7 +33,7 @@ def escape(text: str) -> str:
     >>> escape("close with --> \x1b"), escape("tail ")
     ('close with --\\> &#27;', 'tail&#32;')
     """
-    return _TO_ESCAPE.sub(_escape_match, text)
+    return _compiled(_TO_ESCAPE).sub(_escape_match, text)
 
 
 def unescape(text: str) -> str:
@@ -45,7 +44,13 @@ def unescape(text: str) -> str:
     """
     if "\\" not in text and "&#" not in text:
         return text
-    return _ESCAPED.sub(_unescape_match, text)
+    return _compiled(_ESCAPED).sub(_unescape_match, text)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Who only reads escapes nothing, and these take longer to compile than most files to read.
+    return re.compile(pattern)
 
 
 def _escape_match(match: re.Match[str]) -> str:
