@@ -7,6 +7,7 @@ line on stderr with the next step, never a traceback; the exit codes are those o
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -67,6 +68,7 @@ _COMMANDS: Final = {
     "undo": "history:undo",
     "doctor": "doctor:doctor",
 }
+_MANY_OBJECTS: Final = 50_000
 _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
@@ -124,6 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What stands behind the name of the program; by default that of the process.
     """
     output.set_up_streams()
+    # Most commands end before there is any garbage to look for, and do not stop to look.
+    gc.set_threshold(_MANY_OBJECTS)
     try:
         _run(sys.argv[1:] if arguments is None else list(arguments))
         output.flush()

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -100,7 +99,7 @@ class Lane:
         for place, score in scores.items():
             hit = by_words.get(place) or self._hit(by_meaning[place])
             if hit is not None:
-                found.append(replace(hit, score=score))
+                found.append(hit._replace(score=score))
         # Each key in turn, as sorting is stable: by place, the newest first, the best first.
         found.sort(key=lambda hit: (hit.session, hit.seq))
         found.sort(key=lambda hit: hit.time, reverse=True)

@@ -8,7 +8,6 @@ process is found. Reading changes no transcript.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -39,8 +38,7 @@ _FEW: Final = 2_000
 """In how many lines a word may stand to be worth asking the index where."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """An episode that was found.
 
     Attributes:
