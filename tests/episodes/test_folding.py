@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.folding import folded, tokens
+from engramdown.episodes.folding import folded, speaking, spelt, tokens
 from tests.episodes.strategies import texts
 
 
@@ -49,3 +49,11 @@ def test_a_chinese_word_is_found_inside_a_run() -> None:
 
 def test_long_and_short_parts_are_folded_alike() -> None:
     assert tokens("é" * 100 + " é") == ["e" * 100, "e"]
+
+
+@given(texts, texts)
+def test_a_speaker_is_one_word_that_no_stemmer_changes(one: str, other: str) -> None:
+    assert spelt(speaking(one)) == tokens(speaking(one)) == [speaking(one)]
+    assert speaking(one.upper().lower()) == speaking(one.upper())
+    if speaking(one) == speaking(other):
+        assert one.lower().encode("utf-8", "replace") == other.lower().encode("utf-8", "replace")
