@@ -370,7 +370,11 @@ def test_without_an_embedder_nothing_of_it_is_imported(
         "print(*sys.modules)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=child_env
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        env=child_env,
     )
     names = {"lane", "embedding", "embedders", "nearness", "spoken", "vectors"}
     loaded = set(done.stdout.split())

@@ -117,7 +117,7 @@ class TestAppending:
         assert sorted(texts(path)) == sorted(f"{n}{i}" for n in "abcd" for i in range(50))
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-    def test_a_child_process_locks_for_itself(self, path: Path) -> None:
+    def test_a_child_process_locks_for_itself(self, path: Path, child_env: dict[str, str]) -> None:
         program = (
             "import os, sys\n"
             "from pathlib import Path\n"
@@ -134,7 +134,7 @@ class TestAppending:
             "for number in range(100): say(log, f'p{number}')\n"
             "assert not any(os.waitpid(child, 0)[1] for child in children)\n"
         )
-        subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+        subprocess.run([sys.executable, "-c", program, str(path)], check=True, env=child_env)
         said = [f"{name}{number}" for name in "pabc" for number in range(100)]
         assert sorted(texts(path)) == sorted(["before", *said])
 
@@ -359,7 +359,9 @@ class TestFailing:
         assert texts(path) == ["b"]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
-    def test_a_real_limit_of_the_system_is_no_different(self, path: Path) -> None:
+    def test_a_real_limit_of_the_system_is_no_different(
+        self, path: Path, child_env: dict[str, str]
+    ) -> None:
         program = (
             "import resource, signal, sys\n"
             "from pathlib import Path\n"
@@ -374,6 +376,7 @@ class TestFailing:
             "    print(done)\n"
         )
         command = [sys.executable, "-c", program, str(path)]
-        done = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=child_env)
+        done = int(ended.stdout)
         assert 0 < done < 100
         assert texts(path) == [str(number) for number in range(done)]

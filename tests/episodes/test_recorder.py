@@ -184,7 +184,9 @@ def test_other_processes_see_it(memory: EpisodicMemory, disk: FaultyDisk) -> Non
     assert find_trouble(memory.folder, EpisodeDisk()) == []
 
 
-def test_what_goes_with_a_process_is_seen_by_others(tmp_path: Path) -> None:
+def test_what_goes_with_a_process_is_seen_by_others(
+    tmp_path: Path, child_env: dict[str, str]
+) -> None:
     program = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -196,14 +198,16 @@ def test_what_goes_with_a_process_is_seen_by_others(tmp_path: Path) -> None:
         "disk.faults = [Fault('write', name='s.jsonl')]\n"
         "for text in 'abc': memory.log('s', 'user', text)\n"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
     memory = EpisodicMemory(tmp_path)
     ((_, trouble),) = find_trouble(memory.folder, EpisodeDisk())
     assert (trouble.waiting, trouble.ended) == (3, True)
     assert "ended with 3 episodes not written" in str(trouble)
 
 
-def test_what_waits_is_tried_when_the_program_ends(tmp_path: Path) -> None:
+def test_what_waits_is_tried_when_the_program_ends(
+    tmp_path: Path, child_env: dict[str, str]
+) -> None:
     program = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -214,7 +218,7 @@ def test_what_waits_is_tried_when_the_program_ends(tmp_path: Path) -> None:
         "assert memory.log('s', 'user', 'last words') is None\n"
         "del memory\n"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
     memory = EpisodicMemory(tmp_path)
     assert said(memory) == ["last words"]
     assert find_trouble(memory.folder, EpisodeDisk()) == []
@@ -262,7 +266,9 @@ def test_a_marker_that_cannot_be_written_is_tried_again(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_child_does_not_write_what_waits_in_its_parent(tmp_path: Path) -> None:
+def test_a_child_does_not_write_what_waits_in_its_parent(
+    tmp_path: Path, child_env: dict[str, str]
+) -> None:
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
@@ -279,7 +285,7 @@ def test_a_child_does_not_write_what_waits_in_its_parent(tmp_path: Path) -> None
         "assert os.waitpid(child, 0)[1] == 0\n"
         "assert memory.recorder.flush()\n"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
     assert said(EpisodicMemory(tmp_path)) == ["child", "parent"]
 
 
