@@ -233,7 +233,9 @@ def _let_go(
     from engramdown.episodes.index import FAILURES
 
     with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(1.0):
-        ours = _look(cache / FILE, disk) == _read_seal(cache, disk)
+        log = disk.find(cache / f"{FILE}-wal")
+        # Most who close it have only read, and leave the file as it is noted.
+        ours = log and log.st_size and _look(cache / FILE, disk) == _read_seal(cache, disk)
         with contextlib.suppress(*FAILURES):
             if ours:
                 _check_in(connection, cache, disk)

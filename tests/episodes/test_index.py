@@ -108,6 +108,16 @@ def test_the_cache_is_made_when_it_is_needed(root: Path) -> None:
     assert index_of(root).exists()
 
 
+def test_who_only_reads_leaves_the_index_as_it_is(root: Path) -> None:
+    seen = []
+    for _ in range(3):
+        with closing(EpisodicMemory(root)) as reader:
+            assert found(reader, "lake")
+        files = [index_of(root), root / "cache" / "index.seal"]
+        seen.append([(path.stat().st_ino, path.stat().st_mtime_ns) for path in files])
+    assert seen[1] == seen[2]
+
+
 def no_index(path: Path) -> None:
     path.unlink()
 
