@@ -36,7 +36,7 @@ class Finder:
 
     def __init__(
         self,
-        root: Path,
+        root: Path | str,
         settings: EpisodeSettings | None = None,
         disk: EpisodeDisk | None = None,
         embedder: Embedder | None = None,

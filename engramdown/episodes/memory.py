@@ -91,7 +91,7 @@ class EpisodicMemory(Finder):
 
     def __init__(
         self,
-        root: Path,
+        root: Path | str,
         settings: EpisodeSettings | None = None,
         disk: EpisodeDisk | None = None,
         embedder: Embedder | None = None,
