@@ -12,6 +12,7 @@ import importlib
 import shutil
 import sqlite3
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -222,6 +223,7 @@ def _full_text(store: Store) -> Search:
         sql = "SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?"
         return [place for (place,) in base.execute(sql, (match, DEPTH))] if match else []
 
+    weakref.finalize(search, base.close)
     return search
 
 

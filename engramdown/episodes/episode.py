@@ -248,9 +248,10 @@ def as_text(value: object) -> str:
     if isinstance(value, str):
         return joined(value)
     try:
-        return joined(_READABLE.encode(value))
+        text = _READABLE.encode(value)
     except (TypeError, ValueError, RecursionError):
-        return joined(_READABLE.encode(_plain(value, ())))
+        text = ""
+    return joined(_READABLE.encode(_plain(value, ())) if _may_be_deep(text) else text)
 
 
 @lru_cache(maxsize=2)
@@ -276,12 +277,22 @@ def _json(record: Mapping[str, Any]) -> bytes:
     try:
         text = _COMPACT.encode(record)
     except (TypeError, ValueError, RecursionError):
+        text = ""
+    if _may_be_deep(text):
         record = {key: _plain(value, ()) for key, value in record.items()}
         text = _COMPACT.encode(record)
     try:
         return text.encode()
     except UnicodeEncodeError:
         return _ESCAPED.encode(record).encode()
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether JSON may have more levels than are written; ``""`` is what could not be written.
+
+    How deep the json of a Python goes is its own affair, and another one is to read it.
+    """
+    return not text or text.count("[") + text.count("{") > _LEVELS
 
 
 def _plain(value: object, above: tuple[int, ...]) -> object:

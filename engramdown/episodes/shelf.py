@@ -161,6 +161,7 @@ class Shelf:
         self._kept = False
         if self._index is None:
             self._index = fresh(None, self.folder, self._disk)
+            self._closing = weakref.finalize(self, self._index.connection.close)
         return self._index
 
     def _now(self) -> tuple[int, ...]:
