@@ -22,16 +22,16 @@ from engramdown.episodes.episode import (
     Episode,
     Pointer,
     as_text,
-    cut,
     encode,
     stamp,
     stamp_of,
 )
 from engramdown.episodes.finder import FOLDER, Finder
 from engramdown.episodes.ids import check_session_id, episode_id, session_id
-from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
+from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import Item, Recorder
 from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
+from engramdown.episodes.showing import shown
 from engramdown.episodes.silence import Ended, Silence, end_silent
 from engramdown.episodes.trouble import Trouble
 from engramdown.errors import EngramdownError, InvalidSessionError
@@ -50,7 +50,6 @@ TIDY_DAYS: Final = 2
 """How far back a new session looks for them; with years of transcripts it would take too long."""
 _DAY: Final = 86_400 * 1_000_000_000
 
-_TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 _OPTIONAL: Final = (
     "name",
     "call",
@@ -272,35 +271,18 @@ class EpisodicMemory(Finder):
             raise ValueError(f"{role!r} is no role; use one of {', '.join(ROLES)}")
         if role in _SPOKEN and not text:
             return None
-        if self._hides(role):
-            # Imported here: what knows secrets is not needed for what people say.
-            from engramdown.redaction import redact
-
-            text = redact(text)
-        shown, length = self._shown(role, text)
-        kept = length is not None and self.settings.payloads == "keep"
-        payload = (digest(text), text) if kept else None
+        said, length, payload = shown(role, text, self.settings)
         at, now = fields.get("at"), nanoseconds()
         known: dict[str, Any] = {
             "ts": stamp_of(now) if at is None else stamp(at),
             "id": episode_id(now // 1_000_000, secrets.randbits(30)),
             "role": role,
-            "text": shown,
+            "text": said,
         }
         if fields or length is not None:
             given: dict[str, Any] = {"cut": length, "payload": payload and payload[0], **fields}
             known |= {key: given[key] for key in _OPTIONAL if key in given}
         return Item(encode(known, {}), payload)
-
-    def _shown(self, role: str, text: str) -> tuple[str, int | None]:
-        if role not in _TOOL_ROLES:
-            return text, None
-        limits = self.settings
-        return cut(text, limits.input_limit if role == "tool_call" else limits.output_limit)
-
-    def _hides(self, role: str) -> bool:
-        where = self.settings.redact
-        return where == "all" or (where == "tools" and role in _TOOL_ROLES)
 
     def _start_line(
         self, session: str, at: str | None = None, more: Mapping[str, Any] | None = None

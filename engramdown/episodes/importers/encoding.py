@@ -11,16 +11,16 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.episode import VERSION, Episode, cut, encode, stamp
+from engramdown.episodes.episode import VERSION, Episode, encode, stamp
 from engramdown.episodes.ids import episode_id
 from engramdown.episodes.importers.heard import Kept, Said
 from engramdown.episodes.importers.heard import digest as digest_of
 from engramdown.episodes.payloads import digest
+from engramdown.episodes.showing import hidden, shown
 from engramdown.settings import EpisodeSettings
 
 __all__ = ["Encoder", "NewLine"]
 
-_TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 _BITS: Final = 30
 _FIELDS: Final = tuple(item.name for item in fields(Episode) if item.name not in ("seq", "more"))
 _MS_PER_SECOND: Final = 1_000
@@ -65,12 +65,12 @@ class Encoder:
     def said(self, said: Said, at: datetime) -> NewLine:
         """Return the line of something that was said at ``at``."""
         identity = digest_of(said.origin, said.role, said.name, said.call, said.text)
-        shown, length, payload = self._shown(said.role, said.text)
+        text, length, payload = shown(said.role, said.text, self.settings)
         known: dict[str, Any] = {
             "ts": stamp(at),
             "id": _id(at, identity),
             "role": said.role,
-            "text": shown,
+            "text": text,
             "name": said.name,
             "call": said.call,
             "ms": said.ms,
@@ -91,34 +91,14 @@ class Encoder:
             whole = None
         payload = None if whole is None else (episode.payload, whole)
         text = episode.text if whole is None else whole
-        if self._hidden(episode.role, text) != text:
-            shown, length, payload = self._shown(episode.role, text)
+        if hidden(episode.role, text, self.settings) != text:
+            text, length, payload = shown(episode.role, text, self.settings)
             name = payload[0] if payload else ""
-            episode = replace(episode, text=shown, cut=length or episode.cut, payload=name)
+            episode = replace(episode, text=text, cut=length or episode.cut, payload=name)
         told = {name: getattr(episode, name) for name in _FIELDS}
         line, mark = encode(told, episode.more), f"{episode.seq} {episode.id}"
         event = "event" if episode.role == "event" else ""
         return NewLine(episode.id, episode.at, line, mark, episode.event or event, payload)
-
-    def _shown(self, role: str, text: str) -> tuple[str, int | None, tuple[str, str] | None]:
-        """Return what a line shows of a text, how long it was if cut, and the whole to keep."""
-        text = self._hidden(role, text)
-        if role not in _TOOL_ROLES:
-            return text, None, None
-        limits = self.settings
-        shown, length = cut(
-            text, limits.input_limit if role == "tool_call" else limits.output_limit
-        )
-        keep = length is not None and limits.payloads == "keep"
-        return shown, length, (digest(text), text) if keep else None
-
-    def _hidden(self, role: str, text: str) -> str:
-        where = self.settings.redact
-        if where == "all" or (where == "tools" and role in _TOOL_ROLES):
-            from engramdown.redaction import redact
-
-            return redact(text)
-        return text
 
 
 def _event(
