@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from benchmarks.conversations import Question, Store, pooled, read_stores
 from benchmarks.measure import finish, table
 from benchmarks.searches import SEARCHES, Recipe, Search, ours, recalled
-from engramdown.episodes.ranking import WEIGHTS
+from engramdown.episodes.search.ranking import WEIGHTS
 
 __all__ = ["Score", "main", "score"]
 

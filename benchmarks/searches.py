@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.conversations import ASSISTANT, Said, Store
-from engramdown.episodes.candidates import MOST
 from engramdown.episodes.episode import Episode, Role, stamp, write_line
+from engramdown.episodes.index.rows import CHUNK
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.query import Query, read_query
-from engramdown.episodes.ranking import (
+from engramdown.episodes.search.candidates import MOST
+from engramdown.episodes.search.ranking import (
     BESIDE,
     REREAD,
     WEIGHTS,
@@ -36,9 +36,9 @@ from engramdown.episodes.ranking import (
     reread,
     worths,
 )
-from engramdown.episodes.rows import CHUNK
-from engramdown.episodes.stems import stem
-from engramdown.episodes.terms import Term, stems, words
+from engramdown.episodes.words.query import Query, read_query
+from engramdown.episodes.words.stems import stem
+from engramdown.episodes.words.terms import Term, stems, words
 
 __all__ = ["DEPTH", "SEARCHES", "Recipe", "Search", "ours", "recalled"]
 

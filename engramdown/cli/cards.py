@@ -19,8 +19,8 @@ from engramdown.cli.options import Place, complete_sessions, json_option, pass_p
 from engramdown.cli.reading import edit_file, edit_text
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.card_files import CardFiles
-from engramdown.episodes.cards import Card, as_page
+from engramdown.episodes.cards.card import Card, as_page
+from engramdown.episodes.cards.pages import CardFiles
 
 __all__ = ["card"]
 

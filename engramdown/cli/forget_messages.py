@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engramdown.episodes.cards import Card
+    from engramdown.episodes.cards.card import Card
     from engramdown.episodes.episode import Pointer
     from engramdown.episodes.forgetting import Forgotten
 

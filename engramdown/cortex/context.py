@@ -21,7 +21,7 @@ from engramdown.cortex.retrospect import HISTORY, retrospect
 from engramdown.cortex.sections import MemoryContext, Section
 from engramdown.cortex.wording import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
-from engramdown.episodes.past import Past
+from engramdown.episodes.cards.past import Past
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens

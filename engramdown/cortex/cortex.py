@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.relevance import Index
     from engramdown.cortex.turns import Session
+    from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.episodes.past import Past
 
 __all__ = ["Cortex"]
 
@@ -272,7 +272,7 @@ class Cortex:
         """
         if not self.settings.episodes.history or self.episodes is None:
             return ()
-        from engramdown.episodes.earlier import earlier
+        from engramdown.episodes.cards.earlier import earlier
 
         return tuple(earlier(self.episodes, running, in_view))
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from engramdown.cortex.inert import inert
 from engramdown.cortex.sections import Section
 from engramdown.cortex.wording import renderer
-from engramdown.episodes.past import Past, shorter
+from engramdown.episodes.cards.past import Past, shorter
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["HISTORY", "retrospect"]

@@ -14,7 +14,7 @@ from typing import Final
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
-from engramdown.episodes.lines import BROKEN, read_lines
+from engramdown.episodes.index.lines import BROKEN, read_lines
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open

@@ -16,8 +16,8 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
-    from engramdown.episodes.embedding import Embedder
-    from engramdown.episodes.lane import Lane
+    from engramdown.episodes.meaning.embedding import Embedder
+    from engramdown.episodes.meaning.lane import Lane
     from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 
 __all__ = ["FOLDER", "Finder"]
@@ -76,7 +76,7 @@ class Finder:
         Raises:
             ValueError: If a role or the mode is none.
         """
-        from engramdown.episodes.wanted import wanted
+        from engramdown.episodes.search.wanted import wanted
 
         if mode not in ("best", "exact"):
             raise ValueError(f"{mode!r} is no mode; use best or exact")
@@ -88,7 +88,7 @@ class Finder:
 
     def around(self, hits: Sequence[Hit]) -> list[Context]:
         """Return what was said around each of ``hits``, up to a silence, as it is configured."""
-        from engramdown.episodes.surroundings import Limits
+        from engramdown.episodes.search.surroundings import Limits
 
         own = self.settings
         limits = Limits(own.gap_minutes, own.around, own.around_hours, own.shown)
@@ -97,7 +97,7 @@ class Finder:
     def _recalling(self) -> Recall | Lane:
         if self._recall is None:
             # Imported here: what only records needs none of it.
-            from engramdown.episodes.answering import answering
+            from engramdown.episodes.meaning.answering import answering
 
             self._recall = answering(self.folder, self._disk, self.settings, self._embedder)
         return self._recall

@@ -335,7 +335,7 @@ class Forgetting:
                 self._disk.remove(self._cache / name)
         if self._disk.find(self._cache / _VECTORS) is not None:
             # Imported here: without embeddings nothing of them is needed.
-            from engramdown.episodes.lane import forget_unsaid
+            from engramdown.episodes.meaning.lane import forget_unsaid
 
             forget_unsaid(self._folder, self._cache, self._disk)
         self._disk.remove(self._unfinished)

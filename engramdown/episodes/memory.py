@@ -38,9 +38,9 @@ from engramdown.errors import EngramdownError, InvalidSessionError
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
-    from engramdown.episodes.cards import Card
-    from engramdown.episodes.embedding import Embedder
+    from engramdown.episodes.cards.card import Card
     from engramdown.episodes.forgetting import Forgetting
+    from engramdown.episodes.meaning.embedding import Embedder
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
 
@@ -254,7 +254,7 @@ class EpisodicMemory(Finder):
         Raises:
             SessionNotFoundError: If there is none of that id.
         """
-        from engramdown.episodes.card_files import CardFiles
+        from engramdown.episodes.cards.pages import CardFiles
 
         return CardFiles(self.folder.parent, self._disk).card(self.session(session))
 

@@ -14,20 +14,20 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Episode, Pointer, read_line
-from engramdown.episodes.exact import inner_words, lines_with
-from engramdown.episodes.folding import tokens
-from engramdown.episodes.gathering import Place, best, lists_of, places_near
-from engramdown.episodes.lines import Line, microseconds, moment_text
+from engramdown.episodes.index.lines import Line, microseconds, moment_text
+from engramdown.episodes.index.rows import CHUNK
+from engramdown.episodes.index.shelf import Shelf
+from engramdown.episodes.index.source import Source, Unusable
 from engramdown.episodes.marks import echoes
-from engramdown.episodes.query import Query, read_query
-from engramdown.episodes.ranking import REREAD, reread
-from engramdown.episodes.rows import CHUNK
-from engramdown.episodes.shelf import Shelf
-from engramdown.episodes.snippets import LONGEST, find, snippet, where
-from engramdown.episodes.source import Source, Unusable
-from engramdown.episodes.surroundings import Limits, Moment, around, shortened
-from engramdown.episodes.wanted import Wanted
+from engramdown.episodes.search.exact import inner_words, lines_with
+from engramdown.episodes.search.gathering import Place, best, lists_of, places_near
+from engramdown.episodes.search.ranking import REREAD, reread
+from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
+from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.watch import SUFFIX
+from engramdown.episodes.words.folding import tokens
+from engramdown.episodes.words.query import Query, read_query
+from engramdown.episodes.words.snippets import LONGEST, find, snippet, where
 from engramdown.errors import StoreError
 
 __all__ = ["Context", "Hit", "Hits", "Message", "Mode", "Recall"]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.card_files import CardFiles
+from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.log import SUFFIX

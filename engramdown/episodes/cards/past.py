@@ -1,0 +1,167 @@
+"""Earlier sessions as a model is reminded of them: the older, the shorter. No file, no clock.
+
+Promises: the newest session is an excerpt of what the user and the assistant said, the next three
+are a paragraph, the others one line; a silence before a session is named, measured from the end of
+whatever session came before it, shown or not. Everything is one line of text, and cut between
+code points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from engramdown.episodes.cards.card import Card, cut_at_word
+from engramdown.episodes.episode import Episode
+from engramdown.episodes.live import live
+
+__all__ = ["MESSAGES", "SESSIONS", "Past", "Span", "eligible", "gap_before", "graded", "shorter"]
+
+SESSIONS: Final = 20
+"""How many sessions are told of at most."""
+MESSAGES: Final = 50
+"""How many messages of the newest session are shown at most."""
+
+_PARAGRAPHS: Final = 3
+_SHOWN: Final = 200
+_GAP_MINUTES: Final = 30
+# Name, minutes, and from how many minutes on: a little less, as they are rounded.
+_UNITS: Final = (("day", 1440, 1410), ("hour", 60, 59.5), ("minute", 1, 0))
+_ELLIPSIS: Final = "…"
+
+
+class Span(NamedTuple):
+    """When a session was, as lines say it.
+
+    Attributes:
+        id: Its id.
+        started: When it began.
+        last: When something was last said in it.
+        ended: When it ended, or ``""`` if it is open.
+        parent: The session that it was begun from, or ``""``.
+    """
+
+    id: str
+    started: str
+    last: str
+    ended: str
+    parent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """One earlier session; every text is one line.
+
+    Attributes:
+        session: Its id.
+        started: When it began, as a person reads it, in UTC.
+        title: What to call it, if the rest does not begin with that.
+        text: What it was about, if there are no messages.
+        messages: What was said last in it, oldest first, each ``(speaker, text)``.
+        line: What it was about, as short as it is known.
+        gap: How long nothing happened before it: ``3 days later``, or ``""``.
+    """
+
+    session: str
+    started: str
+    title: str = ""
+    text: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+    line: str = ""
+    gap: str = ""
+
+
+def eligible(spans: Iterable[Span], before: str = "", in_view: Iterable[str] = ()) -> list[Span]:
+    """Return the sessions that may be told of, newest first.
+
+    These have ended, before ``before`` (a time as in a line) unless that is ``""``; are not seen
+    anyway (``in_view``); and were begun by no other session, which would tell what came of them.
+    """
+    seen = set(in_view)
+    found = [
+        span
+        for span in spans
+        if span.ended
+        and not span.parent
+        and span.id not in seen
+        and (not before or span.ended < before)
+    ]
+    return sorted(found, key=_key, reverse=True)
+
+
+def gap_before(span: Span, spans: Iterable[Span]) -> str:
+    """Return how long nothing happened before a session, given all there are.
+
+    It is ``""`` for less than half an hour, and for the first session.
+    """
+    ends = [other.last for other in spans if _key(other) < _key(span)]
+    return _gap(max(ends), span.started) if ends else ""
+
+
+def graded(span: Span, card: Card, episodes: Sequence[Episode], rank: int) -> Past | None:
+    """Return an earlier session at its grade; ``None`` if nothing was said that counts.
+
+    Args:
+        span: When it was.
+        card: What it was about.
+        episodes: All its lines.
+        rank: How many newer ones are told of.
+    """
+    said = [each for each in live(episodes) if each.role in ("user", "assistant")]
+    if not said:
+        return None
+    messages = tuple(map(_message, said[-MESSAGES:])) if rank == 0 else ()
+    line = _flat(card.one_liner or card.title)
+    text = "" if messages else _flat(card.paragraph) if 0 < rank <= _PARAGRAPHS else line
+    return Past(
+        session=span.id,
+        started=f"{span.started[:10]} {span.started[11:16]} UTC",
+        title=_unless_said(_flat(card.title), messages[0][1] if messages else text),
+        text=text,
+        messages=messages,
+        line=line,
+    )
+
+
+def shorter(past: Past) -> Past | None:
+    """Return an earlier session with less of it, in the end its time only; then ``None``.
+
+    A quarter of the messages goes first, the oldest; of the words, the second half.
+    """
+    if past.messages:
+        kept = len(past.messages) * 3 // 4
+        left = past.messages[len(past.messages) - kept :]
+        return replace(past, messages=left, text="" if kept else past.line)
+    if past.text:
+        half = len(past.text) // 2
+        return replace(past, title="", text=cut_at_word(past.text, half) if half else "")
+    return replace(past, title="") if past.title else None
+
+
+def _unless_said(title: str, words: str) -> str:
+    return "" if words.startswith(title.rstrip(_ELLIPSIS)) else title
+
+
+def _key(span: Span) -> tuple[str, str]:
+    return span.started, span.id
+
+
+def _gap(end: str, start: str) -> str:
+    minutes = (datetime.fromisoformat(start) - datetime.fromisoformat(end)).total_seconds() / 60
+    if minutes < _GAP_MINUTES:
+        return ""
+    name, size = next((name, size) for name, size, least in _UNITS if minutes >= least)
+    count = round(minutes / size)
+    return f"{count} {name}{'' if count == 1 else 's'} later"
+
+
+def _message(episode: Episode) -> tuple[str, str]:
+    text = _flat(episode.text)
+    cut = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + _ELLIPSIS
+    return _flat(episode.name) or episode.role, cut
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

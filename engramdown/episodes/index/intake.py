@@ -1,0 +1,246 @@
+r"""Taking the lines of a transcript into the index.
+
+Promises: a line is taken in once, when its ``\n`` is there; one that is no episode is counted and
+has its place; what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to
+date. Whoever calls holds the transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+from zlib import crc32
+
+from engramdown.episodes.episode import ROLES, Episode
+from engramdown.episodes.index.lines import BROKEN, Line, read_lines
+from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk, Fact, freshness, length_of, pack
+from engramdown.episodes.marks import marked
+from engramdown.episodes.words.folding import folded, speaking
+
+__all__ = ["Intake", "Known"]
+
+MARK: Final = 256
+"""How many of the last bytes are looked at to see that a file has only grown."""
+_EXCLUDE: Final = "INSERT OR IGNORE INTO excluded VALUES (?, ?)"
+_INCLUDE: Final = "DELETE FROM excluded WHERE session = ? AND seq = ?"
+_NAME: Final = (
+    "INSERT INTO names(name, speaks) VALUES (?, ?) "
+    "ON CONFLICT DO UPDATE SET speaks = speaks OR excluded.speaks RETURNING number"
+)
+_EVENT: Final = ROLES.index("event")
+_RECALLED: Final = ROLES.index("memory_read")
+_SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
+
+
+@dataclass(slots=True)
+class Known:
+    """What the index knows of a session.
+
+    Attributes:
+        number: Its number, 0 if it is new.
+        name: Its id.
+        inode: Which file it is.
+        changed: When the file was last written, in nanoseconds.
+        size: Of the file, in bytes.
+        taken: How many bytes of it are in the index.
+        digest: Of these bytes.
+        mark: The digest and, in the lowest 16 bits, the number of the last of these bytes.
+        lines: How many there are.
+        broken: How many of them are no episode.
+        oldest: The time of its oldest episode, in microseconds.
+        newest: And of its newest.
+        excluded: Whether the whole session is out of recall.
+    """
+
+    number: int
+    name: str
+    inode: int = 0
+    changed: int = 0
+    size: int = 0
+    taken: int = 0
+    digest: int = 0
+    mark: int = 0
+    lines: int = 0
+    broken: int = 0
+    oldest: int = (1 << 63) - 1
+    newest: int = -(1 << 63)
+    excluded: int = 0
+
+    @classmethod
+    def find(cls, connection: sqlite3.Connection, name: str) -> Known:
+        """Return what is known of a session."""
+        row = connection.execute("SELECT * FROM sessions WHERE name = ?", (name,)).fetchone()
+        return cls(*row) if row else cls(0, name)
+
+
+class Intake:
+    """One transaction's worth of new lines.
+
+    Attributes:
+        fresh: The freshness of the chunks that were begun, by their numbers.
+        marked: Whether anything was taken out of recall or brought back.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, listed: bool) -> None:
+        """Take in through ``connection``; ``listed`` says whether there are lists to add to."""
+        self._connection = connection
+        self._listed = listed
+        self._words: list[tuple[int, str]] = []
+        self._chunks: dict[tuple[int, int], tuple[int, Chunk]] = {}
+        self.fresh: dict[int, int] = {}
+        self._new: dict[int, int] = {}
+        self._names: dict[tuple[str, bool], int] = {}
+        self._next = _one(connection, "SELECT coalesce(max(number), 0) + 1 FROM chunks")
+        self._recalled = 0
+        self.marked = False
+
+    def take(self, session: Known, block: bytes) -> None:
+        """Take in the whole lines of ``block``, which follow what is known of ``session``."""
+        if not session.number:
+            self._begin(session)
+        lines = list(read_lines(block))
+        if not lines:
+            return
+        end = block.rfind(b"\n") + 1
+        self._place(session, lines, end)
+        for line in lines:
+            if line.event is not None:
+                self._mark(session, line.event)
+        times = [line.ts for line in lines if line.role != BROKEN]
+        session.oldest = min([session.oldest, *times])
+        session.newest = max([session.newest, *times])
+        session.broken += sum(line.role == BROKEN for line in lines)
+        session.digest = crc32(block[:end], session.digest)
+        tail = block[max(end - MARK, 0) : end]
+        session.mark = crc32(tail) << 16 | len(tail)
+        session.lines += len(lines)
+        session.taken += end
+
+    def keep(self, session: Known) -> None:
+        """Write down what is known of a session now."""
+        run = self._connection.execute
+        columns = [item.name for item in fields(session)][2:]
+        values = [getattr(session, name) for name in columns]
+        changes = ", ".join(f"{name} = ?" for name in columns)
+        change = f"UPDATE sessions SET {changes} WHERE number = ?"  # noqa: S608 - our own names
+        run(change, (*values, session.number))
+
+    def flush(self) -> None:
+        """Hand everything to SQLite."""
+        run = self._connection.executemany
+        # In their order: FTS5 would begin a new piece of its index at each step back.
+        self._words.sort()
+        run("INSERT INTO words(rowid, text) VALUES (?, ?)", self._words)
+        if self._listed:
+            run("INSERT INTO latest(rowid, text) VALUES (?, ?)", self._words)
+        chunks = ((number, *chunk) for number, chunk in self._chunks.values())
+        run("REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?)", chunks)
+        self._write_freshness()
+        add = "UPDATE facts SET value = value + ? WHERE name = ?"
+        count = len(self._words)
+        run(add, ((count, "total"), (count, "latest"), (self._recalled, "recalled")))
+        self._words, self._chunks, self._recalled = [], {}, 0
+
+    @property
+    def waiting(self) -> int:
+        """How many lines wait for :meth:`flush`."""
+        return len(self._words)
+
+    def _begin(self, session: Known) -> None:
+        found = self._connection.execute(
+            "INSERT INTO sessions VALUES (NULL, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+            (session.name,),
+        )
+        session.number = found.lastrowid or 0
+
+    def _place(self, session: Known, lines: Sequence[Line], end: int) -> None:
+        """Put lines into the chunks of their session, the first into what is left of its last."""
+        done = 0
+        while done < len(lines):
+            place, used = divmod(session.lines + done, CHUNK)
+            part = lines[done : done + CHUNK - used]
+            done += len(part)
+            number, before = self._open(session, place, part[0], new=not used)
+            key, offset = number * CHUNK + used, session.taken - before.start
+            noted: set[str] = set()
+            facts = pack(self._fact(line, key + at, offset, noted) for at, line in enumerate(part))
+            stop = session.taken + (lines[done].start if done < len(lines) else end)
+            after = before._replace(end=stop, facts=before.facts + facts)
+            self._chunks[session.number, place] = (number, after)
+
+    def _open(self, session: Known, place: int, line: Line, *, new: bool) -> tuple[int, Chunk]:
+        """Return the number of a chunk and what it holds so far; ``line`` is the next in it."""
+        if new:
+            number, self._next = self._next, self._next + 1
+            self._new[number] = freshness(line.ts, session.name, place)
+            start = session.taken + line.start
+            return number, Chunk(session.number, place, start, start, b"")
+        waiting = self._chunks.get((session.number, place))
+        if waiting:
+            return waiting
+        row = self._connection.execute(
+            "SELECT * FROM chunks WHERE session = ? AND place = ?", (session.number, place)
+        ).fetchone()
+        return row[0], Chunk(*row[1:])
+
+    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Fact:
+        """Return what is kept of a line; note its words, and its speaker if not ``noted``."""
+        if line.role not in (_EVENT, BROKEN):
+            words = folded(line.text)
+            if line.name and line.role in _SPEAKERS and line.name not in noted:
+                noted.add(line.name)
+                words += f" {speaking(line.name)}"
+            self._words.append((key, words))
+            self._recalled += line.role == _RECALLED
+        name = self._name(line) if line.name else 0
+        length = length_of(line.text)
+        return Fact(offset + line.start, line.seq, line.ts, length, line.role, name)
+
+    def _name(self, line: Line) -> int:
+        speaks = line.role in _SPEAKERS
+        number = self._names.get((line.name, speaks))
+        if number is None:
+            # SQLite takes no half surrogate pairs.
+            name = line.name.encode("utf-8", "replace").decode()
+            number = int(self._connection.execute(_NAME, (name, speaks)).fetchone()[0])
+            self._names[line.name, speaks] = number
+        return number
+
+    def _mark(self, session: Known, event: Episode) -> None:
+        away, seqs = marked(event)
+        if away is None:
+            return
+        self.marked = True
+        run = self._connection.execute
+        for seq in seqs or ():
+            change = _EXCLUDE if away else _INCLUDE
+            run(change, (session.number, seq))
+        if seqs is None:
+            session.excluded = int(away)
+            if not away:
+                run("DELETE FROM excluded WHERE session = ?", (session.number,))
+
+    def _write_freshness(self) -> None:
+        pages = {number // PAGE for number in self._new}
+        for page in pages:
+            row = self._connection.execute(
+                "SELECT numbers FROM freshness WHERE page = ?", (page,)
+            ).fetchone()
+            numbers = array("q", row[0] if row else b"")
+            last = max(number for number in self._new if number // PAGE == page)
+            numbers.extend([0] * (last % PAGE + 1 - len(numbers)))
+            for number, value in self._new.items():
+                if number // PAGE == page:
+                    numbers[number % PAGE] = value
+            self._connection.execute(
+                "REPLACE INTO freshness VALUES (?, ?)", (page, numbers.tobytes())
+            )
+        self.fresh |= self._new
+        self._new = {}
+
+
+def _one(connection: sqlite3.Connection, statement: str) -> int:
+    return int(connection.execute(statement).fetchone()[0])

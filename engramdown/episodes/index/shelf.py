@@ -1,0 +1,245 @@
+"""Where the index is kept, and what is asked instead when it cannot be.
+
+Promises: :meth:`Shelf.ask` always gets an answer from somewhere, and the same one: from the file
+``cache/index.sqlite``; from an index in memory where nothing can be kept; from a scan of the
+transcripts where there is no FTS5 or no SQLite. A file that is missing, of another version, cut
+short or changed by anybody but us is made anew, and replaced whole. Several processes and threads
+may ask at once.
+
+How a file is known that was damaged in a way that SQLite does not see: whoever moves changes from
+the log of SQLite into the file, which nobody does but under the lock here, notes its size and time
+in ``index.seal`` afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.index.source import Source
+from engramdown.episodes.lock import FolderLock
+from engramdown.errors import EngramdownError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from engramdown.episodes.index.scan import Scan
+    from engramdown.episodes.index.sqlite import Index
+
+__all__ = ["Shelf"]
+
+FILE: Final = "index.sqlite"
+_SEAL: Final = "index.seal"
+_LOCK: Final = "index.lock"
+_PART: Final = ".part"
+_PATIENCE: Final = 60.0
+"""Seconds to wait while somebody else makes the index anew."""
+_LONG_LOG: Final = 4 * 1024 * 1024
+
+_Answer = TypeVar("_Answer")
+
+
+class Shelf:
+    """The index of one folder of transcripts, wherever it may be."""
+
+    def __init__(self, folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+        """Keep the index of the transcripts in ``folder`` in ``cache``; nothing is read yet."""
+        self.folder = folder
+        self.cache = cache
+        self._disk = disk
+        self._threads = threading.RLock()
+        self._lock = FolderLock(cache / _LOCK, disk, _PATIENCE)
+        self._process = disk.process()
+        self._index: Index | None = None
+        self._scan: Scan | None = None
+        self._seal: tuple[int, ...] = ()
+        self._kept = True
+        self._closing: weakref.finalize[..., Shelf] | None = None
+
+    def ask(self, question: Callable[[Source], _Answer]) -> _Answer:
+        """Return the answer of ``question``, which is given what knows the transcripts."""
+        with self._threads:
+            try:
+                import sqlite3  # noqa: F401 - a Python may be built without it
+
+                from engramdown.episodes.index.sqlite import FAILURES
+            except ImportError:
+                return self._scanned(question)
+            if self._disk.find(self.folder) is None:
+                return self._scanned(question)  # which is nothing, and makes no folder
+            for place in (self._stored, self._anew, self._in_memory):
+                with contextlib.suppress(OSError, EngramdownError, *FAILURES):
+                    index = place()
+                    with index.reading():
+                        answer = question(index)
+                    self._tidy(index)
+                    return answer
+                self._leave()
+            return self._scanned(question)
+
+    def close(self) -> None:
+        """Let go of the file; the next question opens it again."""
+        with self._threads:
+            self._leave()
+
+    def _scanned(self, question: Callable[[Source], _Answer]) -> _Answer:
+        if self._scan is None:
+            from engramdown.episodes.index.scan import Scan
+
+            self._scan = Scan(self.folder, self._disk)
+        with self._scan.reading():
+            return question(self._scan)
+
+    # ---- the file ----
+
+    def _stored(self) -> Index:
+        """Return the index of the file, opened or made if need be."""
+        if not self._kept:
+            return self._in_memory()
+        if self._process != self._disk.process():
+            # A connection must not be used, nor closed, by a child of the process that opened it.
+            self._abandon()
+        if self._index is not None and self._now() == self._seal:
+            return self._index
+        self._disk.make_folder(self.cache, durable=False)
+        with self._lock.hold():
+            now = self._now()
+            if self._index is not None and now == self._noted() and now[:1] == self._seal[:1]:
+                self._seal = now
+                return self._index
+            self._leave()
+            if not now or now != self._noted():
+                return self._make()
+            return self._open(now)
+
+    def _anew(self) -> Index:
+        if not self._kept:
+            return self._in_memory()
+        self._disk.make_folder(self.cache, durable=False)
+        with self._lock.hold():
+            return self._make()
+
+    def _make(self) -> Index:
+        """Make the index under another name, then give it its own; the lock is held."""
+        from engramdown.episodes.index.sqlite import fresh
+
+        for name in self._disk.names(self.cache):
+            if name.startswith(FILE) and name.endswith(_PART):
+                self._disk.remove(self.cache / name)
+        part = self.cache / f"{FILE}.{os.urandom(4).hex()}{_PART}"
+        try:
+            fresh(part, self.folder, self._disk)
+            # What others still read keeps its own log; a log that is left would be taken for ours.
+            for name in (FILE, f"{FILE}-wal", f"{FILE}-shm"):
+                self._disk.remove(self.cache / name)
+            part.replace(self.cache / FILE)
+        finally:
+            self._disk.remove(part)
+        self._note()
+        return self._open(self._now())
+
+    def _open(self, now: tuple[int, ...]) -> Index:
+        from engramdown.episodes.index.sqlite import stored
+
+        self._index = stored(self.cache / FILE, self.folder, self.cache, self._disk)
+        self._seal = now
+        self._closing = weakref.finalize(
+            self, _let_go, self._index.connection, self.cache, self._lock, self._disk
+        )
+        return self._index
+
+    def _in_memory(self) -> Index:
+        """Return an index that is kept nowhere, because it cannot be."""
+        from engramdown.episodes.index.sqlite import fresh
+
+        self._kept = False
+        if self._index is None:
+            self._index = fresh(None, self.folder, self._disk)
+            self._closing = weakref.finalize(self, self._index.connection.close)
+        return self._index
+
+    def _now(self) -> tuple[int, ...]:
+        return _look(self.cache / FILE, self._disk)
+
+    def _noted(self) -> tuple[int, ...]:
+        return _read_seal(self.cache, self._disk)
+
+    def _note(self) -> None:
+        _write_seal(self.cache, self._disk)
+
+    def _tidy(self, index: Index) -> None:
+        """Move what SQLite has in its log into the file, if that has become much."""
+        if not self._kept or not index.upkeep.wrote:
+            return
+        index.upkeep.wrote = False
+        log = self._disk.find(self.cache / f"{FILE}-wal")
+        if log is not None and log.st_size > _LONG_LOG:
+            with contextlib.suppress(OSError, EngramdownError), self._lock.hold():
+                _check_in(index.connection, self.cache, self._disk)
+                self._seal = self._now()
+
+    def _leave(self) -> None:
+        if self._closing is not None:
+            self._closing()
+        elif self._index is not None:
+            self._index.connection.close()
+        self._index, self._closing, self._seal = None, None, ()
+
+    def _abandon(self) -> None:
+        if self._closing is not None:
+            self._closing.detach()
+            _OTHERS.append(self._index)
+        self._process = self._disk.process()
+        self._lock = FolderLock(self.cache / _LOCK, self._disk, _PATIENCE)
+        self._threads = threading.RLock()
+        self._index, self._closing, self._seal = None, None, ()
+
+
+_OTHERS: Final[list[Index | None]] = []
+"""Connections of the process that this one was forked from; to close them would end its locks."""
+
+
+def _look(path: Path, disk: EpisodeDisk) -> tuple[int, ...]:
+    """Return what tells whether a file is as it was left; empty if there is none."""
+    found = disk.find(path)
+    return () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _read_seal(cache: Path, disk: EpisodeDisk) -> tuple[int, ...]:
+    parts = (disk.load(cache / _SEAL) or b"").split()
+    return tuple(int(part) for part in parts if part.isdigit())
+
+
+def _write_seal(cache: Path, disk: EpisodeDisk) -> None:
+    line = " ".join(str(part) for part in _look(cache / FILE, disk)).encode()
+    disk.publish(cache / _SEAL, line, durable=False, replace=True)
+
+
+def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) -> None:
+    """Move the log of SQLite into the file and note how the file is then; the lock is held."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    _write_seal(cache, disk)
+
+
+def _let_go(
+    connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk: EpisodeDisk
+) -> None:
+    """Close the file; the last who does makes SQLite write to it, which must be noted."""
+    from engramdown.episodes.index.sqlite import FAILURES
+
+    with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(1.0):
+        log = disk.find(cache / f"{FILE}-wal")
+        # Most who close it have only read, and leave the file as it is noted.
+        ours = log and log.st_size and _look(cache / FILE, disk) == _read_seal(cache, disk)
+        with contextlib.suppress(*FAILURES):
+            if ours:
+                _check_in(connection, cache, disk)
+        connection.close()
+    connection.close()
+    lock.close()

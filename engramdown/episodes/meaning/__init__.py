@@ -1,0 +1,3 @@
+"""Recall by meaning, beside recall by words: only with an embedder."""
+
+__all__: list[str] = []

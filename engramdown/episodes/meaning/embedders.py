@@ -1,0 +1,163 @@
+"""Embedders: an endpoint that speaks OpenAI's protocol, and two libraries that run here.
+
+Promises: an endpoint is given the texts and, if there is one for it, the key of the environment,
+and is never left for another one by a redirect; what goes wrong is said in one line. The libraries
+are imported, and their models loaded, when the first text is embedded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from engramdown.episodes.meaning.embedding import LaneError
+
+__all__ = ["KEY", "Endpoint", "FastEmbed", "SentenceTransformers"]
+
+KEY: Final = "ENGRAMDOWN_EMBEDDINGS_KEY"
+"""The environment variable of the key."""
+_OPENAI_KEY: Final = "OPENAI_API_KEY"
+_OPENAI_HOST: Final = "api.openai.com"
+_LARGEST: Final = 256 * 1024 * 1024
+_PIECE: Final = 64 * 1024
+_SHOWN: Final = 200
+
+
+class Endpoint:
+    """Any endpoint with ``POST <url>/embeddings``."""
+
+    def __init__(self, model: str, url: str, seconds: float) -> None:
+        """Ask ``url`` for vectors of ``model``; an answer may take ``seconds``."""
+        self.name = f"openai:{model}@{url}"
+        self._model = model
+        self._url = f"{url.rstrip('/')}/embeddings"
+        self._seconds = seconds
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector per text.
+
+        Raises:
+            LaneError: If the endpoint refuses, or answers something else.
+            OSError: If it cannot be reached.
+        """
+        asked = json.dumps({"model": self._model, "input": list(texts)}).encode()
+        return _vectors(self._ask(asked), len(texts))
+
+    def _ask(self, asked: bytes) -> bytes:
+        # Imported here: they load half of the network.
+        from urllib.error import HTTPError
+        from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+        class Stays(HTTPRedirectHandler):
+            """Texts and keys go where a person sent them, and nowhere else."""
+
+            def redirect_request(self, *_: object) -> None:
+                """Follow nothing."""
+
+        headers = {"Content-Type": "application/json", **_authorization(self._url)}
+        request = Request(self._url, asked, headers)  # noqa: S310 - the setting allows http(s) only
+        until = time.monotonic() + self._seconds
+        try:
+            with build_opener(Stays).open(request, timeout=self._seconds) as answer:
+                return _body(answer, until)
+        except HTTPError as error:
+            with error:
+                raise LaneError(_refusal(self._url, error.code, error.read(_PIECE))) from None
+
+
+def _authorization(url: str) -> dict[str, str]:
+    """Return the header with the key; OpenAI's own key is for OpenAI alone."""
+    key = os.environ.get(KEY, "")
+    if not key and urlsplit(url).hostname == _OPENAI_HOST:
+        key = os.environ.get(_OPENAI_KEY, "")
+        if not key:
+            raise LaneError(f"there is no key; set {_OPENAI_KEY} or {KEY}")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _body(answer: Any, until: float) -> bytes:  # noqa: ANN401 - what urllib opens has no type
+    """Read an answer, which must be there by ``until`` however slowly it drips."""
+    pieces, size = [], 0
+    while piece := answer.read1(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > _LARGEST:
+            raise LaneError("the answer is too large")
+        if time.monotonic() > until:
+            raise LaneError("the answer takes too long")
+    return b"".join(pieces)
+
+
+def _refusal(url: str, code: int, body: bytes) -> str:
+    """Say what an endpoint refused; its words may quote the key."""
+    from engramdown.redaction import redact
+
+    try:
+        found = json.loads(body)
+        said = found["error"]["message"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        said = ""
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    reason = " ".join(redact(str(said)).split())[:_SHOWN]
+    return f"{host} answered {code}{f': {reason}' if reason else ''}"
+
+
+def _vectors(body: bytes, count: int) -> list[list[float]]:
+    try:
+        data = json.loads(body)["data"]
+        found = {int(item["index"]): list(item["embedding"]) for item in data}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise LaneError("the endpoint answered no embeddings") from None
+    if sorted(found) != list(range(count)):
+        raise LaneError(f"the endpoint answered {len(found)} embeddings for {count} texts")
+    return [found[place] for place in range(count)]
+
+
+class FastEmbed:
+    """A model of fastembed, which runs here."""
+
+    def __init__(self, model: str) -> None:
+        """Use ``model``; it is loaded, and perhaps downloaded, with the first text."""
+        self.name = f"fastembed:{model}"
+        self._model = model
+        self._loaded: Any = None
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector per text."""
+        if self._loaded is None:
+            self._loaded = _library("fastembed", "embeddings").TextEmbedding(self._model)
+        return [[float(one) for one in vector] for vector in self._loaded.embed(list(texts))]
+
+
+class SentenceTransformers:
+    """A model of sentence-transformers, which runs here."""
+
+    def __init__(self, model: str) -> None:
+        """Use ``model``; it is loaded, and perhaps downloaded, with the first text."""
+        self.name = f"sentence-transformers:{model}"
+        self._model = model
+        self._loaded: Any = None
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector per text."""
+        if self._loaded is None:
+            library = _library("sentence_transformers", "sentence-transformers")
+            self._loaded = library.SentenceTransformer(self._model)
+        found = self._loaded.encode(list(texts), show_progress_bar=False)
+        return [[float(one) for one in vector] for vector in found]
+
+
+def _library(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that may not be there
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if error.name != module:
+            raise
+        raise LaneError(
+            f"{module} is not installed; run pip install 'engramdown[{extra}]'"
+        ) from None

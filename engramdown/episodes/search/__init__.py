@@ -1,0 +1,3 @@
+"""Which lines answer a question, how well, and what stands around them."""
+
+__all__: list[str] = []

@@ -1,0 +1,130 @@
+"""The piece of a text that shows why it was found.
+
+Promises: the match is in the piece, wherever it stands; no character that a person sees as one is
+cut in two: not an emoji of several people, not a letter and its accent, not a flag. Linear time,
+no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from engramdown.episodes.words.folding import tokens
+from engramdown.episodes.words.stems import stem
+
+__all__ = ["LONGEST", "find", "snippet", "where"]
+
+LONGEST: Final = 240
+"""Characters of a piece, unless the match itself is longer."""
+
+_ELLIPSIS: Final = "…"
+_WORD: Final = re.compile(r"[^\W_]+")
+_JOINER: Final = "\u200d"
+# Variants of a character and skin tones; tags spell flags.
+_GLUED: Final = re.compile("[\ufe00-\ufe0f\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
+_SPACES: Final = 24
+
+
+def find(text: str, needle: str) -> tuple[int, int] | None:
+    """Return where ``needle`` stands in ``text``, capitals or not.
+
+    >>> find("Die Straße", "STRASSE"), find("abc", "x")
+    ((4, 10), None)
+    """
+    wanted, given = needle.casefold(), text.casefold()
+    at = given.find(wanted)
+    if at < 0:
+        return None
+    if len(given) == len(text):
+        return at, at + len(wanted)
+    start = end = passed = 0
+    for place, char in enumerate(text):
+        before, passed = passed, passed + len(char.casefold())
+        if before <= at:
+            start = place
+        if before < at + len(wanted):
+            end = place + 1
+    return start, max(start, end)
+
+
+def where(text: str, stems: frozenset[str]) -> tuple[int, int]:
+    """Return where the most of ``stems`` stand close together; the beginning if none does.
+
+    Args:
+        text: What was said.
+        stems: As :func:`engramdown.episodes.words.folding.tokens` returns them.
+    """
+    found = []
+    for word in _WORD.finditer(text):
+        said = word[0]
+        hit = stems & ({stem(said.lower())} if said.isascii() else set(tokens(said)))
+        if hit:
+            found.append((word.start(), word.end(), hit))
+    best, chosen = 0, (0, 0)
+    first = 0
+    for last, (_, end, _hit) in enumerate(found):
+        while end - found[first][0] > LONGEST // 2:
+            first += 1
+        kinds = len(set().union(*(hit for _, _, hit in found[first : last + 1])))
+        if kinds > best:
+            best, chosen = kinds, (found[first][0], end)
+    return chosen
+
+
+def snippet(text: str, start: int, end: int) -> str:
+    """Return the piece of ``text`` around ``start`` to ``end``, with an ellipsis where it is cut.
+
+    >>> snippet("word " * 100 + "needle" + " word" * 100, 500, 506).count("needle")
+    1
+    """
+    if len(text) <= LONGEST:
+        return text
+    room = max(LONGEST - (end - start), 0) // 2
+    first = _whole(text, _spaced(text, max(start - room, 0), start))
+    last = min(max(end + room, first + LONGEST), len(text))
+    last = _after(text, last)
+    before = _ELLIPSIS if first else ""
+    return f"{before}{text[first:last]}{_ELLIPSIS if last < len(text) else ''}"
+
+
+def _spaced(text: str, at: int, limit: int) -> int:
+    """Return the beginning of a word near ``at``, if there is one before ``limit``."""
+    if at == 0:
+        return 0
+    space = text.find(" ", at - 1, min(at + _SPACES, limit))
+    return at if space < 0 else space + 1
+
+
+def _whole(text: str, at: int) -> int:
+    """Return the last place up to ``at`` where a character begins."""
+    while 0 < at < len(text) and _inside(text, at):
+        at -= 1
+    return at
+
+
+def _after(text: str, at: int) -> int:
+    """Return the first place from ``at`` on where a character begins, or the end."""
+    while at < len(text) and _inside(text, at):
+        at += 1
+    return at
+
+
+def _inside(text: str, at: int) -> bool:
+    """Whether what stands at ``at`` belongs to the character before it."""
+    char, before = text[at], text[at - 1]
+    if before == _JOINER or _GLUED.match(char) or unicodedata.category(char)[0] == "M":
+        return True
+    if before == "\r" and char == "\n":
+        return True
+    return bool(_FLAG.match(char)) and _flags_before(text, at) % 2 == 1
+
+
+def _flags_before(text: str, at: int) -> int:
+    """Return how many halves of flags stand right before ``at``."""
+    start = at
+    while start and _FLAG.match(text[start - 1]):
+        start -= 1
+    return at - start

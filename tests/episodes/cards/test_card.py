@@ -1,0 +1,243 @@
+"""A card says what the lines say, and what a person says instead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.episodes.cards.card import (
+    CUES,
+    EMPTY,
+    Card,
+    as_page,
+    compute,
+    cut_at_word,
+    overlaid,
+)
+from engramdown.episodes.episode import Episode
+from tests.episodes.strategies import episodes, texts
+
+NOW = "2026-02-27T10:15:00.000000Z"
+
+
+def line(seq: int, role: Any, text: str = "", **said: Any) -> Episode:  # noqa: ANN401 - any field
+    return Episode(seq=seq, ts=NOW, id="x", role=role, text=text, **said)
+
+
+TALK = [
+    line(0, "event", event="start", more={"v": 1}),
+    line(1, "user", "Why is CI red? It was green\nyesterday."),
+    line(2, "tool_call", '{"cmd": "pytest"}', name="shell", call="a"),
+    line(3, "tool_result", "2 failed", name="shell", call="a", error=True),
+    line(4, "tool_call", '{"file_path": "tests/test_a.py"}', name="read", call="b"),
+    line(5, "tool_call", '{"path": "tests/test_a.py", "text": "x"}', name="edit"),
+    line(6, "tool_call", '{"path": "a/b.py", "text": "cut of', name="edit", cut=900),
+    line(7, "assistant", "Let me see."),
+    line(8, "user", "And?"),
+    line(9, "assistant", "Two tests depend on the clock; I froze it.", model="m1"),
+    line(10, "event", event="end", more={"reason": "finished"}),
+]
+
+
+def test_everything_that_can_be_computed_is() -> None:
+    assert compute("s", TALK) == Card(
+        session="s",
+        title="Why is CI red? It was green yesterday.",
+        one_liner="Why is CI red?",
+        paragraph="Why is CI red? It was green yesterday. … "
+        "Two tests depend on the clock; I froze it.",
+        kind="work",
+        participants=("user", "assistant"),
+        tools={"edit": 2, "read": 1, "shell": 1},
+        files=("tests/test_a.py", "a/b.py"),
+        models=("m1",),
+    )
+
+
+def test_a_title_that_was_given_is_the_title() -> None:
+    start = line(0, "event", event="start", more={"title": "Mending\nCI"})
+    assert compute("s", [start, *TALK[1:]]).title == "Mending CI"
+
+
+def test_a_title_that_is_no_text_is_none() -> None:
+    start = line(0, "event", event="start", more={"title": 7})
+    assert compute("s", [start, *TALK[1:]]).title == "Why is CI red? It was green yesterday."
+
+
+def test_nothing_said_gives_an_empty_card() -> None:
+    assert compute("s", [TALK[0], TALK[2], TALK[-1]]) == Card(session="s", kind=EMPTY)
+    assert compute("s", []) == Card(session="s", kind=EMPTY)
+
+
+def test_an_assistant_alone_is_quoted_once() -> None:
+    card = compute("s", [line(1, "assistant", "Good morning. Your report is ready.")])
+    assert card.title == card.paragraph == "Good morning. Your report is ready."
+    assert card.one_liner == "Good morning."
+
+
+def test_a_user_alone_is_quoted_once() -> None:
+    assert compute("s", [line(1, "user", "Hello?")]).paragraph == "Hello?"
+
+
+def test_what_only_is_white_space_has_no_first_sentence() -> None:
+    assert compute("s", [line(1, "user", " \n")]).one_liner == ""
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        pytest.param("Use v1.2 now. Then stop.", "Use v1.2 now.", id="a-dot-in-a-number"),
+        pytest.param("Line one\nline two", "Line one", id="a-line"),
+        pytest.param("记住这个。然后停止。", "记住这个。", id="no-spaces"),
+        pytest.param("word " * 50, f"{'word ' * 19}word…", id="long"),
+    ],
+)
+def test_the_one_liner_is_the_first_sentence(text: str, sentence: str) -> None:
+    found = compute("s", [line(1, "user", text)]).one_liner
+    assert found == sentence
+    assert len(found) <= 100
+
+
+def test_speakers_with_names_take_part_under_them() -> None:
+    talk = [line(1, "user", "Hi", name="Ann"), line(2, "user", "Hi", name="Bob")]
+    assert compute("s", [*talk, line(3, "assistant", "Hi")]).participants == (
+        "Ann",
+        "Bob",
+        "assistant",
+    )
+
+
+def test_a_tool_without_a_name_is_counted() -> None:
+    talk = [line(1, "user", "Go"), line(2, "tool_call", "{}")]
+    assert compute("s", talk).tools == {"tool": 1}
+
+
+@pytest.mark.parametrize("kind", CUES)
+def test_the_words_of_the_user_tell_the_kind(kind: str) -> None:
+    cue = min(CUES[kind])
+    assert compute("s", [line(1, "user", f"{cue.upper()}, please")]).kind == kind
+    assert compute("s", [line(1, "user", "Hi"), line(2, "assistant", cue)]).kind == "casual"
+
+
+@pytest.mark.parametrize(
+    "given, files",
+    [
+        pytest.param('{"file": "a \\"b\\".py"}', ('a "b".py',), id="escaped"),
+        pytest.param('{"path": "https://x.org/a"}', (), id="an-address"),
+        pytest.param('{"path": "a\\nb"}', (), id="two-lines"),
+        pytest.param('{"path": ""}', (), id="nothing"),
+        pytest.param('{"path": "' + "x" * 301 + '"}', (), id="too-long"),
+        pytest.param('{"path": "\\q"}', (), id="no-json"),
+        pytest.param('{"path": 3}', (), id="a-number"),
+        pytest.param('{"path": "cut he', (), id="cut-in-the-middle"),
+        pytest.param("ls -l a.py", (), id="a-command"),
+        pytest.param('{"edits": [{"filePath": "a"}, {"file_path": "b"}]}', ("a", "b"), id="inside"),
+    ],
+)
+def test_the_files_are_those_that_tools_were_told(given: str, files: tuple[str, ...]) -> None:
+    assert compute("s", [line(1, "user", "Go"), line(2, "tool_call", given)]).files == files
+
+
+def test_excluded_and_redacted_lines_leave_nothing() -> None:
+    talk = [
+        line(1, "user", "My password is hunter2"),
+        line(2, "user", "Forget the heron"),
+        line(3, "user", "Hello"),
+        line(4, "event", event="exclude", more={"of": [2]}),
+    ]
+    talk[0] = replace(talk[0], text="", more={"redacted": {"sha256": "0"}})
+    assert compute("s", talk) == compute("s", [talk[2]])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 8, 60])
+@given(text=texts)
+def test_a_cut_text_is_one_line_within_its_limit(limit: int, text: str) -> None:
+    cut = cut_at_word(text, limit)
+    assert len(cut) <= limit
+    assert cut == " ".join(cut.split())
+
+
+def test_a_text_is_cut_between_words() -> None:
+    assert cut_at_word("one two, three", 9) == "one two…"
+    assert cut_at_word("one two three", 8) == "one two…"
+    assert cut_at_word("one two three", 7) == "one…"
+
+
+@given(lines=st.lists(episodes, max_size=8))
+def test_the_same_lines_give_the_same_card(lines: list[Episode]) -> None:
+    assert compute("s", lines) == compute("s", list(lines))
+
+
+# ---- the page ----
+
+
+def test_a_page_is_what_a_person_reads() -> None:
+    card = Card(
+        session="s",
+        title="Two\nlines",
+        one_liner="One.",
+        paragraph="A paragraph.",
+        kind="work",
+        decisions=("Freeze the clock",),
+        participants=("user",),
+        tools={"shell": 2},
+    )
+    assert as_page(card) == (
+        "---\nsession: s\ntitle: Two lines\none_liner: One.\nkind: work\n"
+        "decisions:\n- Freeze the clock\nparticipants:\n- user\ntools:\n- shell: 2\n"
+        "files:\nmodels:\n---\n\nA paragraph.\n"
+    )
+
+
+def test_a_page_that_nobody_changed_changes_nothing() -> None:
+    card = compute("s", TALK)
+    assert overlaid(card, as_page(card)) == replace(card, edited=True)
+
+
+@pytest.mark.parametrize(
+    "page, changed",
+    [
+        pytest.param("---\ntitle: Mine\n---\n", {"title": "Mine"}, id="one-field"),
+        pytest.param("My words.\n", {"paragraph": "My words."}, id="no-head"),
+        pytest.param("---\ntitle: Mine\nnever closed", None, id="head-without-end"),
+        pytest.param("", {}, id="nothing"),
+        pytest.param(
+            "\ufeff---\r\nkind: fun\r\n---\r\nHi\r\n",
+            {"kind": "fun", "paragraph": "Hi"},
+            id="windows",
+        ),
+        pytest.param(
+            "---\ndecisions: a, b,\n---", {"decisions": ("a", "b")}, id="a-list-in-one-line"
+        ),
+        pytest.param(
+            "---\ndecisions:\n  - a: b\n- c\n---", {"decisions": ("a: b", "c")}, id="a-list"
+        ),
+        pytest.param("---\nmodels:\n---", {"models": ()}, id="an-empty-list"),
+        pytest.param(
+            "---\ntools:\n- a:b: 3\n- c\n- : 4\n- d: x\n---",
+            {"tools": {"a:b": 3, "c": 1, ": 4": 1, "d: x": 1}},
+            id="tools",
+        ),
+        pytest.param(
+            f"---\ntools:\n- a: {'9' * 5000}\n---",
+            {"tools": {f"a: {'9' * 5000}": 1}},
+            id="a-number-of-5000-digits",
+        ),
+        pytest.param(
+            "---\n- before any key\nmood: fine\nsession: other\nno key\n---", {}, id="not-ours"
+        ),
+    ],
+)
+def test_what_a_page_says_wins(page: str, changed: dict[str, object] | None) -> None:
+    card = compute("s", TALK)
+    expected = {"paragraph": page} if changed is None else changed
+    assert overlaid(card, page) == replace(card, edited=True, **expected)
+
+
+@given(page=texts)
+def test_any_text_is_a_page(page: str) -> None:
+    assert overlaid(Card(session="s"), page).session == "s"

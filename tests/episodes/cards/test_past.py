@@ -1,0 +1,191 @@
+"""Earlier sessions: the older, the shorter; silences are those between real sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engramdown.episodes.cards.card import Card, compute
+from engramdown.episodes.cards.past import (
+    MESSAGES,
+    Past,
+    Span,
+    eligible,
+    gap_before,
+    graded,
+    shorter,
+)
+from engramdown.episodes.episode import Episode
+
+
+def at(day: int, hour: int = 0, minute: int = 0) -> str:
+    return f"2026-02-{day:02}T{hour:02}:{minute:02}:00.000000Z"
+
+
+def span(name: str, day: int, hour: int = 0, *, parent: str = "", is_open: bool = False) -> Span:
+    last = at(day, hour, 30)
+    return Span(name, at(day, hour), last, "" if is_open else last, parent)
+
+
+def line(seq: int, role: Any, text: str, **said: Any) -> Episode:  # noqa: ANN401 - any field
+    return Episode(seq=seq, ts=at(1), id="x", role=role, text=text, **said)
+
+
+TALK = [
+    line(1, "user", "Why is CI red? It was green."),
+    line(2, "tool_call", "pytest"),
+    line(3, "assistant", "The clock\nis   wrong."),
+]
+
+
+def told(rank: int, talk: list[Episode] | None = None, card: Card | None = None) -> Past:
+    lines = TALK if talk is None else talk
+    found = graded(span("s", 27, 10), card or compute("s", lines), lines, rank)
+    assert found is not None
+    return found
+
+
+# ---- which ----
+
+
+def test_sessions_come_newest_first() -> None:
+    spans = [span("a", 1), span("c", 3), span("b", 2)]
+    assert [each.id for each in eligible(spans)] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        pytest.param([span("a", 1, is_open=True)], id="open"),
+        pytest.param([span("a", 1, parent="b")], id="begun-by-another"),
+        pytest.param([span("seen", 1)], id="in-view"),
+        pytest.param([span("a", 20)], id="ended-later"),
+    ],
+)
+def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[Span]) -> None:
+    assert eligible(spans, before=at(10), in_view=["seen"]) == []
+
+
+# ---- silences ----
+
+
+@pytest.mark.parametrize(
+    "end, start, gap",
+    [
+        pytest.param(at(1), at(1, 0, 29), "", id="less-than-half-an-hour"),
+        pytest.param(at(1), at(1, 0, 30), "30 minutes later", id="half-an-hour"),
+        pytest.param(at(1), at(1, 1, 0), "1 hour later", id="an-hour"),
+        pytest.param(at(1), at(1, 4, 20), "4 hours later", id="hours"),
+        pytest.param(at(1), at(1, 23, 20), "23 hours later", id="not-quite-a-day"),
+        pytest.param(at(1), at(1, 23, 50), "1 day later", id="a-day"),
+        pytest.param(at(1), at(4, 1), "3 days later", id="days"),
+        pytest.param(at(2), at(1), "", id="at-the-same-time"),
+    ],
+)
+def test_a_silence_is_named(end: str, start: str, gap: str) -> None:
+    before = Span("a", at(1), end, end, "")
+    after = Span("b", start, start, start, "")
+    assert gap_before(after, [before, after]) == gap
+
+
+def test_the_first_session_has_no_silence_before_it() -> None:
+    assert gap_before(span("a", 1), [span("a", 1), span("b", 2)]) == ""
+
+
+def test_a_silence_ends_with_the_last_of_those_before() -> None:
+    long, short = Span("a", at(1), at(3), at(3), ""), span("b", 1, 1)
+    assert gap_before(span("c", 4), [long, short, span("c", 4)]) == "1 day later"
+
+
+# ---- grades ----
+
+
+def test_the_newest_is_an_excerpt_of_what_was_said() -> None:
+    assert told(0) == Past(
+        session="s",
+        started="2026-02-27 10:00 UTC",
+        messages=(("user", "Why is CI red? It was green."), ("assistant", "The clock is wrong.")),
+        line="Why is CI red?",
+    )
+
+
+def test_an_excerpt_is_the_end_of_a_long_talk_and_has_a_title() -> None:
+    talk = [line(seq, "user", f"Line {seq}", name="Ann\nB") for seq in range(80)]
+    found = told(0, talk)
+    assert len(found.messages) == MESSAGES
+    assert found.messages[-1] == ("Ann B", "Line 79")
+    assert found.title == "Line 0"
+
+
+def test_messages_are_cut_between_code_points() -> None:
+    talk = [line(1, "user", "ü\n" + "\U0001f469\u200d\U0001f467" * 200)]
+    ((_, text),) = told(0, talk).messages
+    assert len(text) == 200
+    assert text.encode().decode() == text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_the_next_three_are_a_paragraph(rank: int) -> None:
+    found = told(rank)
+    assert (found.title, found.text, found.messages) == (
+        "",
+        "Why is CI red? It was green. … The clock is wrong.",
+        (),
+    )
+
+
+def test_the_older_are_one_line() -> None:
+    assert told(4).text == "Why is CI red?"
+    assert told(4, card=Card(session="s", title="Mine")).text == "Mine"
+
+
+def test_a_title_is_shown_unless_the_rest_begins_with_it() -> None:
+    card = Card(session="s", title="Mending CI", one_liner="Why?", paragraph="Two\nlines.")
+    assert (told(1, card=card).title, told(1, card=card).text) == ("Mending CI", "Two lines.")
+    assert told(4, card=card).title == "Mending CI"
+    assert told(0, card=card).title == "Mending CI"
+
+
+def test_nothing_that_was_taken_back_is_told() -> None:
+    empty = [line(1, "user", "", more={"redacted": {}}), line(2, "tool_call", "x")]
+    out = [*TALK, line(4, "event", "", event="exclude")]
+    for talk in (empty, out, []):
+        assert graded(span("s", 1), compute("s", talk), talk, 0) is None
+
+
+# ---- less of it ----
+
+
+def test_what_is_too_long_gets_shorter_until_only_its_time_is_left() -> None:
+    talk = [line(seq, "user", f"This is line {seq}.") for seq in range(9)]
+    found: Past | None = told(0, talk, Card(session="s", title="Mine", one_liner="one two"))
+    steps = []
+    while found is not None:
+        steps.append((len(found.messages), found.title, found.text))
+        found = shorter(found)
+    assert steps == [
+        (9, "Mine", ""),
+        (6, "Mine", ""),
+        (4, "Mine", ""),
+        (3, "Mine", ""),
+        (2, "Mine", ""),
+        (1, "Mine", ""),
+        (0, "Mine", "one two"),
+        (0, "", "on…"),
+        (0, "", "…"),
+        (0, "", ""),
+    ]
+
+
+def test_a_title_alone_goes_last() -> None:
+    past = Past(session="s", started="then", title="T")
+    assert shorter(past) == Past(session="s", started="then")
+
+
+def test_the_newest_messages_stay() -> None:
+    past = Past(session="s", started="then", messages=(("a", "1"), ("b", "2")))
+    kept = shorter(past)
+    assert kept is not None
+    assert kept.messages == (("b", "2"),)

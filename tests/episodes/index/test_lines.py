@@ -1,0 +1,112 @@
+"""What the index takes for a line is what everybody else takes for one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.episodes.episode import ROLES, Episode, read_line, write_line
+from engramdown.episodes.index.lines import BROKEN, microseconds, moment_text, read_lines
+from engramdown.episodes.marks import echoes
+from tests.episodes.strategies import episodes
+from tests.episodes.transcripts import line
+
+
+@given(episodes)
+def test_an_episode_is_read_as_read_line_reads_it(episode: Episode) -> None:
+    written = write_line(episode)
+    (taken,) = read_lines(written)
+    known = read_line(written)
+    assert known is not None
+    assert (taken.seq, taken.name, taken.text) == (known.seq, known.name, known.text)
+    role = "memory_read" if echoes(known) else known.role
+    assert (ROLES[taken.role], moment_text(taken.ts)) == (role, known.ts)
+
+
+@given(episodes, st.data())
+def test_a_line_with_any_byte_changed_is_read_as_read_line_reads_it(
+    episode: Episode, data: st.DataObject
+) -> None:
+    written = bytearray(write_line(episode))
+    at = data.draw(st.integers(0, len(written) - 2))
+    written[at] = data.draw(st.integers(0, 255).filter(lambda byte: byte != ord("\n")))
+    (taken,) = read_lines(bytes(written))
+    known = read_line(bytes(written))
+    if known is None:
+        assert taken.role == BROKEN
+    else:
+        assert (taken.seq, taken.name, taken.text) == (known.seq, known.name, known.text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"ts": "2026-13-27T10:15:00.000000Z"}, id="no-month"),
+        pytest.param({"ts": "2026-02-27T10:15:60.000000Z"}, id="no-second"),
+        pytest.param({"seq": -1}, id="negative"),
+        pytest.param({"seq": 1.0}, id="no-integer"),
+        pytest.param({"role": "judge"}, id="role"),
+        pytest.param({"text": None}, id="no-text"),
+        pytest.param({"id": ""}, id="no-id"),
+    ],
+)
+def test_what_is_no_episode_has_its_place_only(change: dict[str, Any]) -> None:
+    record = json.loads(line(1, "text")) | change
+    (taken,) = read_lines(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+    assert taken.role == BROKEN
+    assert not taken.text
+
+
+@pytest.mark.parametrize(
+    "text", ['"quoted" \\ and\n\tmore/', "\u2028", "naïve 😀", "", "\x00", "\ud800"]
+)
+def test_a_text_comes_back(text: str) -> None:
+    episode = Episode(seq=1, ts="2026-02-27T10:15:00.000001Z", id="1", role="user", text=text)
+    (taken,) = read_lines(write_line(episode))
+    assert taken.text == text
+
+
+def test_bytes_that_are_no_text_are_no_episode() -> None:
+    (taken,) = read_lines(line(1, "text", name="x").replace(b'"x"', b'"\xff"'))
+    assert taken.role == BROKEN
+
+
+def test_lines_know_where_they_begin_and_the_last_waits_for_its_end() -> None:
+    first, second = line(1, "one"), b"not json\n"
+    taken = list(read_lines(first + second + b'{"seq":2'))
+    assert [(each.start, each.role == BROKEN) for each in taken] == [
+        (0, False),
+        (len(first), True),
+    ]
+
+
+def test_an_event_comes_whole() -> None:
+    (taken,) = read_lines(line(3, "", role="event", event="exclude", of=[1]))
+    assert taken.event is not None
+    assert taken.event.more == {"of": [1]}
+
+
+@given(st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999))
+def test_microseconds_are_what_a_line_says(ts: int) -> None:
+    assert microseconds(moment_text(ts)) == ts
+
+
+@pytest.mark.parametrize(
+    "fields, role",
+    [
+        ({"role": "tool_call", "name": "recall"}, "memory_read"),
+        ({"role": "tool_result", "name": "mcp__engramdown__recall"}, "memory_read"),
+        ({"role": "tool_result", "name": "search", "recalled": ["a#1"]}, "memory_read"),
+        ({"role": "scratchpad", "recalled": ["a#1"]}, "memory_read"),
+        ({"role": "assistant", "recalled": ["a#1"]}, "assistant"),
+        ({"role": "tool_result", "name": "product_recall"}, "tool_result"),
+        ({"role": "user", "name": "recall"}, "user"),
+    ],
+)
+def test_what_came_out_of_memory_counts_as_read_from_it(fields: dict[str, Any], role: str) -> None:
+    (taken,) = read_lines(line(1, "text", **fields))
+    assert ROLES[taken.role] == role

@@ -1,0 +1,465 @@
+"""The index can be deleted, cut short and damaged at any moment, and no result changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from engramdown.episodes import watch
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.index import shelf, upkeep
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.recall import Recall
+from tests.episodes.transcripts import append, found, line, memory, write
+
+TEXTS = (
+    "We went to the lake, and the boat leaked",
+    "The boat is repaired now",
+    "Planning the release for Friday",
+    "我们用的搜索引擎很快",
+    "Café Zürich, 100 % sure_",
+    "the the the",
+    "nothing to see",
+)
+QUERIES = ("boat", "who went to the lake?", "plans", "搜索", "zurich", "%", "the", "release boat")
+
+
+@pytest.fixture(autouse=True)
+def _list_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let words of a few lines have lists, so that these take part."""
+    monkeypatch.setattr(upkeep, "LISTED", 5)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number in range(8):
+        texts = [f"{text} {number % 3}" for text in TEXTS[number % 3 :] * (1 + number)]
+        write(tmp_path, f"s{number}", texts, number * 7)
+    return tmp_path
+
+
+def answers(memory: EpisodicMemory) -> list[list[tuple[str, float]]]:
+    return [
+        [(str(hit.pointer), round(hit.score, 9)) for hit in memory.recall(query, mode=mode)]
+        for query in QUERIES
+        for mode in ("best", "exact")
+    ]
+
+
+@pytest.fixture
+def scanned(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, float]]]:
+    """What a Python without SQLite answers."""
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "sqlite3", None)
+        return answers(EpisodicMemory(root))
+
+
+def index_of(root: Path) -> Path:
+    return root / "cache" / shelf.FILE
+
+
+def test_there_are_answers(root: Path) -> None:
+    with closing(memory(root)) as reader:
+        assert sum(map(bool, answers(reader))) > len(QUERIES)
+
+
+def test_an_index_and_a_scan_answer_alike(
+    root: Path, scanned: list[list[tuple[str, float]]]
+) -> None:
+    with closing(memory(root)) as indexed:
+        assert answers(indexed) == scanned
+        assert index_of(root).stat().st_mode & 0o777 == 0o600
+
+
+def test_without_fts5_a_scan_answers(
+    root: Path, scanned: list[list[tuple[str, float]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create(_connection: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("no such module: fts5")
+
+    monkeypatch.setattr("engramdown.episodes.index.sqlite.create", create)
+    assert answers(memory(root)) == scanned
+    assert not index_of(root).exists()
+
+
+def test_where_nothing_can_be_kept_an_index_in_memory_answers(
+    root: Path, scanned: list[list[tuple[str, float]]]
+) -> None:
+    (root / "cache").write_text("a file is in the way", encoding="utf-8")
+    reader = EpisodicMemory(root)
+    assert answers(reader) == scanned
+    append(root / "episodes" / "s0.jsonl", line(99, "zeppelin"))
+    assert found(reader, "zeppelin", 1) == ["s0#99"]
+
+
+def test_the_cache_is_made_when_it_is_needed(root: Path) -> None:
+    with closing(EpisodicMemory(root)) as reader:
+        assert found(reader, "lake")
+    assert index_of(root).exists()
+
+
+def test_who_only_reads_leaves_the_index_as_it_is(root: Path) -> None:
+    seen = []
+    for _ in range(3):
+        with closing(EpisodicMemory(root)) as reader:
+            assert found(reader, "lake")
+        files = [index_of(root), root / "cache" / "index.seal"]
+        seen.append([(path.stat().st_ino, path.stat().st_mtime_ns) for path in files])
+    assert seen[1] == seen[2]
+
+
+def no_index(path: Path) -> None:
+    path.unlink()
+
+
+def no_cache(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def no_seal(path: Path) -> None:
+    (path.parent / "index.seal").unlink()
+
+
+def cut_short(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def emptied(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def no_sqlite(path: Path) -> None:
+    path.write_bytes(b"not a database" * 1000)
+
+
+def damaged(path: Path) -> None:
+    """Change bytes in the middle of every page, as no check of SQLite would see."""
+    with path.open("r+b") as file:
+        for page in range(1, path.stat().st_size // 8192):
+            file.seek(page * 8192 + 4000)
+            file.write(b"\x5a" * 64)
+
+
+def older(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 0")
+    shelf._write_seal(path.parent, EpisodeDisk())
+
+
+HARM = (no_index, no_cache, no_seal, cut_short, emptied, no_sqlite, damaged, older)
+
+
+@pytest.mark.parametrize("harm", HARM)
+@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
+def test_whatever_happens_to_the_index_no_result_changes(
+    root: Path,
+    harm: Callable[[Path], None],
+    is_open: bool,  # noqa: FBT001 - pytest passes it
+) -> None:
+    reader, other = memory(root), EpisodicMemory(root)
+    before = answers(reader)
+    assert answers(other) == before
+    if not is_open:
+        reader.close()
+        other.close()
+    harm(index_of(root))
+    assert answers(other) == before
+    append(root / "episodes" / "s1.jsonl", line(999, "zeppelin"))
+    assert found(reader, "zeppelin", 1) == found(other, "zeppelin", 1) == ["s1#999"]
+    before = answers(reader)
+    assert answers(other) == before
+    reader.close()
+    other.close()
+    with closing(memory(root)) as third:
+        assert answers(third) == before
+
+
+def test_an_index_that_was_never_filled_is_none(root: Path) -> None:
+    with closing(memory(root)) as reader:
+        before = answers(reader)
+    with closing(sqlite3.connect(index_of(root))) as database:
+        database.execute("DELETE FROM lists")
+        database.execute("INSERT INTO words(words) VALUES ('delete-all')")
+        database.commit()
+    shelf._write_seal(root / "cache", EpisodeDisk())
+    with closing(memory(root)) as reader:
+        assert answers(reader) == before
+
+
+def test_the_order_in_which_lines_came_changes_nothing(tmp_path: Path, root: Path) -> None:
+    there = tmp_path / "there"
+    with closing(memory(there)) as reader:
+        paths = sorted((root / "episodes").glob("*.jsonl"))
+        lines = {path: path.read_bytes().split(b"\n")[:-1] for path in paths}
+        (there / "episodes").mkdir(parents=True)
+        for turn in range(max(map(len, lines.values()))):
+            for path in reversed(paths):
+                if turn < len(lines[path]):
+                    append(there / "episodes" / path.name, lines[path][turn] + b"\n")
+            if turn % 7 == 0:
+                reader.recall("boat")
+        with closing(memory(root)) as whole:
+            assert answers(reader) == answers(whole)
+
+
+def test_an_index_is_used_again(root: Path) -> None:
+    with closing(memory(root)) as reader:
+        assert found(reader, "boat")
+    inode = index_of(root).stat().st_ino
+    append(root / "episodes" / "s1.jsonl", line(999, "zeppelin"))
+    with closing(memory(root)) as reader:
+        assert found(reader, "zeppelin", 1) == ["s1#999"]
+        before = answers(reader)
+    with closing(memory(root)) as reader:
+        assert answers(reader) == before
+    assert index_of(root).stat().st_ino == inode
+
+
+def test_a_long_log_of_sqlite_is_moved_into_the_file(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "_LONG_LOG", 0)
+    with closing(memory(root)) as reader:
+        found(reader, "boat")
+        inode = index_of(root).stat().st_ino
+        append(root / "episodes" / "s1.jsonl", line(999, "zeppelin"))
+        assert found(reader, "zeppelin")
+        assert (root / "cache" / "index.sqlite-wal").stat().st_size == 0
+        with closing(memory(root)) as other:
+            assert found(other, "zeppelin")
+        assert index_of(root).stat().st_ino == inode
+
+
+def test_a_line_of_another_process_is_found_at_once(root: Path) -> None:
+    with closing(memory(root)) as reader:
+        assert found(reader, "zeppelin") == []
+        program = """
+            import sys
+            from pathlib import Path
+            from engramdown.episodes.memory import EpisodicMemory
+            with_it = EpisodicMemory(Path(sys.argv[1]))
+            with_it.log("new", "user", "a zeppelin")
+            with_it.close()
+        """
+        subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(root)], check=True)
+        assert found(reader, "zeppelin", 1) == ["new#1"]
+
+
+def test_a_torn_last_line_waits_and_a_broken_one_is_counted(root: Path) -> None:
+    path = root / "episodes" / "s1.jsonl"
+    with closing(memory(root)) as reader:
+        whole = line(999, "zeppelin")
+        append(path, whole[:20])
+        assert found(reader, "zeppelin") == []
+        append(path, whole[20:])
+        assert found(reader, "zeppelin", 1) == ["s1#999"]
+        append(path, b"no json\n" + line(1001, "dirigible"))
+        assert found(reader, "dirigible", 1) == ["s1#1001"]
+        recall = reader._recalling()
+        assert isinstance(recall, Recall)
+        assert recall._shelf.ask(lambda source: source.broken()) == 1
+
+
+def test_a_file_that_was_replaced_cut_short_or_removed_is_read_again(root: Path) -> None:
+    path = root / "episodes" / "s1.jsonl"
+    with closing(memory(root)) as reader:
+        assert found(reader, "lake", session="s0")
+        original = path.read_bytes()
+        path.with_suffix(".new").write_bytes(original.replace(b"boat", b"ship"))
+        path.with_suffix(".new").replace(path)
+        assert found(reader, "boat", session="s1") == []
+        assert found(reader, "ship", session="s1")
+        path.write_bytes(line(0, "", role="event", event="start") + line(1, "zeppelin"))
+        assert found(reader, "ship") == []
+        assert found(reader, "zeppelin", 1) == ["s1#1"]
+        path.unlink()
+        assert found(reader, "zeppelin") == []
+        assert found(reader, "lake", session="s0")
+
+
+def test_a_file_that_was_changed_in_place_is_read_again(root: Path) -> None:
+    path = root / "episodes" / "s1.jsonl"
+    with closing(memory(root)) as reader:
+        assert found(reader, "boat", session="s1")
+        time.sleep(0.02)
+        path.write_bytes(path.read_bytes().replace(b"boat", b"ship"))
+        assert found(reader, "boat", session="s1") == []
+
+
+def test_a_file_that_was_only_copied_costs_no_new_index(root: Path) -> None:
+    path = root / "episodes" / "s1.jsonl"
+    with closing(memory(root)) as reader:
+        before = answers(reader)
+        inode = index_of(root).stat().st_ino
+        shutil.copy(path, path.with_suffix(".new"))
+        path.with_suffix(".new").replace(path)
+        assert answers(reader) == before
+        assert index_of(root).stat().st_ino == inode
+
+
+def test_what_is_no_transcript_is_left_alone(root: Path) -> None:
+    folder = root / "episodes"
+    (folder / "folder.jsonl").mkdir()
+    (folder / "link.jsonl").symlink_to(folder / "s1.jsonl")
+    (folder / "s1.torn-1").write_bytes(line(5, "zeppelin"))
+    with closing(memory(root)) as reader:
+        assert found(reader, "zeppelin") == []
+        assert {hit.session for hit in reader.recall("boat", 99)} <= {f"s{n}" for n in range(8)}
+
+
+def test_a_transcript_that_cannot_be_read_is_read_when_it_can(root: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    path = write(root, "locked", ["zeppelin"])
+    path.chmod(0)
+    with closing(memory(root)) as reader:
+        assert found(reader, "zeppelin") == []
+        path.chmod(0o600)
+        assert found(reader, "zeppelin", 1) == ["locked#1"]
+
+
+def test_no_transcripts_are_no_hits(tmp_path: Path) -> None:
+    with closing(EpisodicMemory(tmp_path)) as reader:
+        assert found(reader, "boat", 1) == found(reader, "boat", mode="exact") == []
+        write(tmp_path, "first", ["a boat"])
+        assert found(reader, "boat", 1) == ["first#1"]
+
+
+def test_lists_of_words_grow_with_the_transcripts(root: Path) -> None:
+    with closing(memory(root)) as reader:
+        found(reader, "boat")
+        path = root / "episodes" / "s2.jsonl"
+        for number in range(40):
+            append(path, line(1000 + number, f"boat number{number}", 9000 + number))
+            assert found(reader, f"number{number}", 1) == [f"s2#{1000 + number}"]
+        newest = found(reader, "boat", 5, mode="exact")
+        assert newest == [f"s2#{seq}" for seq in range(1039, 1034, -1)]
+        indexed = answers(reader)
+    shutil.rmtree(root / "cache")
+    with closing(memory(root)) as reader:
+        assert answers(reader) == indexed
+
+
+def test_of_many_sessions_those_are_looked_at_that_change(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "MANY", 4)
+    monkeypatch.setattr(watch, "RECENT", 2)
+    for number in range(8):
+        os.utime(root / "episodes" / f"s{number}.jsonl", (number, number))
+    time.sleep(0.15)
+    with closing(memory(root)) as reader, closing(EpisodicMemory(root)) as writer:
+        found(reader, "boat")
+        found(reader, "boat")
+        append(root / "episodes" / "s7.jsonl", line(999, "zeppelin"))
+        assert found(reader, "zeppelin", 1) == ["s7#999"]
+        pointer = writer.log("s0", "user", "a dirigible")
+        assert found(reader, "dirigible", 1) == [str(pointer)]
+        again = writer.log("s0", "user", "a balloon")
+        assert found(reader, "balloon", 1) == [str(again)]
+        write(root, "new", ["a kite"])
+        assert found(reader, "kite", 1) == ["new#1"]
+        append(root / "episodes" / "s3.jsonl", line(999, "a glider"))
+        os.utime(root / "episodes" / "s3.jsonl", (3, 3))
+        monkeypatch.setattr(watch, "_SELDOM", -1.0)
+        monkeypatch.setattr(watch, "_SHARE", 0)
+        assert found(reader, "glider", 1) == ["s3#999"]
+
+
+def test_a_killed_process_leaves_an_index_that_answers(root: Path) -> None:
+    program = """
+        import sys
+        from pathlib import Path
+        from engramdown.episodes.memory import EpisodicMemory
+        reader = EpisodicMemory(Path(sys.argv[1]))
+        print(len(reader.recall("boat")), flush=True)
+        while True:
+            with open(Path(sys.argv[1]) / "episodes" / "s3.jsonl", "ab") as file:
+                file.write(bytes.fromhex(sys.argv[2]))
+            reader.recall("boat")
+    """
+    arguments = [str(root), line(77, "a boat again").hex()]
+    for delay in (0.0, 0.01, 0.03, 0.06, 0.1):
+        with subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(program), *arguments], stdout=subprocess.PIPE
+        ) as process:
+            if delay and process.stdout:
+                process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+    with closing(memory(root)) as reader:
+        indexed = answers(reader)
+    shutil.rmtree(root / "cache")
+    with closing(memory(root)) as reader:
+        assert answers(reader) == indexed
+
+
+def test_eight_processes_ask_while_two_write(root: Path) -> None:
+    program = """
+        import sys
+        from pathlib import Path
+        from engramdown.episodes.memory import EpisodicMemory
+        both = EpisodicMemory(Path(sys.argv[1]))
+        me = sys.argv[2]
+        for number in range(25):
+            if me in "01":
+                both.log("shared", "user", f"kite{number} of writer{me}")
+                assert len(both.recall(f"kite{number} writer{me}", 50)) >= 1
+            assert both.recall("boat")
+        both.close()
+    """
+    (root / "cache").mkdir()
+    processes = [
+        subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), str(root), str(number)])
+        for number in range(8)
+    ]
+    assert [process.wait(120) for process in processes] == [0] * 8
+    with closing(memory(root)) as reader:
+        assert len(found(reader, "writer1", 50, mode="exact")) == 25
+        indexed = answers(reader)
+    shutil.rmtree(root / "cache")
+    with closing(memory(root)) as reader:
+        assert answers(reader) == indexed
+
+
+def test_a_child_process_does_not_use_what_its_parent_opened(root: Path) -> None:
+    program = """
+        import os, sys
+        from pathlib import Path
+        from engramdown.episodes.memory import EpisodicMemory
+        reader = EpisodicMemory(Path(sys.argv[1]))
+        before = [hit.pointer for hit in reader.recall("boat")]
+        child = os.fork()
+        if not child:
+            same = [hit.pointer for hit in reader.recall("boat")] == before
+            reader.close()
+            os._exit(0 if same else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert [hit.pointer for hit in reader.recall("boat")] == before
+    """
+    (root / "cache").mkdir()
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(root)], check=True)
+
+
+def test_nothing_of_an_index_that_was_being_made_stays(root: Path) -> None:
+    (root / "cache").mkdir()
+    left = root / "cache" / f"{shelf.FILE}.0badcafe.part"
+    left.write_bytes(b"half")
+    with closing(memory(root)) as reader:
+        assert found(reader, "boat")
+    assert sorted(path.name for path in (root / "cache").iterdir()) == [
+        "index.lock",
+        "index.seal",
+        "index.sqlite",
+    ]

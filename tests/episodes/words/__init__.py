@@ -1,0 +1,1 @@
+"""Importers: readers, and the shell around them."""

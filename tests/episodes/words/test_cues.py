@@ -1,0 +1,67 @@
+"""What kind of answer is waited for, and what looks like one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from engramdown.episodes.words.cues import asks, says_i, says_number, says_time, says_wish, wants
+from tests.episodes.strategies import texts
+
+
+@pytest.mark.parametrize(
+    "question, found",
+    [
+        pytest.param("When did she move?", {"time"}, id="when"),
+        pytest.param("Which month was it?", {"time"}, id="which-month"),
+        pytest.param("How many cats?", {"number"}, id="how-many"),
+        pytest.param("What should I pack?", {"advice"}, id="should"),
+        pytest.param("What are some good tools?", {"advice"}, id="what-are-some"),
+        pytest.param("Who whenever?", set(), id="nothing"),
+        pytest.param("", set(), id="empty"),
+    ],
+)
+def test_wants(question: str, found: set[str]) -> None:
+    assert wants(question) == found
+
+
+@pytest.mark.parametrize(
+    "says, text",
+    [
+        pytest.param(says_time, "We met last week", id="time"),
+        pytest.param(says_time, "it was in 2019", id="year"),
+        pytest.param(says_number, "I have 3 of them", id="digits"),
+        pytest.param(says_number, "Twice, in fact", id="number-word"),
+        pytest.param(says_wish, "Always show units when I ask for sums", id="always"),
+        pytest.param(says_wish, "Well, I prefer tea", id="prefer"),
+        pytest.param(says_i, "That is MY cat", id="my"),
+        pytest.param(asks, "Nice! Where was it? :)", id="question-near-the-end"),
+    ],
+)
+def test_what_a_text_says(says: object, text: str) -> None:
+    assert callable(says)
+    assert says(text) is True
+
+
+@pytest.mark.parametrize(
+    "says, text",
+    [
+        pytest.param(says_time, "At the seaside", id="time"),
+        pytest.param(says_number, "None of them", id="number"),
+        pytest.param(says_wish, "She always sings", id="wish"),
+        pytest.param(says_i, "That is its tail in Miami", id="first-person"),
+        pytest.param(asks, "Why? " + "Because it was so. " * 8, id="question-long-ago"),
+    ],
+)
+def test_what_a_text_does_not_say(says: object, text: str) -> None:
+    assert callable(says)
+    assert says(text) is False
+
+
+@given(texts)
+def test_any_text_may_be_looked_at(text: str) -> None:
+    assert wants(text) <= {"time", "number", "advice"}
+    assert {says(text) for says in (says_time, says_number, says_wish, says_i, asks)} <= {
+        True,
+        False,
+    }
