@@ -62,7 +62,7 @@ BUDGET_NAMES: Final = (
 )
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST_CONFIG: Final = 1024 * 1024
-# A pipe is opened without waiting for its other end, and then seen to be one.
+# Not engramdown.regular: a config.toml may be a link, as people who keep dotfiles have it.
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 

@@ -22,7 +22,7 @@ from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.disk import Disk, megabytes
 from engramdown.hippocampus.filing import is_name
-from engramdown.hippocampus.regular import open_regular, what_instead
+from engramdown.regular import open_regular, what_instead
 
 __all__ = ["UNREADABLE", "Inspection", "inspect"]
 

@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
+from engramdown.regular import open_regular
 
 __all__ = ["EpisodeDisk"]
 
-_FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
-_SAFELY: Final = (
-    getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
 _PIECE: Final = 1024 * 1024
 
 
@@ -48,20 +41,7 @@ class EpisodeDisk:
             FileExistsError: If it is there and should be ``new``.
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
-        try:
-            descriptor = os.open(path, flags | _SAFELY | (os.O_EXCL if new else 0), _FILE_MODE)
-        except (FileNotFoundError, FileExistsError):
-            raise
-        except OSError:
-            # The system's words for a link and for a pipe that nobody reads tell nobody what to do.
-            _check_regular(path, os.lstat(path).st_mode)
-            raise
-        try:
-            _check_regular(path, os.fstat(descriptor).st_mode)
-        except StoreError:
-            os.close(descriptor)
-            raise
-        return descriptor
+        return open_regular(path, flags | (os.O_EXCL if new else 0))
 
     def close(self, descriptor: int) -> None:
         """Close a file."""
@@ -281,8 +261,3 @@ class EpisodeDisk:
 def _read_at(descriptor: int, length: int, start: int) -> bytes:
     os.lseek(descriptor, start, os.SEEK_SET)
     return os.read(descriptor, length)
-
-
-def _check_regular(path: Path | str, mode: int) -> None:
-    if not stat.S_ISREG(mode):
-        raise StoreError(f"{path}: is no file; a transcript must be one. Move it away.")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus.regular import check_regular, open_regular
+from engramdown.regular import check_regular, open_regular
 
 if TYPE_CHECKING:
     import ctypes

@@ -21,7 +21,7 @@ from typing import Final
 
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.hippocampus.disk import FILE_MODE
-from engramdown.hippocampus.regular import open_regular
+from engramdown.regular import open_regular
 
 __all__ = ["Held", "ScopeLock"]
 

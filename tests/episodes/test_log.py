@@ -259,7 +259,7 @@ class TestWhatIsFound:
         target = path.with_name("elsewhere")
         target.write_bytes(b"")
         path.symlink_to(target)
-        with pytest.raises(StoreError, match="is no file"):
+        with pytest.raises(StoreError, match="is a link where a file should be"):
             say(opened(path), "a")
         assert target.read_bytes() == b""
 

@@ -20,7 +20,7 @@ _BYTES: Final = getattr(os, "O_BINARY", 0)
 _LINK: Final = "a link"
 
 
-def open_regular(path: Path, flags: int, mode: int = 0o600, wanted: str = "a file") -> int:
+def open_regular(path: Path | str, flags: int, mode: int = 0o600, wanted: str = "a file") -> int:
     """Open a file with the ``flags`` of ``os.open`` and return its descriptor.
 
     Args:
@@ -35,11 +35,11 @@ def open_regular(path: Path, flags: int, mode: int = 0o600, wanted: str = "a fil
     """
     try:
         descriptor = os.open(path, flags | _SAFELY | _BYTES, mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, FileExistsError):
         raise
     except OSError:
         # The system's words for a link and for a pipe that nobody reads tell nobody what to do.
-        check_regular(path, path.lstat().st_mode, wanted)
+        check_regular(path, os.lstat(path).st_mode, wanted)
         raise
     try:
         check_regular(path, os.fstat(descriptor).st_mode, wanted)
@@ -49,7 +49,7 @@ def open_regular(path: Path, flags: int, mode: int = 0o600, wanted: str = "a fil
     return descriptor
 
 
-def check_regular(path: Path, mode: int, wanted: str = "a file") -> None:
+def check_regular(path: Path | str, mode: int, wanted: str = "a file") -> None:
     """Refuse what is no file by its ``st_mode``.
 
     Raises:

@@ -14,7 +14,7 @@ import pytest
 from engramdown import Hippocampus
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.hippocampus.lock import ScopeLock
-from engramdown.hippocampus.regular import open_regular
+from engramdown.regular import open_regular
 
 
 def _link(path: Path) -> None:
