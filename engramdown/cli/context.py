@@ -14,7 +14,7 @@ import click
 
 from engramdown import MemoryContext
 from engramdown.characters import visible
-from engramdown.cli import messages, output
+from engramdown.cli import entry_messages, output
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line, table
@@ -89,7 +89,7 @@ def _data(made: MemoryContext, where: Folders) -> dict[str, Any]:
 
 
 def _explained(made: MemoryContext) -> Iterator[Line]:
-    rows = [messages.EXPLAIN_HEAD]
+    rows = [entry_messages.EXPLAIN_HEAD]
     rows += [
         (
             str(section.tokens),
@@ -101,11 +101,11 @@ def _explained(made: MemoryContext) -> Iterator[Line]:
         for section in made.sections
     ]
     yield from table(rows)
-    yield line((messages.explain_total(estimate_tokens(made)), "strong"))
+    yield line((entry_messages.explain_total(estimate_tokens(made)), "strong"))
     for section in made.sections:
         if section.left_out:
             yield line()
-            yield line((messages.left_out(_title(section)), "where"))
+            yield line((entry_messages.left_out(_title(section)), "where"))
             yield from hit_lines(section.left_out)
 
 

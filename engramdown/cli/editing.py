@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from engramdown.cli import messages
+from engramdown.cli import entry_messages
 from engramdown.cli.changing import Outcome
 from engramdown.cli.data import entry_data
 from engramdown.cli.finding import find_archived, find_entry
@@ -38,15 +38,15 @@ def edit(
     """Change the text of a memory: to TEXT, or in your editor. Its id stays."""
     cortex = open_cortex(place)
     entry = find_entry(cortex, entry_id)
-    text = " ".join(words) if words else edit_text(entry.text, messages.EDIT_INSTEAD)
+    text = " ".join(words) if words else edit_text(entry.text, entry_messages.EDIT_INSTEAD)
     if not text.strip():
-        raise click.UsageError(messages.empty_edit(entry.id))
+        raise click.UsageError(entry_messages.empty_edit(entry.id))
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     if text == entry.text:
-        outcome.show([line(messages.UNCHANGED)], {"changed": False, "id": entry.id})
+        outcome.show([line(entry_messages.UNCHANGED)], {"changed": False, "id": entry.id})
         return
     updated = cortex.update(entry.id, text)
-    lines = [line((messages.changed(updated), "good"), hang=2)]
+    lines = [line((entry_messages.changed(updated), "good"), hang=2)]
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.file)
     outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})
@@ -67,7 +67,7 @@ def forget(
     entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     gone = [cortex.forget(entry_id, why) for entry_id in entries]
-    lines = [line((messages.forgotten(entry), "good"), hang=2) for entry in gone]
+    lines = [line((entry_messages.forgotten(entry), "good"), hang=2) for entry in gone]
     where = folders(cortex)
     outcome.show(lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
 
@@ -83,5 +83,5 @@ def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> 
     item = find_archived(cortex, entry_id)
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     entry = cortex.restore(item.entry.id)
-    lines = [line((messages.restored(entry), "good"), hang=2)]
+    lines = [line((entry_messages.restored(entry), "good"), hang=2)]
     outcome.show(lines, entry_data(entry, folders(cortex)))

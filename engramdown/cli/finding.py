@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import messages
+from engramdown.cli import entry_messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import one_line, place
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
@@ -37,7 +37,7 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
             gone = find_archived(cortex, prefix)
         except EntryNotFoundError:
             raise error from None
-        raise RefusalError(messages.is_retired(gone.entry.id)) from error
+        raise RefusalError(entry_messages.is_retired(gone.entry.id)) from error
 
 
 def _find_kept(cortex: Cortex, prefix: str) -> Entry:
@@ -46,7 +46,7 @@ def _find_kept(cortex: Cortex, prefix: str) -> Entry:
     except AmbiguousIdError as error:
         matches = [entry for entry in cortex.entries() if entry.id in error.matches]
         more = [f"{entry.id}  {place(entry)}  {one_line(entry.text)}" for entry in matches]
-        raise RefusalError(messages.ambiguous(prefix), more) from error
+        raise RefusalError(entry_messages.ambiguous(prefix), more) from error
 
 
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
@@ -85,7 +85,7 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
         raise EntryNotFoundError(prefix, where)
     if len(matches) > 1:
         more = [f"{key}  {one_line(text)}" for key, (text, _) in matches.items()]
-        raise RefusalError(messages.ambiguous(prefix), more)
+        raise RefusalError(entry_messages.ambiguous(prefix), more)
     ((_, item),) = matches.values()
     return item
 

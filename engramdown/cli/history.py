@@ -14,7 +14,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Hippocampus, Proposal
-from engramdown.cli import messages, output
+from engramdown.cli import entry_messages, journal_messages, output
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.data import archived_data, entry_data, proposal_data, step_data
@@ -100,7 +100,7 @@ def history(place: Place, /, *, as_json: bool, **_: object) -> None:
     else:
         output.screen().show(_history_lines(shown))
     if not shown:
-        output.complain(messages.no_history(file))
+        output.complain(journal_messages.no_history(file))
         raise Exit(REFUSED)
 
 
@@ -124,10 +124,14 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry
         store.undo(step.id)
     except UndoRefusedError as error:
         before = choice.before
-        more = [] if before is None else [messages.undo_instead(before.step, before.store.scope)]
+        more = (
+            []
+            if before is None
+            else [journal_messages.undo_instead(before.step, before.store.scope)]
+        )
         raise RefusalError(str(error), more) from error
-    lines = [line(messages.passed_over(item.step), hang=2) for item in passed]
-    lines.append(line((messages.undone(step), "good"), hang=2))
+    lines = [line(journal_messages.passed_over(item.step), hang=2) for item in passed]
+    lines.append(line((journal_messages.undone(step), "good"), hang=2))
     if not dry_run:
         lines += change_lines(reversed_changes(step.changes))
     over = [step_data(item.step, item.store.scope) for item in passed]
@@ -169,7 +173,7 @@ def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:
     try:
         return _Choice(by_prefix(step_id, kept, lambda item: item.step.id, "the journal"))
     except EntryNotFoundError as error:
-        raise click.ClickException(messages.no_step(step_id)) from error
+        raise click.ClickException(journal_messages.no_step(step_id)) from error
 
 
 def _last(stores: Iterable[Hippocampus]) -> _Choice:
@@ -189,7 +193,7 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
         elif not left:
             passed.append(_Kept(found.step, store))
     if not left:
-        raise click.ClickException(messages.NOTHING_TO_UNDO)
+        raise click.ClickException(entry_messages.NOTHING_TO_UNDO)
     return _Choice(left[0], passed, left[1] if left[1:] else None)
 
 
@@ -198,12 +202,12 @@ def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:
     engram = known.engram if isinstance(known, Proposal) else known
     yield line((engram.text, "strong"))
     yield line()
-    yield line(messages.whence(engram.source, engram.basis, engram.origin))
+    yield line(journal_messages.whence(engram.source, engram.basis, engram.origin))
     yield line(_state(found))
     if isinstance(known, Entry) and known.id.startswith("~"):
-        yield line(messages.BY_HAND)
+        yield line(journal_messages.BY_HAND)
     elif not steps:
-        yield line(messages.NO_STEPS)
+        yield line(journal_messages.NO_STEPS)
     for item in steps:
         yield line()
         yield from step_lines(item.step, item.store.scope, only=known.id)
@@ -211,10 +215,10 @@ def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:
 
 def _state(found: Found) -> str:
     if isinstance(found, Entry):
-        return messages.stands_in(place_of(found), found.scope)
+        return journal_messages.stands_in(place_of(found), found.scope)
     if isinstance(found, Proposal):
-        return messages.waits_in(found)
-    return messages.retired(found)
+        return journal_messages.waits_in(found)
+    return journal_messages.retired(found)
 
 
 def _why_data(cortex: Cortex, found: Found, steps: list[_Kept]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import data, messages, output
+from engramdown.cli import data, entry_messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import archived_lines, full_lines, grouped_lines
 from engramdown.cli.filtering import Filter
@@ -45,7 +45,7 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
     cortex = open_cortex(place)
     show_them = _show_archived if archived else _show_entries
     if not show_them(cortex, wanted, as_json=as_json):
-        output.complain(messages.nothing_listed(filtered=bool(wanted), archived=archived))
+        output.complain(entry_messages.nothing_listed(filtered=bool(wanted), archived=archived))
         raise Exit(REFUSED)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engramdown import Proposal
-from engramdown.cli import messages
+from engramdown.cli import review_messages
 from engramdown.cli.entries import place
 from engramdown.cli.layout import Line, line
 
@@ -26,13 +26,13 @@ def heading(proposal: Proposal, number: int, count: int) -> str:
 def proposal_lines(proposal: Proposal) -> Iterator[Line]:
     """Return what a person needs to decide."""
     yield from _change(proposal)
-    yield line((messages.proposal_facts(proposal), "dim"))
+    yield line((review_messages.proposal_facts(proposal), "dim"))
     why = proposal.hold or proposal.reason
     if why:
-        yield line((messages.waits_because(why), "warn"))
+        yield line((review_messages.waits_because(why), "warn"))
     for entry in proposal.similar:
         yield line(
-            (messages.SIMILAR, "dim"),
+            (review_messages.SIMILAR, "dim"),
             (entry.id, "id"),
             "  ",
             (place(entry), "where"),

@@ -13,7 +13,7 @@ from typing import TextIO
 
 import click
 
-from engramdown.cli import messages, output
+from engramdown.cli import entry_messages, output
 
 __all__ = ["edit_file", "edit_text", "read_stdin"]
 
@@ -57,7 +57,7 @@ def edit_file(path: Path, instead: str) -> None:
 def _check_editor(instead: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not chosen and not output.is_terminal(sys.stdin):
-        raise click.UsageError(messages.no_editor(instead))
+        raise click.UsageError(entry_messages.no_editor(instead))
 
 
 def _without_end(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output
+from engramdown.cli import entry_messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.moment import Moment
@@ -80,7 +80,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         output.note(note)
     _show(cortex, found, as_json=as_json)
     if not found.memories and not found.episodes:
-        output.complain(messages.nothing_found(query))
+        output.complain(entry_messages.nothing_found(query))
         raise Exit(REFUSED)
 
 

@@ -13,7 +13,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal
-from engramdown.cli import messages, output
+from engramdown.cli import output, review_messages
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import STORE_FAILED
 from engramdown.cli.data import proposal_data, receipt_data
@@ -116,7 +116,7 @@ def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[_Decision]:
     named = [item.proposal.id for item in decisions]
     twice = next((key for key in named if named.count(key) > 1), "")
     if twice:
-        raise click.UsageError(messages.decided_twice(twice))
+        raise click.UsageError(review_messages.decided_twice(twice))
     if orders["everything"]:
         rest = (item for item in cortex.pending() if item.id not in named)
         decisions += [_Decision(item, "accept") for item in rest]
@@ -129,4 +129,4 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:
         for found in proposal_lines(proposal):
             yield found._replace(indent=found.indent + 2, hang=found.hang + 2)
         yield line()
-    yield line(messages.waiting(len(waiting)))
+    yield line(review_messages.waiting(len(waiting)))

@@ -25,7 +25,7 @@ from engramdown.tokens import estimate_tokens
 
 __all__ = ["stats"]
 
-_TOTALS: Final = messages.STATS_TOTALS | stats_messages.TRANSCRIPT_TOTALS
+_TOTALS: Final = stats_messages.STATS_TOTALS | stats_messages.TRANSCRIPT_TOTALS
 # Upper ends, in days.
 _AGES: Final = ((7, "a week"), (30, "a month"), (365, "a year"))
 
@@ -85,8 +85,10 @@ def _by_age(entries: Iterable[Entry], now: date) -> dict[str, int]:
 
 def _age_name(age: int | None) -> str:
     if age is None:
-        return messages.NO_DATE
-    return next((messages.up_to(name) for most, name in _AGES if age <= most), messages.OLDER)
+        return stats_messages.NO_DATE
+    return next(
+        (stats_messages.up_to(name) for most, name in _AGES if age <= most), stats_messages.OLDER
+    )
 
 
 def _journal_size(root: Path) -> int:
@@ -95,8 +97,8 @@ def _journal_size(root: Path) -> int:
 
 
 def _lines(counted: dict[str, Any]) -> Iterator[Line]:
-    yield line((messages.count_title(counted["memories"]), "strong"))
-    for key, title in messages.STATS_GROUPS.items():
+    yield line((stats_messages.count_title(counted["memories"]), "strong"))
+    for key, title in stats_messages.STATS_GROUPS.items():
         if counted[key]:
             yield line()
             yield line((title, "where"))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
-from engramdown.cli import messages
+from engramdown.cli import journal_messages
 from engramdown.cli.layout import Line, line
 from engramdown.hippocampus.steps import Change, Step
 
@@ -28,7 +28,7 @@ def step_lines(step: Step, scope: str, *, only: str = "") -> Iterator[Line]:
         "  ",
         (when(step.at), "dim"),
         "  ",
-        (messages.step_title(step), "strong"),
+        (journal_messages.step_title(step), "strong"),
         (f"  ({scope})", "dim"),
         hang=4,
     )
@@ -37,7 +37,7 @@ def step_lines(step: Step, scope: str, *, only: str = "") -> Iterator[Line]:
     changes = [change for change in step.changes if only in ("", change.id)]
     yield from change_lines(changes[:_MOST_CHANGES])
     if len(changes) > _MOST_CHANGES:
-        yield line((messages.more_changes(len(changes) - _MOST_CHANGES), "dim"), indent=4)
+        yield line((journal_messages.more_changes(len(changes) - _MOST_CHANGES), "dim"), indent=4)
 
 
 def reversed_changes(changes: Iterable[Change]) -> list[Change]:

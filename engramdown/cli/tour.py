@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from engramdown import Hippocampus
-from engramdown.cli import messages, output
+from engramdown.cli import output, tour_messages
 from engramdown.cli.layout import diff, line
 from engramdown.cli.options import json_option
 
@@ -125,7 +125,7 @@ _STORY = (
 def _play(stage: _Stage, *, wait: bool) -> None:
     screen = output.screen()
     for number, scene in enumerate(_STORY, 1):
-        title, words = messages.TOUR[scene.key]
+        title, words = tour_messages.TOUR[scene.key]
         screen.show([line((f"{number}. {title}", "strong")), line(words), line()])
         if scene.shown:
             screen.show([line((scene.shown, "id"), hang=4)])
@@ -137,7 +137,7 @@ def _play(stage: _Stage, *, wait: bool) -> None:
         screen.show([line()])
         if wait and number < len(_STORY) and not _goes_on():
             return
-    screen.show([line((messages.TOUR_END, "good"))])
+    screen.show([line((tour_messages.TOUR_END, "good"))])
 
 
 def _changes(
@@ -150,14 +150,14 @@ def _changes(
 
 
 def _goes_on() -> bool:
-    click.echo(messages.TOUR_KEY, nl=False)
+    click.echo(tour_messages.TOUR_KEY, nl=False)
     key = click.getchar()
     click.echo("\n")
     return key not in ("q", "\x1b", "\x04")
 
 
 def _data(stage: _Stage, scene: _Scene) -> dict[str, Any]:
-    title, words = messages.TOUR[scene.key]
+    title, words = tour_messages.TOUR[scene.key]
     before = stage.files()
     printed = scene.play(stage)
     return {

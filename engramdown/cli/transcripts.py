@@ -12,8 +12,8 @@ from typing import Final
 
 import click
 
+from engramdown.cli import entry_messages, messages
 from engramdown.cli import log_messages as said
-from engramdown.cli import messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.opening import home_of, project_of, start_of
 from engramdown.cli.options import Place
@@ -58,7 +58,7 @@ class Transcripts:
         if not matches:
             raise RefusalError(said.no_session(prefix, ids))
         if wanted and matches[1:]:
-            raise RefusalError(messages.ambiguous(prefix), self._offered(matches))
+            raise RefusalError(entry_messages.ambiguous(prefix), self._offered(matches))
         known = self._known(matches)
         return known[0].id if known else matches[0]
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 import click
 
 from engramdown import Cortex, Proposal
-from engramdown.cli import messages, output
+from engramdown.cli import entry_messages, output, review_messages
 from engramdown.cli.layout import line
 from engramdown.cli.output import Screen
 from engramdown.cli.proposals import heading, proposal_lines
@@ -64,14 +64,14 @@ class Walk:
             if self._ask(proposal) is _Then.QUIT:
                 break
         left = len(self._cortex.pending())
-        self._screen.show([line((messages.walk_done(self._decided, left), "dim"))])
+        self._screen.show([line((review_messages.walk_done(self._decided, left), "dim"))])
 
     def _ask(self, proposal: Proposal) -> _Then:
         then = _Then.SAME
         while then is _Then.SAME:
-            click.echo(messages.keys(output.width()), nl=False)
+            click.echo(review_messages.keys(output.width()), nl=False)
             key = _key()
-            click.echo(messages.KEY_WORDS.get(key, ""))
+            click.echo(review_messages.KEY_WORDS.get(key, ""))
             then = self._answers.get(key, self._explain)(proposal)
         return then
 
@@ -87,17 +87,17 @@ class Walk:
 
     def _edit(self, proposal: Proposal) -> _Then:
         try:
-            text = edit_text(proposal.engram.text, messages.REVIEW_EDIT_INSTEAD)
+            text = edit_text(proposal.engram.text, entry_messages.REVIEW_EDIT_INSTEAD)
         except click.ClickException as error:
             output.complain(error.format_message())
             return _Then.SAME
         if not text.strip():
-            self._screen.show([line((messages.EMPTY_PROPOSAL, "warn"))])
+            self._screen.show([line((review_messages.EMPTY_PROPOSAL, "warn"))])
             return _Then.SAME
         return self._resolve(proposal, "accept", text)
 
     def _explain(self, proposal: Proposal) -> _Then:
-        self._screen.show([line(text) for text in messages.key_help(proposal.engram.kind)])
+        self._screen.show([line(text) for text in review_messages.key_help(proposal.engram.kind)])
         return _Then.SAME
 
     def _resolve(

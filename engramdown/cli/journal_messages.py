@@ -1,0 +1,135 @@
+"""What the program says of the journal: who did what, and what was undone.
+
+Promises: pure; plain words; an error names the next step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from engramdown.cli import messages
+
+if TYPE_CHECKING:
+    from engramdown import Proposal
+    from engramdown.hippocampus.entry import Archived
+    from engramdown.hippocampus.steps import Step
+
+__all__ = [
+    "BY_HAND",
+    "NO_STEPS",
+    "more_changes",
+    "no_history",
+    "no_step",
+    "passed_over",
+    "retired",
+    "stands_in",
+    "step_title",
+    "undo_instead",
+    "undone",
+    "waits_in",
+    "whence",
+]
+
+BY_HAND: Final = "A person wrote this line by hand: it is theirs, and no automatic job touches it."
+NO_STEPS: Final = "The journal has no step about it: it came with the file."
+_BASES: Final = {
+    "told": "said so",
+    "observed": "saw it",
+    "inferred": "inferred it",
+    "verified": "said so, and a person confirmed it",
+}
+_WHO: Final = {
+    "user": "You",
+    "person": "You, by hand,",
+    "llm": "The assistant",
+    "consolidation": "Tidying up",
+    "engramdown": "Engramdown",
+}
+_OPS: Final = {
+    "accept": "accepted a proposal",
+    "checkout": "took another version of the file from git",
+    "decline": "declined a proposal",
+    "edit": "edited the file",
+    "encode": "remembered",
+    "forget": "forgot",
+    "found": "brought the file",
+    "init": "set this up",
+    "notice": "took in what follows from a hand edit",
+    "propose": "proposed",
+    "restore": "restored",
+    "rewrite": "mended the file",
+    "undo": "undid",
+    "update": "changed",
+}
+
+
+def whence(source: str, basis: str, origin: str) -> str:
+    """Say who a memory is from and how it is known."""
+    who = messages.SOURCE_NAMES[source].capitalize()
+    learned = f", in {origin}" if origin else ""
+    return f"{who} {_BASES[basis]}{learned}."
+
+
+def stands_in(place: str, scope: str) -> str:
+    """Say where a memory stands now."""
+    return f"It stands in {place}, for {messages.SCOPE_NAMES[scope]}."
+
+
+def waits_in(proposal: Proposal) -> str:
+    """Say that a proposal waits, and why."""
+    why = proposal.hold or proposal.reason
+    place = f"{Path(proposal.file).name}:{proposal.line}"
+    return f"It waits in {place}{f', because: {why}' if why else ''}."
+
+
+def retired(item: Archived) -> str:
+    """Say that a memory is retired."""
+    by = f" by {messages.BY_NAMES.get(item.by, item.by)}" if item.by else ""
+    date = f" on {item.date}" if item.date else ""
+    return f"It was retired{by}{date}: {item.reason or 'no reason given'}."
+
+
+def step_title(step: Step) -> str:
+    """Say who did what."""
+    what = f" step {step.of}" if step.of else ""
+    return f"{_WHO.get(step.by, step.by)} {_OPS.get(step.op, step.op)}{what}"
+
+
+def more_changes(count: int) -> str:
+    """Say how many changes are not shown."""
+    return f"... and {count} more; --json shows all"
+
+
+def no_history(file: str | None) -> str:
+    """Say that there are no steps."""
+    return f"no step changed {file}" if file else "nothing was changed so far"
+
+
+def no_step(step_id: str) -> str:
+    """Say that there is no such step."""
+    return f"no step {step_id!r}; `engramdown history` shows the steps"
+
+
+def undone(step: Step) -> str:
+    """Say what was undone."""
+    return f"Undone: step {_named(step)}"
+
+
+def passed_over(step: Step) -> str:
+    """Say that nothing is left of a step that could be undone."""
+    return f"Passed over: step {_named(step)}; nothing that it wrote is there any more"
+
+
+def undo_instead(step: Step, scope: str) -> str:
+    """Say how to undo the step before one that cannot be undone."""
+    return f"`engramdown undo {step.id}` undoes the one before ({_deed(step)}, {scope})"
+
+
+def _named(step: Step) -> str:
+    return f"{step.id} ({_deed(step)})"
+
+
+def _deed(step: Step) -> str:
+    what = step_title(step)
+    return f"{what[:1].lower()}{what[1:]}"

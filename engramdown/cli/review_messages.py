@@ -1,0 +1,91 @@
+"""What the program says in a review.
+
+Promises: pure; plain words; an error names the next step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from engramdown.cli import messages
+
+if TYPE_CHECKING:
+    from engramdown import Proposal
+
+__all__ = [
+    "EMPTY_PROPOSAL",
+    "KEY_WORDS",
+    "SIMILAR",
+    "decided_twice",
+    "key_help",
+    "keys",
+    "proposal_facts",
+    "waiting",
+    "waits_because",
+    "walk_done",
+]
+
+SIMILAR: Final = "like  "
+EMPTY_PROPOSAL: Final = "The text is empty; d declines a proposal."
+KEY_WORDS: Final = {
+    "a": "accept",
+    "A": "accept all of this kind",
+    "e": "edit",
+    "d": "decline",
+    "s": "skip",
+    "q": "quit",
+}
+
+
+def keys(width: int) -> str:
+    """Ask for a key, in one row of a terminal."""
+    asked = "a accept · e edit · d decline · s skip · A all of this kind · q quit > "
+    return asked if len(asked) < width else "a e d s A q, ? for help > "
+
+
+def key_help(kind: str) -> list[str]:
+    """Say what each key does."""
+    return [
+        "a  accept: it is remembered",
+        "e  edit: change the text in your editor, then accept it",
+        "d  decline: it is not proposed again, re-worded or not",
+        "s  skip: it keeps waiting",
+        f"A  accept this and every later proposal of the kind {kind!r}",
+        "q  quit: what is decided stays decided",
+    ]
+
+
+def proposal_facts(proposal: Proposal) -> str:
+    """Say in one line what is known about a proposal."""
+    engram = proposal.engram
+    facts = [engram.kind, engram.scope, f"{engram.confidence} confidence"]
+    facts.append(f"from {messages.SOURCE_NAMES[engram.source]}")
+    facts += [f"topic {engram.topic}"] if engram.topic else []
+    facts += [f"learned in {engram.origin}"] if engram.origin else []
+    facts += [proposal.ts] if proposal.ts else []
+    return " · ".join(facts)
+
+
+def waits_because(reason: str) -> str:
+    """Say why a proposal waits."""
+    return f"Waits because: {reason}"
+
+
+def decided_twice(entry_id: str) -> str:
+    """Say that two options are about one proposal."""
+    return f"{entry_id} is named twice; decide once"
+
+
+def waiting(count: int) -> str:
+    """Say how many proposals wait, and how to decide."""
+    if not count:
+        return "Nothing is waiting."
+    how = "`engramdown review` in a terminal, or with --accept ID, --decline ID, --all"
+    return f"{count} waiting. Decide by ticking in pending.md, or with {how}."
+
+
+def walk_done(decided: int, left: int) -> str:
+    """Say what the walk did."""
+    if not decided and not left:
+        return "Nothing is waiting."
+    return f"{decided} decided, {left} still waiting."
