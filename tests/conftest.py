@@ -6,6 +6,7 @@ Promises: no test reads or writes the real home folder, or an ``.engramdown`` ab
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -38,6 +39,9 @@ settings.register_profile("default", _PATIENT, max_examples=60)
 # What is red there is red for whoever looks into it; new examples are sought at every desk.
 settings.register_profile("ci", _PATIENT, max_examples=200, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+# A shell starts what runs in the background deaf to Ctrl-C, and so would be every program of a test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

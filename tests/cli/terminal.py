@@ -100,8 +100,9 @@ class Terminal:
 
     def end(self) -> int:
         """Wait until the program ends and return its exit code."""
+        deadline = time.monotonic() + _PATIENCE
         while self._read():
-            pass
+            assert time.monotonic() < deadline, self.text
         return self._process.wait(_PATIENCE)
 
     def _read(self) -> bool:
