@@ -13,7 +13,6 @@ import contextlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
@@ -66,8 +65,7 @@ _LARGEST_CONFIG: Final = 1024 * 1024
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeSettings:
+class EpisodeSettings(NamedTuple):
     """What can be set about transcripts, in the table ``[episodes]``.
 
     Attributes:
@@ -108,8 +106,7 @@ class EpisodeSettings:
     embedder_timeout: float = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(NamedTuple):
     """What can be set.
 
     Attributes:
@@ -127,8 +124,8 @@ class Settings:
     durability: Durability = "full"
     lock_timeout: float = 10.0
     max_file_mb: float = 16.0
-    budgets: Mapping[str, int] = field(default_factory=dict)
-    episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
+    budgets: Mapping[str, int] = {}
+    episodes: EpisodeSettings = EpisodeSettings()
 
     @property
     def max_file_bytes(self) -> int:

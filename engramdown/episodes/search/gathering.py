@@ -109,7 +109,7 @@ class _Gathering:
         number = source.number(wanted.session) if wanted.session else None
         self._only = frozenset(source.chunks(number)) if number is not None else None
         self._none = bool(wanted.session) and number is None
-        self._all = wanted == Wanted() and source.is_plain()
+        self._all = wanted.takes_all() and source.is_plain()
 
     def takes(self, key: int) -> bool:
         """Whether a line is wanted."""

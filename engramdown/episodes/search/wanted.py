@@ -7,9 +7,8 @@ and only comes when it is asked for. No I/O, no clock.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
 
@@ -28,8 +27,7 @@ _FIRST: Final = -(1 << 63)
 _LAST: Final = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What was asked for beside the words.
 
     Attributes:
@@ -44,11 +42,15 @@ class Wanted:
     since: int = _FIRST
     until: int = _LAST
     session: str = ""
-    now: datetime | None = field(default=None, compare=False)
+    now: datetime | None = None
 
     def takes(self, role: int, ts: int) -> bool:
         """Whether a line of this role and time is wanted."""
         return role in self.roles and self.since <= ts <= self.until
+
+    def takes_all(self) -> bool:
+        """Whether nothing was asked for that not every question asks for."""
+        return self._replace(now=None) == Wanted()
 
 
 def wanted(  # wide: one filter each

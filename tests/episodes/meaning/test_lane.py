@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 import subprocess
 import sys
@@ -385,6 +384,4 @@ def test_without_an_embedder_nothing_of_it_is_imported(
 
 def test_off_is_the_default() -> None:
     assert EpisodeSettings().embedder == ""
-    assert {"embedder", "embedder_timeout"} <= {
-        each.name for each in dataclasses.fields(EpisodeSettings)
-    }
+    assert {"embedder", "embedder_timeout"} <= set(EpisodeSettings._fields)

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.search.wanted import Wanted, wanted
+from engramdown.episodes.search.wanted import wanted
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 USER = ROLES.index("user")
@@ -19,7 +19,8 @@ def at(moment: datetime) -> int:
 
 def test_by_default_everything_but_events_and_what_was_recalled() -> None:
     everything = wanted(NOW)
-    assert everything == Wanted()
+    assert everything.takes_all()
+    assert not wanted(NOW, days_back=3).takes_all()
     kept = {name for place, name in enumerate(ROLES) if everything.takes(place, 0)}
     assert kept == set(ROLES) - {"event", "memory_read"}
 
