@@ -105,7 +105,7 @@ def _lines(transcripts: Transcripts, info: SessionInfo, transcript: Transcript) 
 
 def _whole(transcripts: Transcripts, episode: Episode) -> Episode:
     text = transcripts.memory.whole(episode)
-    return episode if text == episode.text else replace(episode, text=text)
+    return episode if text == episode.text else episode._replace(text=text)
 
 
 # ---- one line ----

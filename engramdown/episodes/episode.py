@@ -11,7 +11,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from json.encoder import encode_basestring as _quoted
@@ -90,8 +89,7 @@ class Pointer(NamedTuple):
         return cls(found[1], int(found[2])) if found else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
+class Episode(NamedTuple):
     """One line of a transcript.
 
     Attributes:
@@ -128,9 +126,9 @@ class Episode:
     cut: int | None = None
     payload: str = ""
     recalled: tuple[str, ...] = ()
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = {}
     event: str = ""
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = {}
 
     @property
     def at(self) -> datetime:
@@ -384,4 +382,4 @@ _TAIL: Final[Mapping[str, Callable[[object], bool]]] = {
     "meta": lambda value: isinstance(value, dict),
     "event": _one_of(EVENTS),
 }
-_FIELDS: Final = tuple(item.name for item in fields(Episode) if item.name not in ("seq", "more"))
+_FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))

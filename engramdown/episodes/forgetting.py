@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,8 +98,7 @@ def blank(episode: Episode) -> Episode:
     title = episode.more.get("title")
     content = title if isinstance(title, str) else episode.text
     proof = {"sha256": episode.payload or digest(content)}
-    return replace(
-        episode,
+    return episode._replace(
         text="",
         cut=None,
         payload="",

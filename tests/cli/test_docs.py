@@ -40,7 +40,7 @@ def test_every_exit_code_is_explained() -> None:
     }
 
 
-@pytest.mark.parametrize("key", [field for field in Settings.__slots__ if field not in TABLES])
+@pytest.mark.parametrize("key", [field for field in Settings._fields if field not in TABLES])
 def test_every_setting_is_explained_with_its_default(key: str) -> None:
     assert explained(key, TEXT) == getattr(Settings(), key)
 

@@ -7,7 +7,7 @@ machine it is read; a text is redacted and cut as the settings say for what is r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +22,7 @@ from engramdown.settings import EpisodeSettings
 __all__ = ["Encoder", "NewLine"]
 
 _BITS: Final = 30
-_FIELDS: Final = tuple(item.name for item in fields(Episode) if item.name not in ("seq", "more"))
+_FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
 _MS_PER_SECOND: Final = 1_000
 _US_PER_MS: Final = 1_000
 
@@ -94,7 +94,7 @@ class Encoder:
         if hidden(episode.role, text, self.settings) != text:
             text, length, payload = shown(episode.role, text, self.settings)
             name = payload[0] if payload else ""
-            episode = replace(episode, text=text, cut=length or episode.cut, payload=name)
+            episode = episode._replace(text=text, cut=length or episode.cut, payload=name)
         told = {name: getattr(episode, name) for name in _FIELDS}
         line, mark = encode(told, episode.more), f"{episode.seq} {episode.id}"
         event = "event" if episode.role == "event" else ""

@@ -149,7 +149,7 @@ def test_excluded_and_redacted_lines_leave_nothing() -> None:
         line(3, "user", "Hello"),
         line(4, "event", event="exclude", more={"of": [2]}),
     ]
-    talk[0] = replace(talk[0], text="", more={"redacted": {"sha256": "0"}})
+    talk[0] = talk[0]._replace(text="", more={"redacted": {"sha256": "0"}})
     assert compute("s", talk) == compute("s", [talk[2]])
 
 
