@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from engramdown.episodes.derived import Derived
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, Pointer, number, read_line, write_line
 from engramdown.episodes.ids import check_session_id, is_session_id
@@ -39,8 +40,6 @@ UNFINISHED: Final = "forgetting.json"
 
 _PATIENCE: Final = 10.0
 """Seconds to wait for writers: a person has asked, and nobody's turn waits for this."""
-_INDEX: Final = ("index.sqlite", "index.seal")
-_VECTORS: Final = "vectors.sqlite"
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -132,7 +131,7 @@ class Forgetting:
         self._event = event
         self._sessions = Sessions(episodes, disk)
         self._traces = Traces(episodes.parent, disk)
-        self._cache = episodes.parent / "cache"
+        self._derived = Derived(episodes, disk)
 
     def exclude(
         self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
@@ -173,8 +172,7 @@ class Forgetting:
             return Forgotten(action="redact", session=session, seqs=wanted, changed=False)
         told = self._told(intent, lines)
         if not dry_run:
-            with self._held():
-                self._intend(intent)
+            with self._begun(intent):
                 try:
                     self._empty(intent)
                 except (OSError, EngramdownError):
@@ -198,8 +196,7 @@ class Forgetting:
         )
         told = self._told(intent, episodes)
         if not dry_run:
-            with self._held():
-                self._intend(intent)
+            with self._begun(intent):
                 self._remove(intent)
                 self._clean(intent)
         return told
@@ -279,7 +276,18 @@ class Forgetting:
                     self._empty(left)
                 else:
                     self._remove(left)
+                self._derived.drop_index()
                 self._clean(left)
+            yield
+
+    @contextmanager
+    def _begun(self, intent: _Intent) -> Iterator[None]:
+        """Hold the lock, with the note written and an index that knows nothing of the session."""
+        self.finish()
+        # Prepared before the lock is held: writers do not wait for it.
+        with self._derived.without([intent.session]) as forget, self._held():
+            self._intend(intent)
+            forget()
             yield
 
     def _intend(self, intent: _Intent) -> None:
@@ -318,7 +326,7 @@ class Forgetting:
         self._disk.sync_folder(self._folder)
 
     def _clean(self, intent: _Intent) -> None:
-        """Remove what was derived from the lines, and then the note that this is to be done."""
+        """Remove what was made of the lines beside the index, and then the note about it."""
         if intent.action == "redact":
             read = self._disk.find(self._sessions.path(intent.session)) is not None
             episodes = self._read(intent.session) if read else ()
@@ -329,14 +337,7 @@ class Forgetting:
         for name in set(intent.payloads) - kept:
             for path in self._traces.payload(name):
                 self._disk.remove(path)
-        for name in self._disk.names(self._cache):
-            if name.startswith(_INDEX):
-                self._disk.remove(self._cache / name)
-        if self._disk.find(self._cache / _VECTORS) is not None:
-            # Imported here: without embeddings nothing of them is needed.
-            from engramdown.episodes.meaning.lane import forget_unsaid
-
-            forget_unsaid(self._folder, self._cache, self._disk)
+        self._derived.forget_unsaid()
         self._disk.remove(self._unfinished)
 
 

@@ -8,6 +8,7 @@ are appended under the lock of the transcripts, as every other program appends t
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -58,18 +59,25 @@ class Shelf:
             StoreError: If the session has been removed since it was looked at.
         """
         self.prepare()
-        for line in new:
-            if line.payload is not None:
-                self._payloads.keep(*line.payload)
+        self._keep(new)
         path = self.folder / f"{session}{SUFFIX}"
         log = SessionLog(path, self.disk, self._lock, durable=self.durable)
         first, rest = new[0].line, [line.line for line in new[1:]]
         try:
             if begins:
-                return log.append(rest, lambda: first) + len(rest) - 1
-            return log.append([first, *rest], lambda: _gone(path)) + len(rest)
+                last = log.append(rest, lambda: first) + len(rest) - 1
+            else:
+                last = log.append([first, *rest], lambda: _gone(path)) + len(rest)
         finally:
             log.close()
+        # Who redacts a line may have removed the same text before these lines referred to it.
+        self._keep(new)
+        return last
+
+    def _keep(self, new: Iterable[NewLine]) -> None:
+        for line in new:
+            if line.payload is not None:
+                self._payloads.keep(*line.payload)
 
     def prepare(self) -> None:
         """Make the folder, for the user alone."""

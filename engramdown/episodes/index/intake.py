@@ -20,7 +20,7 @@ from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk, Fact, freshness, 
 from engramdown.episodes.marks import marked
 from engramdown.episodes.words.folding import folded, speaking
 
-__all__ = ["Intake", "Known"]
+__all__ = ["WORDLESS", "Intake", "Known"]
 
 MARK: Final = 256
 """How many of the last bytes are looked at to see that a file has only grown."""
@@ -30,7 +30,8 @@ _NAME: Final = (
     "INSERT INTO names(name, speaks) VALUES (?, ?) "
     "ON CONFLICT DO UPDATE SET speaks = speaks OR excluded.speaks RETURNING number"
 )
-_EVENT: Final = ROLES.index("event")
+WORDLESS: Final = frozenset({ROLES.index("event"), BROKEN})
+"""The roles of lines that have no words in the index."""
 _RECALLED: Final = ROLES.index("memory_read")
 _SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
 
@@ -74,6 +75,12 @@ class Known:
         """Return what is known of a session."""
         row = connection.execute("SELECT * FROM sessions WHERE name = ?", (name,)).fetchone()
         return cls(*row) if row else cls(0, name)
+
+    def forget(self, connection: sqlite3.Connection) -> None:
+        """Drop all rows about the session; the words of its lines are none of them."""
+        connection.execute("DELETE FROM chunks WHERE session = ?", (self.number,))
+        connection.execute("DELETE FROM excluded WHERE session = ?", (self.number,))
+        connection.execute("DELETE FROM sessions WHERE number = ?", (self.number,))
 
 
 class Intake:
@@ -188,7 +195,7 @@ class Intake:
 
     def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Fact:
         """Return what is kept of a line; note its words, and its speaker if not ``noted``."""
-        if line.role not in (_EVENT, BROKEN):
+        if line.role not in WORDLESS:
             words = folded(line.text)
             if line.name and line.role in _SPEAKERS and line.name not in noted:
                 noted.add(line.name)

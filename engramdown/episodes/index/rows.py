@@ -80,6 +80,10 @@ class Chunk(NamedTuple):
         found = _FACT.unpack_from(self.facts, place * LENGTH)
         return found
 
+    def speakers(self) -> set[tuple[int, int]]:
+        """Return the role and the name's number of each line, once."""
+        return {fact[-2:] for fact in _FACT.iter_unpack(self.facts)}
+
     def range(self, place: int) -> tuple[int, int]:
         """Return where the line at ``place`` begins and ends in the file."""
         after = place + 1

@@ -16,7 +16,7 @@ from typing import Final
 
 __all__ = ["VERSION", "create", "tune"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 _WORDS: Final = (
     "CREATE VIRTUAL TABLE {} USING fts5"
@@ -25,7 +25,7 @@ _WORDS: Final = (
 _TABLES: Final = (
     "CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID",
     """CREATE TABLE sessions(
-        number INTEGER PRIMARY KEY,
+        number INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given again: others may remember it
         name TEXT NOT NULL UNIQUE,
         inode INTEGER NOT NULL,
         changed INTEGER NOT NULL,  -- of the file, nanoseconds

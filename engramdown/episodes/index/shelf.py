@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from engramdown.episodes.index.scan import Scan
     from engramdown.episodes.index.sqlite import Index
 
-__all__ = ["Shelf"]
+__all__ = ["FILE", "LOCK", "PART", "PATIENCE", "SEAL", "Shelf", "look", "note", "noted"]
 
 FILE: Final = "index.sqlite"
-_SEAL: Final = "index.seal"
-_LOCK: Final = "index.lock"
-_PART: Final = ".part"
-_PATIENCE: Final = 60.0
+SEAL: Final = "index.seal"
+LOCK: Final = "index.lock"
+PART: Final = ".part"
+PATIENCE: Final = 60.0
 """Seconds to wait while somebody else makes the index anew."""
 _LONG_LOG: Final = 4 * 1024 * 1024
 
@@ -54,7 +54,7 @@ class Shelf:
         self.cache = cache
         self._disk = disk
         self._threads = threading.RLock()
-        self._lock = FolderLock(cache / _LOCK, disk, _PATIENCE)
+        self._lock = FolderLock(cache / LOCK, disk, PATIENCE)
         self._process = disk.process()
         self._index: Index | None = None
         self._scan: Scan | None = None
@@ -113,7 +113,7 @@ class Shelf:
             if self._index is not None and now == self._noted() and now[:1] == self._seal[:1]:
                 self._seal = now
                 return self._index
-            self._leave()
+            self._drop()
             if not now or now != self._noted():
                 return self._make()
             return self._open(now)
@@ -130,9 +130,9 @@ class Shelf:
         from engramdown.episodes.index.sqlite import fresh
 
         for name in self._disk.names(self.cache):
-            if name.startswith(FILE) and name.endswith(_PART):
+            if name.startswith(FILE) and name.endswith(PART):
                 self._disk.remove(self.cache / name)
-        part = self.cache / f"{FILE}.{os.urandom(4).hex()}{_PART}"
+        part = self.cache / f"{FILE}.{os.urandom(4).hex()}{PART}"
         try:
             fresh(part, self.folder, self._disk)
             # What others still read keeps its own log; a log that is left would be taken for ours.
@@ -165,13 +165,13 @@ class Shelf:
         return self._index
 
     def _now(self) -> tuple[int, ...]:
-        return _look(self.cache / FILE, self._disk)
+        return look(self.cache / FILE, self._disk)
 
     def _noted(self) -> tuple[int, ...]:
-        return _read_seal(self.cache, self._disk)
+        return noted(self.cache, self._disk)
 
     def _note(self) -> None:
-        _write_seal(self.cache, self._disk)
+        note(self.cache, self._disk)
 
     def _tidy(self, index: Index) -> None:
         """Move what SQLite has in its log into the file, if that has become much."""
@@ -191,12 +191,19 @@ class Shelf:
             self._index.connection.close()
         self._index, self._closing, self._seal = None, None, ()
 
+    def _drop(self) -> None:
+        """Close what is no longer the index; the lock is held, which :func:`_let_go` would take."""
+        if self._closing is not None and self._index is not None:
+            self._closing.detach()
+            self._index.connection.close()
+        self._index, self._closing, self._seal = None, None, ()
+
     def _abandon(self) -> None:
         if self._closing is not None:
             self._closing.detach()
             _OTHERS.append(self._index)
         self._process = self._disk.process()
-        self._lock = FolderLock(self.cache / _LOCK, self._disk, _PATIENCE)
+        self._lock = FolderLock(self.cache / LOCK, self._disk, PATIENCE)
         self._threads = threading.RLock()
         self._index, self._closing, self._seal = None, None, ()
 
@@ -205,26 +212,28 @@ _OTHERS: Final[list[Index | None]] = []
 """Connections of the process that this one was forked from; to close them would end its locks."""
 
 
-def _look(path: Path, disk: EpisodeDisk) -> tuple[int, ...]:
+def look(path: Path, disk: EpisodeDisk) -> tuple[int, ...]:
     """Return what tells whether a file is as it was left; empty if there is none."""
     found = disk.find(path)
     return () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _read_seal(cache: Path, disk: EpisodeDisk) -> tuple[int, ...]:
-    parts = (disk.load(cache / _SEAL) or b"").split()
+def noted(cache: Path, disk: EpisodeDisk) -> tuple[int, ...]:
+    """Return how the index in ``cache`` was left, as :func:`look` tells it."""
+    parts = (disk.load(cache / SEAL) or b"").split()
     return tuple(int(part) for part in parts if part.isdigit())
 
 
-def _write_seal(cache: Path, disk: EpisodeDisk) -> None:
-    line = " ".join(str(part) for part in _look(cache / FILE, disk)).encode()
-    disk.publish(cache / _SEAL, line, durable=False, replace=True)
+def note(cache: Path, disk: EpisodeDisk) -> None:
+    """Note how the index in ``cache`` is left; the lock is held."""
+    line = " ".join(str(part) for part in look(cache / FILE, disk)).encode()
+    disk.publish(cache / SEAL, line, durable=False, replace=True)
 
 
 def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) -> None:
     """Move the log of SQLite into the file and note how the file is then; the lock is held."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    _write_seal(cache, disk)
+    note(cache, disk)
 
 
 def _let_go(
@@ -236,7 +245,7 @@ def _let_go(
     with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(1.0):
         log = disk.find(cache / f"{FILE}-wal")
         # Most who close it have only read, and leave the file as it is noted.
-        ours = log and log.st_size and _look(cache / FILE, disk) == _read_seal(cache, disk)
+        ours = log and log.st_size and look(cache / FILE, disk) == noted(cache, disk)
         with contextlib.suppress(*FAILURES):
             if ours:
                 _check_in(connection, cache, disk)

@@ -18,6 +18,7 @@ from zlib import crc32
 
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.index.rows import Chunk
 from engramdown.episodes.index.source import Unusable
 from engramdown.episodes.words.stems import stem
 from engramdown.errors import StoreError
@@ -127,8 +128,9 @@ class Upkeep:
         """Compare the names in the folder with those that are known."""
         found = watch.listing(self._folder)
         known = dict(self._run("SELECT name, inode FROM sessions"))
-        if known.keys() - found.keys():
-            raise Unusable
+        gone = known.keys() - found.keys()
+        if gone:
+            self._write(lambda: self._forget_silent(gone))
         names = [name for name, inode in found.items() if known.get(name) != inode]
         kept = watch.settled(moment)
 
@@ -140,6 +142,23 @@ class Upkeep:
             self._write(take)
         else:
             self._take_changed(self._watched)
+
+    def _forget_silent(self, names: Iterable[str]) -> None:
+        """Forget sessions that were removed because nothing was said in them.
+
+        Raises:
+            Unusable: If something was: its words cannot be told from others.
+        """
+        from engramdown.episodes.index.intake import WORDLESS, Known
+
+        for name in names:
+            known = Known.find(self._connection, name)
+            rows = self._run("SELECT * FROM chunks WHERE session = ?", (known.number,))
+            if any(role not in WORDLESS for row in rows for role, _ in Chunk(*row[1:]).speakers()):
+                raise Unusable
+            known.forget(self._connection)
+            self._watched.pop(name, None)
+        self._version = -1
 
     def _look_at_all(self) -> None:
         started = time.time()

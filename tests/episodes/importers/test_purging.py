@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
+import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.episode import Episode
+from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.export import as_json
 from engramdown.episodes.importers.finding import find_inputs
 from engramdown.episodes.importers.importing import Importer
 from engramdown.episodes.importers.purging import Purged, purge_import
+from engramdown.episodes.log import SessionLog
+from engramdown.episodes.meaning.spoken import digest_of
+from engramdown.episodes.meaning.vectors import Vectors
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
+from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings
 from tests.episodes.importers.shop import Shop, claude_line, write_lines
@@ -62,7 +71,7 @@ def test_a_purge_takes_its_source_and_nothing_else(shop: Shop) -> None:
     name = next(name for name in shop.sessions() if name.startswith("claude-code"))
     (shop.folder / f"{name}.torn-1").write_bytes(b"half a l")
     asked = purge_import(shop.folder, "claude-code", dry=True)
-    assert asked == Purged((name,), 3, 1, 1)
+    assert asked == Purged((name,), 3, frozenset({digest("z" * 3_000)}), 1)
     assert name in shop.sessions()
     assert purge_import(shop.folder, "claude-code") == asked
     assert [texts for texts in shop.texts() if "other" in texts] == [["other"]]
@@ -90,6 +99,127 @@ def test_what_was_made_of_the_sessions_goes_with_them(shop: Shop) -> None:
     assert EpisodicMemory(root).recall("native words")
 
 
+def test_a_purge_makes_no_index_anew(shop: Shop) -> None:
+    write_lines(shop.inbox / "a.jsonl", [claude_line(1, "marmalade")])
+    shop.bring()
+    record(shop, "native", "native words")
+    with closing(EpisodicMemory(shop.folder.parent)) as memory:
+        assert memory.recall("marmalade")
+    purge_import(shop.folder, "claude-code")
+    index = shop.folder.parent / CACHE / "index.sqlite"
+    inode = index.stat().st_ino
+    with closing(EpisodicMemory(shop.folder.parent)) as memory:
+        assert memory.recall("native words")
+        assert not memory.recall("marmalade")
+    assert index.stat().st_ino == inode
+
+
+def test_the_vectors_of_what_was_purged_go(shop: Shop) -> None:
+    write_lines(shop.inbox / "a.jsonl", [claude_line(1, "marmalade")])
+    shop.bring()
+    root = shop.folder.parent
+    EpisodicMemory(root).log("native", "user", "native words")
+    vectors = Vectors(root / CACHE, EpisodeDisk())
+    vectors.keep("m", [(digest_of(text), b"1234") for text in ("marmalade", "native words")])
+    purge_import(shop.folder, "claude-code")
+    left = vectors.each(lambda rows: [digest for _, digest, _ in rows])
+    assert left == [digest_of("native words")]
+
+
+def test_a_text_that_somebody_says_while_it_is_purged_stays(shop: Shop) -> None:
+    """No line that refers to it comes in between the look for others and the removal."""
+    write_lines(shop.inbox / "a.jsonl", [result(1, LONG)])
+    shop.bring()
+    memory = EpisodicMemory(shop.folder.parent)
+    remove = EpisodeDisk.remove
+    said: list[Pointer | None] = []
+
+    class Slow(EpisodeDisk):
+        def remove(self, path: Path) -> None:
+            if path.suffix == ".txt" and not said:
+                thread = threading.Thread(
+                    target=lambda: said.append(memory.log("native", "tool_result", LONG))
+                )
+                thread.start()
+                thread.join(0.3)
+                assert not said  # it waits for the lock
+                said.append(None)
+                remove(self, path)
+                return
+            remove(self, path)
+
+    purge_import(shop.folder, "claude-code", Slow())
+    while len(said) < 2:
+        time.sleep(0.01)
+    assert said[1] is not None
+    episode = memory.episode(said[1])
+    assert episode is not None
+    assert memory.whole(episode) == LONG
+
+
+def test_a_text_that_is_removed_while_it_is_imported_again_is_kept(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = record(shop, "native", LONG)
+    write_lines(shop.inbox / "a.jsonl", [result(1, LONG)])
+    append = SessionLog.append
+
+    def meanwhile(*arguments: Any) -> int:  # noqa: ANN401 - those of the method
+        monkeypatch.setattr(SessionLog, "append", append)
+        memory.forgetting().purge("native")
+        return append(*arguments)
+
+    monkeypatch.setattr(SessionLog, "append", meanwhile)
+    (brought,) = shop.bring().sessions
+    episode = memory.session(brought.session).episodes[1]
+    assert episode.cut == len(LONG)
+    assert memory.whole(episode) == LONG
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_purge_that_is_killed_at_any_change_is_finished_by_the_next(tmp_path: Path) -> None:
+    class Dying(EpisodeDisk):
+        left = 0
+
+        def _count(self) -> None:
+            if Dying.left == 0:
+                os._exit(9)
+            Dying.left -= 1
+
+        def remove(self, path: Path) -> None:
+            self._count()
+            super().remove(path)
+
+        def publish(self, path: Path, data: bytes, *, durable: bool, replace: bool = False) -> bool:
+            self._count()
+            return super().publish(path, data, durable=durable, replace=replace)
+
+    number, died = 0, True
+    while died:
+        shop = Shop(tmp_path / str(number))
+        write_lines(shop.inbox / "a.jsonl", [result(1, LONG + "z"), claude_line(2, "marmalade")])
+        write_lines(shop.inbox / "b.jsonl", [claude_line(1, "quince", sessionId="s2")])
+        shop.bring()
+        record(shop, "native", LONG)
+        with closing(EpisodicMemory(shop.folder.parent)) as memory:
+            assert memory.recall("marmalade")
+        child = os.fork()
+        if child == 0:
+            Dying.left = number
+            purge_import(shop.folder, "claude-code", Dying())
+            os._exit(0)
+        died = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+        purge_import(shop.folder, "claude-code")
+        with closing(EpisodicMemory(shop.folder.parent)) as memory:
+            assert list(shop.sessions()) == ["native"]
+            assert not memory.recall("marmalade quince")
+        cache = (shop.folder.parent / CACHE).iterdir()
+        assert b"marmalad" not in b"".join(path.read_bytes() for path in cache)
+        assert len(list(shop.folder.rglob("*.txt"))) == 1
+        number += 1
+    assert number > 8
+
+
 def test_what_was_purged_can_come_again(shop: Shop) -> None:
     write_lines(shop.inbox / "a.jsonl", [claude_line(1, "x")])
     shop.bring()
@@ -100,7 +230,7 @@ def test_what_was_purged_can_come_again(shop: Shop) -> None:
 
 
 def test_nothing_to_purge_is_nothing(shop: Shop) -> None:
-    assert purge_import(shop.folder, "anton") == Purged((), 0, 0, 0)
+    assert purge_import(shop.folder, "anton") == Purged((), 0, frozenset(), 0)
     assert not shop.folder.exists()
 
 

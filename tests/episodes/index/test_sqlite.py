@@ -154,7 +154,7 @@ def damaged(path: Path) -> None:
 def older(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 0")
-    shelf._write_seal(path.parent, EpisodeDisk())
+    shelf.note(path.parent, EpisodeDisk())
 
 
 HARM = (no_index, no_cache, no_seal, cut_short, emptied, no_sqlite, damaged, older)
@@ -192,7 +192,7 @@ def test_an_index_that_was_never_filled_is_none(root: Path) -> None:
         database.execute("DELETE FROM lists")
         database.execute("INSERT INTO words(words) VALUES ('delete-all')")
         database.commit()
-    shelf._write_seal(root / "cache", EpisodeDisk())
+    shelf.note(root / "cache", EpisodeDisk())
     with closing(memory(root)) as reader:
         assert answers(reader) == before
 
@@ -286,6 +286,28 @@ def test_a_file_that_was_replaced_cut_short_or_removed_is_read_again(root: Path)
         path.unlink()
         assert found(reader, "zeppelin") == []
         assert found(reader, "lake", session="s0")
+
+
+def test_a_session_that_ended_without_a_word_costs_no_new_index(root: Path) -> None:
+    with closing(memory(root)) as reader, closing(EpisodicMemory(root)) as writer:
+        before = answers(reader)
+        inode = index_of(root).stat().st_ino
+        name = writer.start_session()
+        writer.mark(name, "exclude")
+        assert answers(reader) == before
+        (root / "episodes" / f"{name}.jsonl").unlink()
+        assert answers(reader) == before
+        empty = writer.start_session()
+        assert answers(reader) == before
+        writer.end(empty)
+        assert not (root / "episodes" / f"{empty}.jsonl").exists()
+        later = writer.start_session()
+        writer.log(later, "user", "a boat called heron")
+        assert found(reader, "heron") == [f"{later}#1"]
+        assert index_of(root).stat().st_ino == inode
+        (root / "episodes" / f"{later}.jsonl").unlink()
+        assert answers(reader) == before
+        assert index_of(root).stat().st_ino != inode
 
 
 def test_a_file_that_was_changed_in_place_is_read_again(root: Path) -> None:
