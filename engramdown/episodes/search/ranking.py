@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
 from engramdown.episodes.words.cues import asks, says_i, says_number, says_time, says_wish
+from engramdown.episodes.words.dates import Dates
 from engramdown.episodes.words.query import Query
 
 __all__ = [
@@ -166,13 +167,20 @@ def rank(
         if coverage > sessions.get(key >> _SESSION, 0.0):
             sessions[key >> _SESSION] = coverage
     ranked = []
+    most = 1 + weights.session
+    dates = query.dates or None
     for key, coverage in covered.items():
         if coverage:
             lift = 1 + weights.session * sessions[key >> _SESSION] / best
-            score = coverage / best * lift / (1 + weights.session)
             mark = marks[key]
-            ranked.append(Ranked(key, score + _bonus(query, mark, weights), mark))
-    return _ordered(ranked)
+            bonus = weights.own if mark.own else 0.0
+            if mark.speaker in query.names:
+                bonus += weights.about
+            if dates is not None:
+                bonus = _dated(bonus, dates, mark.at, weights)
+            ranked.append((-(coverage / best * lift / most + bonus), -mark.at, key, mark))
+    ranked.sort()
+    return [Ranked(key, -score, mark) for score, _, key, mark in ranked]
 
 
 def worths(query: Query, holders: Iterable[int], total: int) -> list[float]:
@@ -192,32 +200,33 @@ def _covered(
 ) -> dict[int, float]:
     """Return how much of the question each candidate covers, with the help of its neighbours."""
     worth = worths(query, evidence.holders, evidence.total)
-    asked = list(zip(worth, evidence.keys, strict=True))
-    gains = {key: 1 / (1 + mark.length / weights.long) for key, mark in evidence.marks.items()}
-    covered = {}
-    for key in candidates:
-        own = gains[key]
-        help_ = 1 / (1 + (evidence.marks[key].length / weights.helped) ** 2)
-        total = 0.0
-        for each, keys in asked:
-            best = own if key in keys else 0.0
+    marks = evidence.marks
+    gains = {key: 1 / (1 + mark.length / weights.long) for key, mark in marks.items()}
+    covered = dict.fromkeys(candidates, 0.0)
+    helps = {key: 1 / (1 + (marks[key].length / weights.helped) ** 2) for key in covered}
+    for each, keys in zip(worth, evidence.keys, strict=True):
+        # From where the term stands to whom it helps: most candidates have it nowhere near.
+        best: dict[int, float] = {}
+        for key in marks.keys() & keys:
+            gain = gains[key]
+            if key in helps and gain > best.get(key, 0.0):
+                best[key] = gain
             for distance, near in weights.near:
-                if near * help_ <= best:
-                    break
-                if key + distance in keys:
-                    best = max(best, near * help_ * gains[key + distance])
-            total += each * best
-        covered[key] = total
+                helped = key - distance
+                if helped in helps:
+                    value = near * helps[helped] * gain
+                    if value > best.get(helped, 0.0):
+                        best[helped] = value
+        for key, value in best.items():
+            covered[key] += each * value
     return covered
 
 
-def _bonus(query: Query, mark: Mark, weights: Weights) -> float:
-    bonus = weights.own if mark.own else 0.0
-    if mark.speaker in query.names:
-        bonus += weights.about
-    if query.dates and query.dates.is_then(mark.at):
+def _dated(bonus: float, dates: Dates, at: float, weights: Weights) -> float:
+    """Return ``bonus`` with what is added for the time of a turn."""
+    if dates.is_then(at):
         bonus += weights.dated
-        bonus += weights.day if query.dates.is_that_day(mark.at) else 0.0
+        bonus += weights.day if dates.is_that_day(at) else 0.0
     return bonus
 
 

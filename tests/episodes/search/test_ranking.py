@@ -100,6 +100,13 @@ def test_neighbours_help_in_their_own_session_only() -> None:
     assert answer("kayak", told) == ["the kayak", "red"]
 
 
+def test_what_is_no_candidate_helps_and_does_not_come_itself() -> None:
+    query = read_query("kayak")
+    evidence, said = found(query, chat("the kayak", "yes", "a long way from here"))
+    chosen = [key for key, text in said.items() if text == "yes"]
+    assert [one.key for one in rank(query, evidence, chosen)] == chosen
+
+
 def test_neighbours_help_short_turns_more() -> None:
     told = chat("yes", "the kayak", "so " * 200)
     best = answer("kayak", told)
