@@ -44,6 +44,14 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run the whole suite on all processors, and a few files of it right here.
+
+    To start the workers takes longer than most files do.
+    """
+    return None if config.args_source == config.ArgsSource.TESTPATHS else 0
+
+
 @pytest.fixture(autouse=True)
 def isolated_home(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
