@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli import log_messages as said
 from engramdown.cli.layout import Line, line, table
 from engramdown.episodes.episode import Pointer
-from engramdown.episodes.pairing import answers
+from engramdown.episodes.pairing import paired
 
 if TYPE_CHECKING:
     # Only named here: who shows a session needs nothing of recall, and the other way round.
     from engramdown.episodes.episode import Episode
     from engramdown.episodes.recall import Hit
-    from engramdown.episodes.sessions import Transcript
 
-__all__ = ["Talk", "fact_lines", "found_lines", "talk_lines"]
+__all__ = ["Talk", "damage_lines", "fact_lines", "found_lines", "talk_lines"]
 
 _INDENT: Final = 2
 _ANSWER: Final = 4
@@ -85,21 +84,26 @@ class Talk:
             yield line((said.cut_off(left, pointer), "dim"), indent=indent)
 
 
-def talk_lines(transcript: Transcript, gap_minutes: float) -> Iterator[Line]:
-    """Yield the lines of a session; a result stands below the call that it answers."""
-    episodes = [each for each in transcript.episodes if each.event not in ("start", "end")]
-    answered = answers(episodes)
-    taken = frozenset(answered.values())
-    talk = Talk(transcript.id, gap_minutes)
-    for place, episode in enumerate(episodes):
-        if place in taken:
-            continue
+def talk_lines(session: str, episodes: Iterable[Episode], gap_minutes: float) -> Iterator[Line]:
+    """Yield the lines of ``session``, a result below the call that it answers.
+
+    No more of ``episodes`` is read than is shown.
+    """
+    talk = Talk(session, gap_minutes)
+    shown = (each for each in episodes if each.event not in ("start", "end"))
+    for episode, answer in paired(shown):
         yield from talk.lines(episode)
-        if place in answered:
-            yield from talk.lines(episodes[answered[place]], answer=True)
+        if answer is not None:
+            yield from talk.lines(answer, answer=True)
         elif episode.role == "tool_call":
             yield line((said.NO_RESULT, "dim"), indent=_INDENT)
-    yield from _damage(transcript)
+
+
+def damage_lines(malformed: int) -> Iterator[Line]:
+    """Yield what is to be said of lines that are no episodes, by their number."""
+    if malformed:
+        yield line()
+        yield line((said.passed_over(malformed), "warn"))
 
 
 def found_lines(hits: Iterable[Hit]) -> list[Line]:
@@ -120,9 +124,3 @@ def found_lines(hits: Iterable[Hit]) -> list[Line]:
 def fact_lines(facts: Iterable[tuple[str, str]]) -> Sequence[Line]:
     """Return what is known, name and value."""
     return table([fact for fact in facts if fact[1]], ("dim",))
-
-
-def _damage(transcript: Transcript) -> Iterator[Line]:
-    if transcript.malformed:
-        yield line()
-        yield line((said.passed_over(len(transcript.malformed)), "warn"))

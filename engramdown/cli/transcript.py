@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import click
@@ -27,11 +27,11 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.sessions import info_data
-from engramdown.cli.talk import fact_lines, talk_lines
+from engramdown.cli.talk import damage_lines, fact_lines, talk_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.episodes.episode import Episode, Pointer, write_line
-from engramdown.episodes.running import count
-from engramdown.episodes.sessions import SessionInfo, Transcript
+from engramdown.episodes.running import Tally, count
+from engramdown.episodes.sessions import Reading, SessionInfo
 
 __all__ = ["episode_data", "show"]
 
@@ -72,35 +72,38 @@ def episode_data(session: str, episode: Episode) -> dict[str, Any]:
 
 
 def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: bool) -> None:
-    transcript = transcripts.sessions.read(session)
-    if whole:
-        made = tuple(_whole(transcripts, episode) for episode in transcript.episodes)
-        transcript = replace(transcript, episodes=made)
     info = transcripts.sessions.info(session)
     if info is None:
-        raise RefusalError(said.nothing_in(session, len(transcript.malformed)))
+        malformed = len(transcripts.sessions.read(session).malformed)
+        raise RefusalError(said.nothing_in(session, malformed))
+    reading = transcripts.sessions.reading(session)
+    episodes = (_whole(transcripts, each) if whole else each for each in reading)
     if as_json:
-        output.print_json(_data(transcripts, info, transcript))
+        lines = [episode_data(session, each) for each in episodes]
+        facts = info_data(transcripts, info, _counted(transcripts, session))
+        output.print_json({**facts, "malformed": len(reading.malformed), "lines": lines})
     else:
-        _page(_lines(transcripts, info, transcript))
+        _page(chain(_head_lines(transcripts, info), _lines(transcripts, reading, episodes)))
 
 
-def _data(transcripts: Transcripts, info: SessionInfo, transcript: Transcript) -> dict[str, Any]:
-    tally = count(transcripts.sessions, transcripts.disk, info.id)
-    return {
-        **info_data(transcripts, info, tally),
-        "malformed": len(transcript.malformed),
-        "lines": [episode_data(info.id, each) for each in transcript.episodes],
-    }
+def _counted(transcripts: Transcripts, session: str) -> Tally:
+    return count(transcripts.sessions, transcripts.disk, session)
 
 
-def _lines(transcripts: Transcripts, info: SessionInfo, transcript: Transcript) -> Iterable[Line]:
-    tally = count(transcripts.sessions, transcripts.disk, info.id)
+def _head_lines(transcripts: Transcripts, info: SessionInfo) -> Iterator[Line]:
+    tally = _counted(transcripts, info.id)
     if info.title:
         yield line((info.title, "strong"))
     yield from fact_lines(said.session_facts(info, tally.turns, tally.episodes))
     yield line()
-    yield from talk_lines(transcript, transcripts.memory.settings.gap_minutes)
+
+
+def _lines(
+    transcripts: Transcripts, reading: Reading, episodes: Iterable[Episode]
+) -> Iterator[Line]:
+    """Yield the lines of a session as they are read: whoever looks at its beginning waits less."""
+    yield from talk_lines(reading.session, episodes, transcripts.memory.settings.gap_minutes)
+    yield from damage_lines(len(reading.malformed))
 
 
 def _whole(transcripts: Transcripts, episode: Episode) -> Episode:
@@ -112,12 +115,11 @@ def _whole(transcripts: Transcripts, episode: Episode) -> Episode:
 
 
 def _show_one(transcripts: Transcripts, pointer: Pointer, *, whole: bool, as_json: bool) -> None:
-    transcript = transcripts.sessions.read(pointer.session)
-    found = [each for each in transcript.episodes if each.seq == pointer.seq]
-    if not found:
+    episode = transcripts.sessions.episode(*pointer)
+    if episode is None:
+        transcript = transcripts.sessions.read(pointer.session)
         last = max((each.seq for each in transcript.episodes), default=0)
         raise RefusalError(said.no_episode(pointer, last))
-    (episode, *_) = found
     if whole and not as_json:
         _print_whole(_fetched(transcripts, pointer, episode).text)
         return

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from engramdown.episodes.episode import Episode, write_line
-from engramdown.episodes.pairing import answers
+from engramdown.episodes.pairing import paired
 
 __all__ = ["FORMAT_VERSION", "Whole", "as_json", "as_markdown"]
 
@@ -58,15 +58,13 @@ def as_json(session: str, episodes: Iterable[Episode], whole: Whole) -> dict[str
 def as_markdown(session: str, episodes: Iterable[Episode], whole: Whole) -> str:
     """Return a session as a page; see :func:`as_json` for the arguments."""
     found = list(episodes)
-    results = answers(found)
-    answered = set(results.values())
     parts = ["\n".join(_head(session, found))]
-    for place, episode in enumerate(found):
-        if place in answered or _is_frame(episode):
+    for episode, answer in paired(found):
+        if _is_frame(episode):
             continue
         parts += _section(episode, whole)
-        if place in results:
-            parts += _answer(found[results[place]], whole)
+        if answer is not None:
+            parts += _answer(answer, whole)
         elif episode.role == "tool_call":
             parts.append("*No result.*")
     return "\n\n".join(parts) + "\n"

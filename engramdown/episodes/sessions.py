@@ -7,7 +7,8 @@ line that is still being written is left for later.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,8 +19,9 @@ from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.log import SUFFIX
 from engramdown.errors import SessionNotFoundError, StoreError
 
-__all__ = ["SessionInfo", "Sessions", "Transcript", "lines"]
+__all__ = ["Reading", "SessionInfo", "Sessions", "Transcript", "lines"]
 
+_NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _PIECE: Final = 1024 * 1024
 _END_PIECE: Final = 8 * 1024
 # What says something about a session, not in it: an ended one stays ended.
@@ -128,18 +130,20 @@ class Sessions:
 
     def info(self, session: str) -> SessionInfo | None:
         """Return what is known of a session; ``None`` if it is not there or holds no episode."""
-        path = self.path(session)
         try:
-            first = next((read_line(line) for _, line in lines(self._disk, path)), None)
-            last = list(self._from_the_end(path))
+            descriptor = self._disk.open(self.path(session))
         except FileNotFoundError:
             return None
+        try:
+            size = self._disk.look(descriptor).st_size
+            first, last = self._ends(descriptor, size)
+        finally:
+            self._disk.close(descriptor)
         if not last:
             return None
         start = first or last[-1]
         said = {key: value for key, value in start.more.items() if isinstance(value, str)}
         ended = last[-1] if last[-1].event == "end" else None
-        found = self._disk.find(path)
         return SessionInfo(
             id=session,
             title=said.get("title", ""),
@@ -151,7 +155,7 @@ class Sessions:
             parent_call=said.get("parent_call", ""),
             source=said.get("source", ""),
             lines=last[0].seq,
-            size=found.st_size if found else 0,
+            size=size,
         )
 
     def read(self, session: str) -> Transcript:
@@ -160,43 +164,108 @@ class Sessions:
         Raises:
             SessionNotFoundError: If there is none of that id.
         """
-        episodes, malformed, unfinished = [], [], 0
-        try:
-            for offset, line in lines(self._disk, self.path(session)):
-                episode = read_line(line)
-                if episode is not None:
-                    episodes.append(episode)
-                elif line.endswith(b"\n"):
-                    malformed.append(offset)
-                else:
-                    unfinished = len(line)
-        except FileNotFoundError:
-            raise SessionNotFoundError(session, str(self.folder)) from None
+        reading = self.reading(session)
         return Transcript(
             id=session,
-            episodes=tuple(episodes),
-            malformed=tuple(malformed),
-            unfinished=unfinished,
+            episodes=tuple(reading),
+            malformed=tuple(reading.malformed),
+            unfinished=reading.unfinished,
         )
 
-    def _from_the_end(self, path: Path) -> Iterator[Episode]:
-        """Yield the last episodes, the last first, up to one that is no mark."""
-        descriptor = self._disk.open(path)
+    def reading(self, session: str) -> Reading:
+        """Return what reads a session one line after the other."""
+        return Reading(self._disk, self.path(session), session)
+
+    def episode(self, session: str, seq: int) -> Episode | None:
+        """Return the line of a session with this number, or ``None``; no line behind it is read.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        return self.reading(session).find(seq)
+
+    def _ends(self, descriptor: int, size: int) -> tuple[Episode | None, tuple[Episode, ...]]:
+        """Return the first line, and the last ones as :meth:`_from_the_end` does."""
+        head = self._disk.read(descriptor, 0, min(size, _END_PIECE))
+
+        def read(start: int, end: int) -> bytes:
+            # Most sessions are so short that this is all of them.
+            return head[start:end] if end <= len(head) else self._disk.read(descriptor, start, end)
+
+        length = len(head)
+        while (end := read(0, length).find(b"\n")) < 0 and length < size:
+            length *= 2
+        first = read_line(read(0, end if end >= 0 else length))
+        return first, tuple(_from_the_end(read, size))
+
+
+class Reading:
+    """A session that is read line by line, once.
+
+    Attributes:
+        session: Its id.
+        malformed: The offsets of the lines so far that are no episodes, in bytes.
+        unfinished: Bytes at the end that are no line yet, once that was reached.
+    """
+
+    def __init__(self, disk: EpisodeDisk, path: Path, session: str) -> None:
+        """Read ``path``, the file of ``session``."""
+        self.malformed: list[int] = []
+        self.unfinished = 0
+        self._disk = disk
+        self._path = path
+        self.session = session
+
+    def __iter__(self) -> Iterator[Episode]:
+        """Yield the episodes, in order, events included.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        for offset, line in self._lines():
+            episode = read_line(line)
+            if episode is not None:
+                yield episode
+            elif line.endswith(b"\n"):
+                self.malformed.append(offset)
+            else:
+                self.unfinished = len(line)
+
+    def find(self, seq: int) -> Episode | None:
+        """Return the first episode with this number, or ``None``."""
+        for _, line in self._lines():
+            # A line of ours says its number first: those of others need not be taken apart.
+            begins = _NUMBER.match(line)
+            if begins is None or int(begins[1]) == seq:
+                episode = read_line(line)
+                if episode is not None and episode.seq == seq:
+                    return episode
+        return None
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
         try:
-            end = self._disk.look(descriptor).st_size
-            size = _END_PIECE
-            rest = b""
-            while end > 0:
-                start = max(end - size, 0)
-                first, *others = (self._disk.read(descriptor, start, end) + rest).split(b"\n")
-                if start == 0:
-                    others, first = [first, *others], b""
-                for line in reversed(others):
-                    episode = read_line(line)
-                    if episode is not None:
-                        yield episode
-                        if episode.event not in _MARKS:
-                            return
-                rest, end, size = first, start, size * 2
-        finally:
-            self._disk.close(descriptor)
+            yield from lines(self._disk, self._path)
+        except FileNotFoundError:
+            raise SessionNotFoundError(self.session, str(self._path.parent)) from None
+
+
+def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Episode]:
+    """Yield the last episodes, the last first, up to one that is no mark.
+
+    Args:
+        read: Returns the bytes between two offsets.
+        size: Of the file.
+    """
+    end, length, rest = size, _END_PIECE, b""
+    while end > 0:
+        start = max(end - length, 0)
+        first, *others = (read(start, end) + rest).split(b"\n")
+        if start == 0:
+            others, first = [first, *others], b""
+        for line in reversed(others):
+            episode = read_line(line)
+            if episode is not None:
+                yield episode
+                if episode.event not in _MARKS:
+                    return
+        rest, end, length = first, start, length * 2

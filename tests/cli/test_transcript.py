@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 import pytest
 
 from engramdown.cli.layout import cells
+from engramdown.cli.talk import talk_lines
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 from tests.cli.conftest import Runner
@@ -252,6 +254,15 @@ def test_a_terminal_is_paged(child_env: dict[str, str], tmp_path: Path) -> None:
         assert terminal.end() == 0
     assert terminal.text.count("läng") == 1_000
     assert (tmp_path / "less").read_text(encoding="utf-8") == "FRX\n"
+
+
+def test_no_more_is_read_than_is_looked_at(memory: Path) -> None:
+    with closing(EpisodicMemory(memory.parent)) as talk:
+        for text in "abc":
+            talk.log("long", "user", text)
+        waiting = iter(talk.session("long").episodes)
+    assert next(talk_lines("long", waiting, 10)).parts[0].text == "#1"
+    assert [each.seq for each in waiting] == [2, 3]
 
 
 @pytest.mark.usefixtures("talk")
