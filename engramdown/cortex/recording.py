@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Unpack
 
 from engramdown.cortex.context import MemoryContext
 from engramdown.cortex.inert import one_line
@@ -21,7 +21,7 @@ __all__ = ["Recording"]
 _DEGRADED: Final = (
     "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
 )
-_LONGEST_REASON: Final = 200
+_LONGEST_REASON: Final = 400
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
 
 
@@ -44,6 +44,7 @@ class Recording:
         self._episodes = episodes
         self._open: list[tuple[str, str, float]] = []
         self._seen: MemoryContext | None = None
+        self._missed = ""
         self.id = ""
         if episodes is not None:
             episodes.tidy()
@@ -57,15 +58,13 @@ class Recording:
 
     def say(self, role: str, text: object, turn: int, name: str = "") -> Pointer | None:
         """Record what was said in a turn, and return where it stands, if it is written."""
-        if self._episodes is None:
-            return None
-        return self._episodes.log(self.id, role, text, turn=turn, name=name)
+        return self._log(role, text, turn=turn, name=name)
 
     def call(self, name: str, given: object, call: str, turn: int) -> str:
         """Record a tool call and return its id."""
         if self._episodes is not None:
             call = call or self._episodes.new_call()
-            self._episodes.log(self.id, "tool_call", given, name=name, call=call, turn=turn)
+            self._log("tool_call", given, name=name, call=call, turn=turn)
         self._open.append((name, call, time.monotonic()))
         return call
 
@@ -79,8 +78,7 @@ class Recording:
             passed = round((time.monotonic() - found[2]) * 1000, 3)
             ms = said.get("ms")
             said = {**said, "call": found[1], "ms": passed if ms is None else ms}
-        if self._episodes is not None:
-            self._episodes.log(self.id, "tool_result", output, **said)
+        self._log("tool_result", output, **said)
 
     def read(self, context: MemoryContext, turn: int) -> MemoryContext:
         """Record which memories a model is shown, if they changed, and tell it of trouble."""
@@ -92,19 +90,29 @@ class Recording:
                 "left_out": sum(len(part.left_out) for part in context.sections),
             }
             if shown:
-                self._episodes.log(self.id, "memory_read", "", turn=turn, meta=meta)
-        reason = one_line(self.trouble)[:_LONGEST_REASON]
+                self._log("memory_read", "", turn=turn, meta=meta)
+        reason = one_line(self.trouble or self._missed)[:_LONGEST_REASON]
+        self._missed = ""
         return context.degrade(_DEGRADED.format(reason)) if reason else context
 
     def wrote(self, receipts: Iterable[Receipt], turn: int) -> None:
         """Record what became memory, or waits to."""
         for receipt in receipts if self._episodes is not None else ():
-            if receipt.action in _WRITTEN and self._episodes is not None:
+            if receipt.action in _WRITTEN:
                 meta = {"action": receipt.action, "id": receipt.id, "scope": receipt.engram.scope}
-                text = receipt.engram.text
-                self._episodes.log(self.id, "memory_write", text, turn=turn, meta=meta)
+                self._log("memory_write", receipt.engram.text, turn=turn, meta=meta)
 
     def end(self, reason: str) -> None:
         """End the session."""
         if self._episodes is not None:
             self._episodes.end(self.id, reason)
+
+    def _log(self, role: str, text: object, **said: Unpack[Said]) -> Pointer | None:
+        """Record an episode; what is lost for good is kept in mind until a model was told of it."""
+        if self._episodes is None:
+            return None
+        pointer = self._episodes.log(self.id, role, text, **said)
+        found = self._episodes.trouble
+        if found is not None and (found.lost or not found.waiting):
+            self._missed = str(found)
+        return pointer

@@ -32,6 +32,7 @@ __all__ = [
     "read_line",
     "stamp",
     "stamp_of",
+    "words",
     "write_line",
 ]
 
@@ -56,7 +57,7 @@ EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 _MARK: Final = b"\xef\xbb\xbf"
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")
-_EMPTY: Final[tuple[object, ...]] = ("", (), [], {})
+_HOLDERS: Final = (str, tuple, list, dict)
 # json refuses more: such numbers are written in hexadecimal, such levels as an ellipsis.
 _BITS: Final = 10_000
 _LEVELS: Final = 100
@@ -244,11 +245,9 @@ def as_text(value: object) -> str:
     '{"cmd": "pytest", "limit": "inf"}'
     """
     if isinstance(value, str):
-        return joined(value)
-    try:
-        text = _READABLE.encode(value)
-    except (TypeError, ValueError, RecursionError):
-        text = ""
+        # What a class of the caller's makes of a text is not asked.
+        return joined(str.__str__(value))
+    text = _tried(_READABLE, value)
     return joined(_READABLE.encode(_plain(value, ())) if _may_be_deep(text) else text)
 
 
@@ -272,10 +271,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _json(record: Mapping[str, Any]) -> bytes:
-    try:
-        text = _COMPACT.encode(record)
-    except (TypeError, ValueError, RecursionError):
-        text = ""
+    text = _tried(_COMPACT, record)
     if _may_be_deep(text):
         record = {key: _plain(value, ()) for key, value in record.items()}
         text = _COMPACT.encode(record)
@@ -283,6 +279,14 @@ def _json(record: Mapping[str, Any]) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return _ESCAPED.encode(record).encode()
+
+
+def _tried(encoder: json.JSONEncoder, value: object) -> str:
+    """Return a value as JSON, or ``""`` if it cannot be said as it is."""
+    try:
+        return encoder.encode(value)
+    except Exception:  # noqa: BLE001 - code of the caller's: whatever it raises is its own
+        return ""
 
 
 def _may_be_deep(text: str) -> bool:
@@ -298,13 +302,16 @@ def _plain(value: object, above: tuple[int, ...]) -> object:
     if value is None or isinstance(value, bool | str | int | float):
         return _number(value) if isinstance(value, int | float) else value
     if not isinstance(value, Mapping | list | tuple | set | frozenset):
-        return _words(value)
+        return words(value)
     if id(value) in above or len(above) == _LEVELS:
         return _ELLIPSIS
     inside = (*above, id(value))
-    if isinstance(value, Mapping):
-        return {_words(key): _plain(item, inside) for key, item in value.items()}
-    return [_plain(item, inside) for item in value]
+    try:
+        if isinstance(value, Mapping):
+            return {words(key): _plain(item, inside) for key, item in value.items()}
+        return [_plain(item, inside) for item in value]
+    except Exception:  # noqa: BLE001 - a class of the caller's, or another thread changes it
+        return words(value)
 
 
 def _number(value: float) -> float | str:
@@ -313,7 +320,8 @@ def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def _words(value: object) -> str:
+def words(value: object) -> str:
+    """Return what an object says of itself; its type and why, if it cannot."""
     try:
         return str(value)
     except Exception as error:  # noqa: BLE001 - code of the caller's: whatever it raises is its own
@@ -321,7 +329,9 @@ def _words(value: object) -> str:
 
 
 def _is_there(value: object) -> bool:
-    return bool(value) or not (value is None or value is False or value in _EMPTY)
+    if isinstance(value, _HOLDERS):
+        return len(value) > 0
+    return value is not None and value is not False
 
 
 # ---- what may stand in a line ----

@@ -8,8 +8,8 @@ Reading creates nothing. Switched off, nothing is recorded and reading works.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 from engramdown.clock import nanoseconds
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import (
+    EVENTS,
     ROLES,
     VERSION,
     Episode,
@@ -25,22 +26,23 @@ from engramdown.episodes.episode import (
     encode,
     stamp,
     stamp_of,
+    words,
 )
 from engramdown.episodes.finder import FOLDER, Finder
 from engramdown.episodes.ids import check_session_id, episode_id, session_id
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import Item, Recorder
-from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
 from engramdown.episodes.showing import shown
-from engramdown.episodes.silence import Ended, Silence, end_silent
-from engramdown.episodes.trouble import Trouble
-from engramdown.errors import EngramdownError, InvalidSessionError
+from engramdown.errors import EngramdownError
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.forgetting import Forgetting
     from engramdown.episodes.meaning.embedding import Embedder
+    from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
+    from engramdown.episodes.silence import Ended
+    from engramdown.episodes.trouble import Trouble
 
 __all__ = ["FOLDER", "EpisodicMemory", "Said"]
 
@@ -102,7 +104,6 @@ class EpisodicMemory(Finder):
             self.folder, self._disk, durable=durable, start=self._start_line, lost=self._lost_line
         )
         self._checked: str | None = None
-        self._sessions = Sessions(self.folder, self._disk)
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
 
     # ---- recording ----
@@ -136,7 +137,7 @@ class EpisodicMemory(Finder):
         began = stamp_of(nanoseconds()) if at is None else stamp(at)
         more = {"parent": parent, "parent_call": parent_call, "source": source, "title": title}
         while True:
-            chosen = session or session_id(datetime.fromisoformat(began), secrets.randbits(16))
+            chosen = session or session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began, more)
             if not self.settings.enabled or self.recorder.begin(chosen, line) or session:
                 return chosen
@@ -156,26 +157,28 @@ class EpisodicMemory(Finder):
         """
         if not self.settings.enabled:
             return None
-        try:
-            if session != self._checked:
-                self._checked = check_session_id(session)
-            item = self._item(role, as_text(text), fields)
-        except (InvalidSessionError, ValueError, TypeError, OverflowError, AttributeError) as error:
-            self.recorder.refuse(error)
-            return None
+        item = self._made(session, lambda: self._item(role, as_text(text), fields))
         return None if item is None else self.recorder.put(session, item)
 
     def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
         """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
         if not self.settings.enabled:
             return None
-        return self.recorder.put(session, Item(self._event(event, fields)))
+        item = self._made(session, lambda: self._marking(event, fields))
+        return None if item is None else self.recorder.put(session, item)
 
     def end(self, session: str, reason: str = "finished", at: datetime | None = None) -> None:
         """End a session; nothing is left of one in which nothing was said. Never raises."""
-        if self.settings.enabled:
+        if not self.settings.enabled:
+            return
+
+        def ending() -> Item:
             when = None if at is None else stamp(at)
-            self.recorder.end(session, self._event("end", {"reason": reason}, when))
+            return Item(self._event("end", {"reason": reason}, when))
+
+        item = self._made(session, ending)
+        if item is not None:
+            self.recorder.end(session, item.line)
 
     def new_call(self) -> str:
         """Return an id that a tool call and its result can share."""
@@ -201,7 +204,7 @@ class EpisodicMemory(Finder):
             if self.settings.idle_minutes:
                 self._end_silent(self.settings.idle_minutes, "idle_timeout", TIDY_DAYS)
         except (OSError, EngramdownError) as error:
-            self.recorder.refuse(error)
+            self.recorder.refuse(str(error))
 
     def close_orphans(self, minutes: float = ORPHAN_MINUTES) -> Ended:
         """End the sessions whose program died: nobody has them open, and they are silent."""
@@ -215,6 +218,9 @@ class EpisodicMemory(Finder):
         """
         limit = self.settings.idle_minutes if minutes is None else minutes
         if limit <= 0:
+            # Imported here, as in _end_silent: most processes end nothing.
+            from engramdown.episodes.silence import Ended
+
             return Ended()
         before = self._ago(limit)
         for session in self.recorder.open_sessions():
@@ -240,8 +246,7 @@ class EpisodicMemory(Finder):
 
     def episode(self, pointer: Pointer) -> Episode | None:
         """Return the episode at a pointer, or ``None``."""
-        episodes = self.session(pointer.session).episodes
-        return next((each for each in episodes if each.seq == pointer.seq), None)
+        return self._sessions.episode(check_session_id(pointer.session), pointer.seq)
 
     def whole(self, episode: Episode) -> str:
         """Return the whole text of an episode; what it shows, if the whole was not kept."""
@@ -264,7 +269,34 @@ class EpisodicMemory(Finder):
 
         return Forgetting(self.folder, self._disk, self.recorder.lock, self._event)
 
+    @property
+    def _sessions(self) -> Sessions:
+        # Imported here: neither to record nor to recall must a session be read.
+        from engramdown.episodes.sessions import Sessions
+
+        return Sessions(self.folder, self._disk)
+
     # ---- lines ----
+
+    def _made(self, session: str, make: Callable[[], Item | None]) -> Item | None:
+        """Return what is to be recorded, if anything; what cannot be is counted, and said there."""
+        known = False
+        try:
+            if session != self._checked:
+                self._checked = check_session_id(session)
+            known = True
+            return make()
+        except Exception as error:  # noqa: BLE001 - arguments run code of the caller's
+            reason = words(error) or type(error).__name__
+            if known:
+                self.recorder.put(session, Item(self._lost_line(1, reason)))
+            self.recorder.refuse(reason)
+            return None
+
+    def _marking(self, event: str, fields: Mapping[str, Any]) -> Item:
+        if event not in EVENTS:
+            raise ValueError(f"{event!r} is no event; use one of {', '.join(EVENTS)}")
+        return Item(self._event(event, fields))
 
     def _item(self, role: str, text: str, fields: Said) -> Item | None:
         if role not in ROLES or role == "event":
@@ -275,7 +307,7 @@ class EpisodicMemory(Finder):
         at, now = fields.get("at"), nanoseconds()
         known: dict[str, Any] = {
             "ts": stamp_of(now) if at is None else stamp(at),
-            "id": episode_id(now // 1_000_000, secrets.randbits(30)),
+            "id": episode_id(now // 1_000_000, _random(30)),
             "role": role,
             "text": said,
         }
@@ -299,10 +331,12 @@ class EpisodicMemory(Finder):
         return encode(known, more)
 
     def _new_id(self) -> str:
-        return episode_id(nanoseconds() // 1_000_000, secrets.randbits(30))
+        return episode_id(nanoseconds() // 1_000_000, _random(30))
 
     def _end_silent(self, minutes: float, reason: str, days: float | None = None) -> Ended:
         """End silent sessions, of all or only of those that were written to in the last days."""
+        from engramdown.episodes.silence import Ended, Silence, end_silent
+
         if not self.settings.enabled or self._disk.find(self.folder) is None:
             return Ended()
         lock = self.recorder.lock
@@ -313,3 +347,8 @@ class EpisodicMemory(Finder):
     def _ago(self, minutes: float) -> str:
         now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
         return stamp(now - timedelta(minutes=minutes))
+
+
+def _random(bits: int) -> int:
+    """Return a number of at most 32 random bits; secrets does the same, but takes long to load."""
+    return int.from_bytes(os.urandom(4)) >> (32 - bits)

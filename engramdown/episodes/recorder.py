@@ -10,15 +10,14 @@ it here, and a small file beside the transcripts says it to other processes.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.episodes.disk import EpisodeDisk
@@ -39,13 +38,11 @@ LOCK_TIMEOUT: Final = 1.0
 _IMPATIENT: Final = 0.02
 """The same while something waits already, so that a lock that is stuck slows no turn down."""
 _OPEN_FILES: Final = 32
-_REMARK_AFTER: Final = 1.0
 
 _Failure = (OSError, EngramdownError)
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """An episode on its way.
 
     Attributes:
@@ -62,12 +59,14 @@ class Item:
         return len(self.line) + (len(self.payload[1]) if self.payload else 0)
 
 
-@dataclass(slots=True)
 class _Waiting:
     """What waits to be written to one session."""
 
-    items: list[Item] = field(default_factory=list)
-    lost: int = 0
+    def __init__(self) -> None:
+        """Let nothing wait."""
+        self.items: list[Item] = []
+        self.lost = 0
+        self.start: bytes | None = None
 
 
 class Recorder:
@@ -132,8 +131,8 @@ class Recorder:
                 self._make_folder()
                 return self._log(session).begin(lambda: line, LOCK_TIMEOUT)
             except _Failure as error:
+                self._waiting.setdefault(session, _Waiting()).start = line
                 self._failed(error)
-                self._waiting.setdefault(session, _Waiting())
                 return True
 
     def end(self, session: str, line: bytes) -> None:
@@ -146,7 +145,10 @@ class Recorder:
                 self._take_in(waiting, Item(line))
                 return
             try:
-                self._log(session).end(lambda: line, partial(self._start, session))
+                log = self._log(session)
+                # Where there is no file nothing was said, and none is made to end it.
+                if self._disk.find(log.path) is not None:
+                    log.end(lambda: line, partial(self._start, session))
             except _Failure as error:
                 self._take_in(self._waiting.setdefault(session, _Waiting()), Item(line))
                 self._failed(error)
@@ -177,11 +179,11 @@ class Recorder:
         with self._entered():
             self._close(session)
 
-    def refuse(self, error: Exception) -> None:
-        """Count an episode that could not even be tried."""
+    def refuse(self, reason: str) -> None:
+        """Count what could not even be tried."""
         with self._entered():
             self.failures += 1
-            self._refused = str(error)
+            self._refused = reason
 
     @property
     def trouble(self) -> Trouble | None:
@@ -206,7 +208,6 @@ class Recorder:
         self._logs: dict[str, SessionLog] = {}
         self._waiting: dict[str, _Waiting] = {}
         self._reason = self._refused = self._since = ""
-        self._marked = 0.0
         self._made = False
 
     def _write(self, session: str, items: list[Item], timeout: float) -> int:
@@ -216,7 +217,7 @@ class Recorder:
         for payload in payloads:
             self._payloads.keep(*payload)
         lines = [item.line for item in items]
-        log, start = self._log(session), partial(self._start, session)
+        log, start = self._log(session), partial(self._first, session)
         try:
             seq = log.append(lines, start, timeout)
         except FileNotFoundError:  # somebody removed the folder
@@ -228,8 +229,13 @@ class Recorder:
                 # Who redacts a line may have removed the same text before this line referred to it.
                 self._payloads.keep(*payload)
         except _Failure as error:
-            self.refuse(error)
+            self.refuse(str(error))
         return seq
+
+    def _first(self, session: str) -> bytes:
+        """Return the line that begins a session: one that could not be written, or a new one."""
+        waiting = self._waiting.get(session)
+        return self._start(session) if waiting is None or waiting.start is None else waiting.start
 
     def _log(self, session: str) -> SessionLog:
         log = self._logs.get(session)
@@ -287,17 +293,13 @@ class Recorder:
 
     def _failed(self, error: Exception) -> None:
         self.failures += 1
-        self._reason = str(error)
+        self._reason = str(error) or type(error).__name__
         self._since = self._since or moment()
         _IN_TROUBLE.add(self)
-        now = time.monotonic()
-        if now - self._marked >= _REMARK_AFTER:
-            self._marked = now
-            self._mark()
+        self._mark()
 
     def _recovered(self) -> None:
         self._reason = self._since = ""
-        self._marked = 0.0
         _IN_TROUBLE.discard(self)
         try:
             self._disk.remove(self.folder / marker(self._process))
@@ -317,10 +319,8 @@ class Recorder:
             return
         data = json.dumps(trouble.data()).encode() + b"\n"
         path = self.folder / marker(self._process)
-        try:
+        with contextlib.suppress(*_Failure):
             self._disk.publish(path, data, durable=False, replace=True)
-        except _Failure:
-            self._marked = 0.0
 
 
 # Whoever is in here has something that waits: it must not go with the last reference to it.

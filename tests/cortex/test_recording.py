@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, MemoryContext, Session
+from engramdown.episodes import recorder
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError
@@ -240,6 +241,31 @@ class TestDegraded:
             "four",
             "five",
         ]
+
+    def test_the_next_turn_tells_of_what_was_lost_meanwhile(
+        self, cortex: Cortex, disk: FaultyDisk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recorder, "QUEUE_ITEMS", 1)
+        with cortex.session() as session:
+            session.begin_turn("hello")
+            disk.faults = [Fault("write", name=".jsonl", times=3)]
+            for text in "abc":
+                session.scratchpad(text)
+            session.end_turn("done")
+            assert session.degraded == ""
+            assert "2 episodes lost" in session.begin_turn("go on").degraded
+            session.end_turn("yes")
+            assert session.begin_turn("and now").degraded == ""
+
+    def test_what_waited_and_was_written_is_no_trouble(
+        self, cortex: Cortex, disk: FaultyDisk
+    ) -> None:
+        with cortex.session() as session:
+            session.begin_turn("hello")
+            disk.faults = [Fault("write", name=".jsonl", times=1)]
+            session.end_turn("done")
+            assert session.degraded
+            assert session.begin_turn("go on").degraded == ""
 
     def test_also_where_there_is_no_memory_yet(self, cortex: Cortex, disk: FaultyDisk) -> None:
         disk.faults = [Fault("make_folder", errno.EROFS)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -32,6 +32,16 @@ HEAD: dict[str, Any] = {
     "role": "user",
     "text": "hello",
 }
+
+
+def fail(*_: object) -> Any:  # noqa: ANN401 - it returns nothing
+    """Raise, as looking into something does that another thread changes."""
+    raise ZeroDivisionError
+
+
+Moody: Final = type("Moody", (dict,), {"items": fail, "__iter__": fail, "__str__": fail})
+MoodyList: Final = type("MoodyList", (list,), {"__iter__": fail, "__str__": fail})
+Loud: Final = type("Loud", (str,), {"__str__": fail, "isascii": fail})
 
 
 def line(**changed: object) -> bytes:
@@ -206,6 +216,19 @@ class TestValues:
                 raise LookupError
 
         assert as_text([Shy()]) == '["<Shy: LookupError>"]'
+
+    @pytest.mark.parametrize(
+        "value", [Moody(a=1), [Moody(a=1)], {"a": Moody(a=1)}, MoodyList([1])], ids=repr
+    )
+    def test_what_cannot_be_looked_into_is_named(self, value: object) -> None:
+        assert "ZeroDivisionError" in as_text(value)
+        rest = {key: said for key, said in HEAD.items() if key != "seq"} | {"meta": value}
+        line = number(1, encode(rest, {}))
+        assert b"ZeroDivisionError" in line
+        assert read_line(line) is not None
+
+    def test_a_text_of_another_class_is_its_letters(self) -> None:
+        assert as_text(Loud("a")) == "a"
 
     def test_a_pair_of_surrogates_is_the_character_that_it_means(self) -> None:
         assert as_text("\ud83d\ude00") == joined("\ud83d\ude00") == "\U0001f600"

@@ -281,6 +281,57 @@ class TestNeverInTheWay:
         assert memory.session("s").episodes[-1].text == "b"
         assert memory.session("s").malformed == ()
 
+    @pytest.mark.parametrize(
+        "session", ["../x", "CON", "A", "", "a/b", "\0", "\ud800", 5, []], ids=repr
+    )
+    def test_an_id_that_is_no_file_name_reaches_no_file(self, tmp_path: Path, session: str) -> None:
+        memory = EpisodicMemory(tmp_path / "root")
+        assert memory.log(session, "user", "a") is None
+        assert memory.mark(session, "exclude") is None
+        memory.end(session)
+        assert memory.recorder.failures == 3
+        assert memory.trouble is not None
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_an_argument_raises_is_said_in_the_transcript(
+        self, memory: EpisodicMemory
+    ) -> None:
+        class Shy:
+            def __bool__(self) -> bool:
+                raise ZeroDivisionError("shy")
+
+            def __eq__(self, other: object) -> bool:
+                raise LookupError
+
+            __hash__ = None  # type: ignore[assignment] # as it goes with __eq__
+
+            def __repr__(self) -> str:
+                raise LookupError
+
+        memory.log("s", "user", "a")
+        assert memory.log("s", Shy(), "b") is None  # type: ignore[arg-type] # that is the case
+        assert "LookupError" in str(memory.trouble)
+        assert memory.mark("s", Shy()) is None  # type: ignore[arg-type] # the same
+        assert memory.mark("s", "finish") is None
+        memory.end("s", at=Shy())  # type: ignore[arg-type] # the same
+        assert memory.log("s", "user", "c", name=Shy()) is not None  # type: ignore[arg-type] # here, too
+        found = memory.session("s")
+        assert [each.event or each.text for each in found.episodes] == [
+            "start",
+            "a",
+            *["lost"] * 4,
+            "c",
+        ]
+        assert "'finish' is no event" in str(found.episodes[4].more["reason"])
+        assert memory.recorder.failures == 4
+        assert memory.trouble is None
+
+    def test_ending_what_was_never_begun_makes_nothing(self, tmp_path: Path) -> None:
+        memory = EpisodicMemory(tmp_path / "root")
+        memory.end("s")
+        assert memory.trouble is None
+        assert list(tmp_path.iterdir()) == []
+
     def test_switched_off_nothing_is_recorded(self, tmp_path: Path) -> None:
         EpisodicMemory(tmp_path).log("old", "user", "a")
         before = sorted(tmp_path.rglob("*"))

@@ -86,12 +86,14 @@ def test_what_waits_keeps_its_time_and_id(memory: EpisodicMemory, disk: FaultyDi
 def test_a_session_that_cannot_begin_begins_later(tmp_path: Path) -> None:
     disk = FaultyDisk(Fault("make_folder", errno.EROFS, times=2))
     memory = EpisodicMemory(tmp_path, disk=disk)
-    session = memory.start_session(title="CI")
+    session = memory.start_session(title="CI", parent="above", parent_call="c1")
     assert "Read-only" in str(memory.trouble)
     assert memory.log(session, "user", "a") is None
     assert disk.landed == 2
     assert memory.log(session, "user", "b") == (session, 2)
     assert said(memory, session) == ["a", "b"]
+    (info,) = memory.sessions()
+    assert (info.title, info.parent, info.parent_call) == ("CI", "above", "c1")
 
 
 def test_a_session_in_trouble_ends_when_it_can(memory: EpisodicMemory, disk: FaultyDisk) -> None:
@@ -182,6 +184,14 @@ def test_other_processes_see_it(memory: EpisodicMemory, disk: FaultyDisk) -> Non
     disk.faults = []
     memory.log("s", "user", "b")
     assert find_trouble(memory.folder, EpisodeDisk()) == []
+
+
+def test_others_see_how_many_wait(memory: EpisodicMemory, disk: FaultyDisk) -> None:
+    disk.faults = [Fault("write", name="s.jsonl")]
+    for number in range(1, 6):
+        memory.log("s", "user", "a")
+        ((_, trouble),) = find_trouble(memory.folder, EpisodeDisk())
+        assert trouble.waiting == number
 
 
 def test_what_goes_with_a_process_is_seen_by_others(
