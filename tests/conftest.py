@@ -40,7 +40,7 @@ settings.register_profile("default", _PATIENT, max_examples=60)
 settings.register_profile("ci", _PATIENT, max_examples=200, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-# A shell starts what runs in the background deaf to Ctrl-C, and so would be every program of a test.
+# A shell starts what runs in the background deaf to Ctrl-C; so would be every program of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -12,10 +12,8 @@ from datetime import date
 from typing import Final
 
 from engramdown.cortex.annotations import day, metadata_findings
-from engramdown.cortex.claims import Mark, read
 from engramdown.cortex.damage import SOUL, Sheet, damage
 from engramdown.cortex.findings import Finding
-from engramdown.cortex.similarity import Rewordings
 from engramdown.engram import Scope
 from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.entry import Entry
@@ -27,11 +25,13 @@ from engramdown.hippocampus.filing import (
     RULES,
     as_entry,
 )
+from engramdown.likeness.claims import Mark, read
+from engramdown.likeness.similarity import Rewordings
 
 __all__ = ["check", "in_order"]
 
 _ORDER: Final = (PROFILE, SOUL, RULES, LESSONS)
-# Texts that differ in one of these are never the same, see engramdown.cortex.similarity.
+# Texts that differ in one of these are never the same, see engramdown.likeness.similarity.
 _MARKS: Final[tuple[Mark, ...]] = ("number", "version", "path")
 _LAST: Final = (PENDING, ARCHIVE)
 

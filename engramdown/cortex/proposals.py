@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.pending import Operation, Pending, Queue
-from engramdown.cortex.similarity import Rewordings
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
+from engramdown.likeness.similarity import Rewordings
 
 __all__ = ["Proposal", "describe"]
 

@@ -20,9 +20,9 @@ from math import log
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from engramdown.cortex.words import same_word, word_key
 from engramdown.engram import Confidence
 from engramdown.hippocampus.entry import Entry
+from engramdown.likeness.forms import same_word, word_key
 from engramdown.words import STOP_WORDS, spaced
 
 __all__ = ["HALF_LIFE", "Hit", "Index"]

@@ -16,19 +16,16 @@ from heapq import nlargest
 from itertools import accumulate, pairwise
 from typing import Final, Literal
 
-from engramdown.cortex.claims import LONGEST, OPPOSITES, Claim, read
-from engramdown.cortex.words import same_word, word_key
-from engramdown.engram import Engram, fact_key, fold
-from engramdown.hippocampus.entry import Entry
+from engramdown.engram import fold
+from engramdown.likeness.claims import LONGEST, OPPOSITES, Claim, read
+from engramdown.likeness.forms import same_word, word_key
 
 __all__ = [
-    "Contradictions",
     "Rewordings",
-    "contradiction",
     "differs_in_substance",
     "in_full",
+    "is_contrary",
     "is_rewording",
-    "nearest",
     "similarity",
 ]
 
@@ -37,13 +34,11 @@ __all__ = [
 _WORDS_PER_ADDITION: Final = 3
 # From so many words on, an order like C D A B comes from moving a phrase, not from turning a claim.
 _PHRASES: Final = 4
-_NEAR: Final = 0.5
 _LOOKED_AT: Final = 40
 _LETTERS_PER_WORD: Final = 8
 # What a contradiction may differ in. Whoever differs in a name or a path speaks of another thing.
 _CONTRADICTING: Final = frozenset({"a negation", "opposites", "a number", "a version"})
 _MARKS: Final[tuple[Literal["number", "version", "path"], ...]] = ("number", "version", "path")
-_OTHER_KIND: Final = {"always": "never", "never": "always"}
 _NONE: Final[frozenset[str]] = frozenset()
 
 _Difference = tuple[str, set[str] | frozenset[str], set[str] | frozenset[str]]
@@ -85,19 +80,6 @@ def similarity(a: str, b: str) -> float:
     return _pair(a, b).similarity()
 
 
-def nearest(text: str, entries: Sequence[Entry]) -> tuple[Entry, float] | None:
-    """Return the entry that is most like ``text`` and its :func:`similarity`, at least 0.5.
-
-    The first of several that are equally near.
-    """
-    best, score = None, 0.0
-    for at in Rewordings(entry.text for entry in entries).likely(text):
-        found = similarity(text, entries[at].text)
-        if found > score:
-            best, score = entries[at], found
-    return (best, score) if best is not None and score >= _NEAR else None
-
-
 def in_full(text: str, kind: str) -> str:
     """Return ``text`` with the *never* that its heading says for it, and no *always* before it.
 
@@ -110,13 +92,20 @@ def in_full(text: str, kind: str) -> str:
     return rest if first.casefold() == "always" and rest.strip() else text
 
 
-def contradiction(engram: Engram, entries: Iterable[Entry]) -> Entry | None:
-    """Return the first entry of a person's that ``engram`` contradicts, if there is one.
+def is_contrary(a: str, b: str) -> bool:
+    """Whether two texts make the same claim but for one negation, opposite, number or version.
 
-    It does when it is the same text under *always* instead of *never* or the other way round,
-    another value of a keyed fact, or the same claim with another number, version or negation.
+    >>> is_contrary("Deploy on Fridays", "Never deploy on Fridays")
+    True
+    >>> is_contrary("Deploy on Fridays", "Deploy with care")
+    False
     """
-    return Contradictions(entries).find(engram)
+    pair = _pair(a, b)
+    found = list(pair.differences())
+    if len(found) != 1 or not pair.agrees():
+        return False
+    what, left, right = found[0]
+    return what in _CONTRADICTING and len(left) <= 1 and len(right) <= 1
 
 
 class Rewordings:
@@ -193,44 +182,6 @@ class Rewordings:
                     yield earlier, later
             for key in mine:
                 holders.setdefault(key, []).append(later)
-
-
-class Contradictions:
-    """What a person wrote or confirmed, to find what one engram after another contradicts."""
-
-    __slots__ = ("_facts", "_rules", "_said", "_theirs")
-
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        """Take the ``entries``; those of nobody in particular do not count."""
-        self._theirs = [entry for entry in entries if entry.by_person]
-        self._said = Rewordings(entry.text for entry in self._theirs)
-        self._rules: dict[tuple[str, str], int] = {}
-        self._facts: dict[str, list[int]] = {}
-        for at, entry in enumerate(self._theirs):
-            if entry.kind in _OTHER_KIND:
-                self._rules.setdefault((entry.kind, entry.fold), at)
-            elif entry.kind == "profile" and (key := fact_key(entry.text)):
-                self._facts.setdefault(key, []).append(at)
-
-    def find(self, engram: Engram) -> Entry | None:
-        """Return the first entry that ``engram`` contradicts, see :func:`contradiction`."""
-        outright = self._outright(engram)
-        if outright is not None:
-            return self._theirs[outright]
-        said = in_full(engram.text, engram.kind)
-        near = (self._theirs[at] for at in self._said.near(said))
-        contrary = (entry for entry in near if _contrary(said, in_full(entry.text, entry.kind)))
-        return next(contrary, None)
-
-    def _outright(self, engram: Engram) -> int | None:
-        """Return the same text under the opposite heading, or another value of the same key."""
-        if engram.kind in _OTHER_KIND:
-            return self._rules.get((_OTHER_KIND[engram.kind], fold(engram.text)))
-        if engram.kind != "profile":
-            return None
-        facts = self._facts.get(fact_key(engram.text), ())
-        said = fold(engram.text)
-        return next((at for at in facts if self._theirs[at].fold != said), None)
 
 
 class _Pair:
@@ -377,15 +328,6 @@ def _holds(text: str, keys: Sequence[str], enough: int) -> bool:
 
 def _count_in(keys: Iterable[str], text: str) -> int:
     return sum(key in text for key in keys)
-
-
-def _contrary(a: str, b: str) -> bool:
-    pair = _pair(a, b)
-    found = list(pair.differences())
-    if len(found) != 1 or not pair.agrees():
-        return False
-    what, left, right = found[0]
-    return what in _CONTRADICTING and len(left) <= 1 and len(right) <= 1
 
 
 def _index_opposites() -> dict[str, frozenset[str]]:

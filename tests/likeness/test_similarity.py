@@ -1,4 +1,4 @@
-"""`engramdown.cortex.similarity` and `claims`: the same claim in other words, and its opposite.
+"""`engramdown.likeness.similarity` and `claims`: the same claim in other words, and its opposite.
 
 `rewordings_tuning.tsv` and `rewordings_held_out.tsv` are pairs labelled by hand before any code
 was written: label, what the pair tries, and the two texts. Nothing was tuned on the second.
@@ -12,19 +12,15 @@ from typing import Final
 import pytest
 from hypothesis import given
 
-from engramdown.cortex import claims
-from engramdown.cortex.claims import LONGEST, read
-from engramdown.cortex.similarity import (
-    Rewordings,
-    contradiction,
+from engramdown.engram import Engram, Kind
+from engramdown.likeness import claims
+from engramdown.likeness.claims import LONGEST, read
+from engramdown.likeness.similarity import (
     differs_in_substance,
     is_rewording,
-    nearest,
     similarity,
 )
-from engramdown.engram import Engram, Kind
-from engramdown.hippocampus.entry import Entry
-from tests.cortex.entries import any_text, entry
+from tests.cortex.entries import any_text
 
 HERE: Final = Path(__file__).parent
 
@@ -138,124 +134,5 @@ def test_similarity_is_the_share_of_words() -> None:
     assert similarity("", "") == 0
 
 
-def test_the_nearest_is_the_one_with_most_words_in_common() -> None:
-    entries = [entry("Use tabs"), entry("Retry 3 times"), entry("Retry five times")]
-    assert nearest("Retry 5 times", entries) == (entries[2], 1.0)
-    assert nearest("Retry 7 times", entries) == (entries[1], 4 / 6)
-
-
-@pytest.mark.parametrize("text", ["Ask the user", "", "Retry uploads to the mirror"])
-def test_nothing_is_near(text: str) -> None:
-    assert nearest(text, [entry("Use tabs"), entry("Retry on Mondays for Ada")]) is None
-
-
-class TestRewordings:
-    """Many texts at once."""
-
-    def test_all_that_say_the_same_are_found_in_order(self) -> None:
-        known = Rewordings(["Don't use pip", "Use pip", "Never use pip", "Nie pip"])
-        assert list(known.matches("never use Pip!")) == [0, 2, 3]
-        assert known.find("Use tabs") is None
-
-    def test_pairs_name_the_earlier_first(self) -> None:
-        known = Rewordings(["Never use pip", "Use tabs", "Don't use pip", "Use pip", "pip: never"])
-        assert list(known.pairs()) == [(0, 2), (0, 4), (2, 4)]
-
-    def test_a_text_without_words_is_compared_with_all(self) -> None:
-        assert Rewordings(["???", "Use tabs"]).find("???") == 0
-
-    def test_the_quick_way_finds_what_comparing_all_finds(self) -> None:
-        known = Rewordings([text for _, a, b in pairs("tuning") for text in (a, b)])
-        slowly = {
-            (earlier, later)
-            for later, text in enumerate(known.texts)
-            for earlier in range(later)
-            if is_rewording(known.texts[earlier], text)
-        }
-        assert set(known.pairs()) == slowly
-        assert all(earlier in known.matches(known.texts[later]) for earlier, later in slowly)
-
-
 def said(text: str, kind: Kind = "always") -> Engram:
     return Engram(text, kind, "project")
-
-
-class TestContradiction:
-    """What would go against a person."""
-
-    @pytest.mark.parametrize(
-        "new, known",
-        [
-            pytest.param(said("Use pip."), entry("use pip", kind="never"), id="other-kind"),
-            pytest.param(
-                said("Name: Bob", "profile"), entry("Name: Ada", kind="profile"), id="other-value"
-            ),
-            pytest.param(
-                said("Deploy on Fridays"), entry("Never deploy on Fridays"), id="negation"
-            ),
-            pytest.param(
-                said("Deploy on a Friday"), entry("Deploying on Fridays", kind="never"),
-                id="under-never",
-            ),
-            pytest.param(
-                said("Line length is 88"), entry("The line length is 100"), id="number"
-            ),
-            pytest.param(said("Pin openssl 3.0.1"), entry("Pin openssl 1.1.1"), id="version"),
-            pytest.param(said("Enable strict mode"), entry("Disable strict mode"), id="opposites"),
-        ],
-    )  # fmt: skip
-    def test_a_contradiction_is_seen(self, new: Engram, known: Entry) -> None:
-        assert contradiction(new, [entry("Use tabs"), known]) is known
-
-    @pytest.mark.parametrize(
-        "new, known",
-        [
-            pytest.param(said("Use pip"), entry("Use pip"), id="same"),
-            pytest.param(said("Use pip", "when"), entry("Use pip", kind="when"), id="same-kind"),
-            pytest.param(said("Use uv"), entry("Never use pip"), id="something-else"),
-            pytest.param(
-                said("Never use pip", "never"), entry("Use pip", kind="never"), id="both-never"
-            ),
-            pytest.param(
-                said("Name: Ada.", "profile"), entry("name:  ada", kind="profile"), id="same-value"
-            ),
-            pytest.param(
-                said("Name: Bob", "profile"), entry("City: Rome", kind="profile"), id="other-key"
-            ),
-            pytest.param(
-                said("Likes tea", "profile"), entry("Plays go", kind="profile"), id="no-key"
-            ),
-            pytest.param(said("Ask Ada about CI"), entry("Ask Bob about CI"), id="other-name"),
-            pytest.param(
-                said("Issue 12 is mended in 1.2"), entry("Issue 13 is mended in 1.3"),
-                id="two-differences",
-            ),
-            pytest.param(
-                said("Ports 1 and 2 are free"), entry("Ports 3 and 4 are free"), id="two-numbers"
-            ),
-            pytest.param(
-                said("Use pip"),
-                entry("Use pip", kind="never", source="llm", basis="inferred"),
-                id="not-by-a-person",
-            ),
-        ],
-    )  # fmt: skip
-    def test_no_contradiction_is_made_up(self, new: Engram, known: Entry) -> None:
-        assert contradiction(new, [known]) is None
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        pytest.param((("Always lint", "always"), ("Never lint", "never")), id="both-said"),
-        pytest.param((("Run the linter", "always"), ("Never run the linter", "never")), id="never"),
-        pytest.param((("Always run tests", "always"), ("Run tests", "never")), id="kind"),
-        pytest.param((("Never force push", "never"), ("Always force push", "always")), id="always"),
-    ],
-)
-def test_always_against_never_is_a_contradiction_however_it_is_said(
-    said: tuple[tuple[str, Kind], tuple[str, Kind]],
-) -> None:
-    (text, kind), ours = said
-    theirs = Entry(id="k3v9q2ht", text=text, kind=kind, scope="project")
-    assert contradiction(Engram(*ours, "project"), [theirs]) == theirs
