@@ -7,6 +7,7 @@ text of a transcript.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -14,17 +15,19 @@ from typing import Final
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
-from engramdown.episodes.index.lines import BROKEN, read_lines
+from engramdown.episodes.index.lines import BROKEN, read_lines, usual
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
-from engramdown.episodes.sessions import Sessions, lines
+from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import StoreError
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 
 _TORN: Final = ".torn-"
+_REFERS: Final = b'"payload"'
+_BLOCK: Final = 4 * 1024 * 1024
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -126,20 +129,65 @@ class _Look:
 
 def _look(path: Path, disk: EpisodeDisk, payloads: Payloads) -> _Look:
     look = _Look()
-    for look.lines, (_, line) in enumerate(lines(disk, path), 1):
-        seen = next(read_lines(line), None)
-        if seen is None:
-            look.unfinished = len(line)
-        elif seen.role == BROKEN:
-            look.broken.append(look.lines)
-        elif b'"payload"' in line and not _has_whole(line, disk, payloads):
-            look.missing.append(look.lines)
+    for block in _blocks(path, disk):
+        for number, line in _doubtful(block, look.lines + 1):
+            seen = next(read_lines(line), None)
+            if seen is None:
+                look.unfinished = len(line)
+            elif seen.role == BROKEN:
+                look.broken.append(number)
+            elif not _has_whole(line, disk, payloads):
+                look.missing.append(number)
+        look.lines += block.count(b"\n") + bool(look.unfinished)
     return look
+
+
+def _doubtful(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that may be no episodes or refer to a text; the first has this number."""
+    clean = _is_text(block)
+    at = good = 0
+    while at < len(block):
+        if at == good and clean:
+            good = usual(block, at)
+        refers = block.find(_REFERS, at, good)
+        stop = good if refers < 0 else (block.rfind(b"\n", at, refers) + 1 or at)
+        number += block.count(b"\n", at, stop)
+        at = stop
+        if at < len(block):
+            end = block.find(b"\n", at) + 1 or len(block)
+            yield number, block[at:end]
+            number, at = number + 1, end
+            good = max(good, at)
+
+
+def _is_text(block: bytes) -> bool:
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _blocks(path: Path, disk: EpisodeDisk) -> Iterator[bytes]:
+    """Yield the bytes of a file, cut behind the end of a line; the last piece may lack one."""
+    descriptor = disk.open(path)
+    try:
+        offset, rest = 0, b""
+        while piece := disk.read(descriptor, offset, offset + _BLOCK):
+            offset += len(piece)
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield rest + piece[:end]
+            rest = piece[end:] if end else rest + piece
+        if rest:
+            yield rest
+    finally:
+        disk.close(descriptor)
 
 
 def _has_whole(line: bytes, disk: EpisodeDisk, payloads: Payloads) -> bool:
     """Whether the whole text is there that a line needs; what is no digest leads nowhere."""
-    episode = read_line(line)
+    episode = read_line(line) if _REFERS in line else None
     name = episode.payload if episode is not None else ""
     if not name:
         return True

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engramdown.cortex import transcripts
 from engramdown.cortex.inspection import inspect
 from engramdown.cortex.transcripts import count_transcripts, inspect_transcripts
 from engramdown.episodes.memory import EpisodicMemory
@@ -62,6 +63,28 @@ def test_lines_that_are_no_episodes_are_found(tmp_path: Path, memory: EpisodicMe
         "episode-line",
     )
     assert "3" in finding.message
+
+
+@pytest.mark.parametrize("block", [200, 1_000, 1_000_000])
+def test_every_line_has_its_number_however_it_is_read(
+    tmp_path: Path, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(transcripts, "_BLOCK", block)
+    path = memory.folder / "t.jsonl"
+    for text in ("a", "b" * 3_000, "c"):
+        memory.log("t", "tool_result", text)
+        with path.open("ab") as file:
+            file.write(b"\xff broken\n")
+    memory.log("t", "user", "d")
+    for whole in (memory.folder / "payloads").rglob("*.txt"):
+        whole.unlink()
+    found = {finding.code: finding for finding in inspect_transcripts(tmp_path)}
+    assert found.keys() == {"episode-line", "missing-text"}
+    assert (found["episode-line"].line, found["missing-text"].line) == (4, 5)
+    path.write_bytes(path.read_bytes().replace(b"\xff", b""))
+    found = {finding.code: finding for finding in inspect_transcripts(tmp_path)}
+    assert (found["episode-line"].line, found["missing-text"].line) == (4, 5)
+    assert "3" in found["episode-line"].message
 
 
 def test_what_was_set_aside_is_found(tmp_path: Path, memory: EpisodicMemory) -> None:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from engramdown.episodes.episode import ROLES, Episode, read_line, stamp
 from engramdown.episodes.marks import echoes
 
-__all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines"]
+__all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines", "usual"]
 
 BROKEN: Final = 127
 """The role of a line that is no episode."""
@@ -34,6 +34,18 @@ _USUAL: Final = (
     rb'(?:,"name":"(' + _PLAIN + rb'+)")?'
     rb'(?:,"(?:call|model|payload)":"' + _PLAIN + rb'+"|,"(?:turn|cut)":(?:0|[1-9][0-9]{0,8}))*+'
     rb"\}\n"
+)
+_DAY: Final = (
+    rb"[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    rb"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+)
+_GOOD: Final = (
+    rb'(?:\{"seq":(?:0|[1-9][0-9]{0,8}),"ts":"' + _DAY + rb"T(?:[01][0-9]|2[0-3])"
+    rb':[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z","id":"' + _PLAIN + rb'++",'
+    rb'"role":"(?:' + _SPOKEN + rb')","text":"(?:' + _PLAIN + rb'++|\\["\\/bfnrt])*+"'
+    rb'(?:,"(?:name|call|model|payload)":"' + _PLAIN + rb'++"|,"error":true'
+    rb'|,"(?:turn|cut)":(?:0|[1-9][0-9]{0,8})|,"ms":(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,9})?)*+'
+    rb"\}\n)*+"
 )
 _ECHO: Final = _ROLE[b"memory_read"]
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -75,6 +87,15 @@ def read_lines(block: bytes) -> Iterator[Line]:
         start = end
 
 
+def usual(block: bytes, start: int = 0) -> int:
+    """Return where the lines end that are episodes beyond doubt; ``block`` is UTF-8.
+
+    Whoever asks only that need not read them. They begin at ``start``, as a line does.
+    """
+    found = _run().match(block, start)
+    return found.end() if found else start
+
+
 def microseconds(ts: str) -> int:
     """Return a time as it stands in a line in microseconds since 1970.
 
@@ -98,6 +119,11 @@ def moment_text(ts: int) -> str:
 def _pattern() -> re.Pattern[bytes]:
     # A question for which nothing is new needs none, and to compile it takes a millisecond.
     return re.compile(_USUAL)
+
+
+@cache
+def _run() -> re.Pattern[bytes]:
+    return re.compile(_GOOD)
 
 
 def _usual(found: re.Match[bytes], start: int) -> Line | None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.episodes.episode import ROLES, Episode, read_line, write_line
-from engramdown.episodes.index.lines import BROKEN, microseconds, moment_text, read_lines
+from engramdown.episodes.index.lines import BROKEN, microseconds, moment_text, read_lines, usual
 from engramdown.episodes.marks import echoes
 from tests.episodes.strategies import episodes
 from tests.episodes.transcripts import line
@@ -40,6 +40,53 @@ def test_a_line_with_any_byte_changed_is_read_as_read_line_reads_it(
         assert taken.role == BROKEN
     else:
         assert (taken.seq, taken.name, taken.text) == (known.seq, known.name, known.text)
+
+
+@given(st.lists(episodes, max_size=4), st.data())
+def test_lines_that_need_not_be_read_are_episodes(said: list[Episode], data: st.DataObject) -> None:
+    block = bytearray(b"".join(map(write_line, said)))
+    if block and data.draw(st.booleans()):
+        block[data.draw(st.integers(0, len(block) - 1))] = data.draw(st.integers(0, 127))
+    done = usual(bytes(block))
+    assert done == 0 or block[done - 1] == ord("\n")
+    assert all(read_line(line) for line in bytes(block[:done]).split(b"\n")[:-1])
+
+
+@pytest.mark.parametrize("day", ["02-28", "04-30", "12-31", "01-29"])
+@pytest.mark.parametrize(
+    "more", ["", ',"name":"shell","ms":12.5,"error":true', ',"turn":3,"cut":9,"payload":"ab"']
+)
+def test_most_lines_need_not_be_read(day: str, more: str) -> None:
+    at = f'"ts":"2026-{day}T10:15:00.000000Z","id":"1","role":"tool_result"'
+    one = f'{{"seq":7,{at},"text":"naïve \\n"{more}}}\n'.encode()
+    assert read_line(one) is not None
+    assert usual(b"x\n" + one + one + b"broken", 2) == 2 + 2 * len(one)
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("-28", "-29"),
+        ("02-28", "04-31"),
+        ("02-28", "00-01"),
+        ("02-28", "01-00"),
+        ("2026", "0000"),
+        ("T10", "T24"),
+        (":15:", ":60:"),
+        (":00.", ":60."),
+        ('"user"', '"judge"'),
+        ('"seq":7', '"seq":07'),
+        ('"1"', '""'),
+        ("text", "test"),
+    ],
+)
+def test_a_line_that_is_none_is_never_passed_over(old: str, new: str) -> None:
+    at = '"ts":"2026-02-28T10:15:00.000000Z","id":"1","role":"user"'
+    one = f'{{"seq":7,{at},"text":""}}\n'
+    assert usual(one.encode())
+    other = one.replace(old, new).encode()
+    assert read_line(other) is None
+    assert usual(other) == 0
 
 
 @pytest.mark.parametrize(
