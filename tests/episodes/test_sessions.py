@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from engramdown.episodes import sessions as sessions_module
 from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import Sessions, lines
+from engramdown.errors import SessionNotFoundError
 from engramdown.settings import EpisodeSettings
 from tests.episodes.disks import Fault, FaultyDisk
 
@@ -35,6 +37,17 @@ def spoke(memory: EpisodicMemory, session: str, at: datetime) -> None:
     memory.log(session, "user", "a", at=at)
     memory.log(session, "assistant", "b", at=at + timedelta(minutes=1))
     memory.recorder.release(session)
+
+
+class CountingDisk(EpisodeDisk):
+    """A disk that counts the bytes that are read."""
+
+    count = 0
+
+    def read(self, descriptor: int, start: int, end: int) -> bytes:
+        data = super().read(descriptor, start, end)
+        self.count += len(data)
+        return data
 
 
 class TestReading:
@@ -98,6 +111,58 @@ class TestReading:
         path.write_bytes(b"broken\n" + path.read_bytes().split(b"\n", 1)[1])
         (info,) = memory.sessions()
         assert (info.started, info.lines) == ("2026-02-27T10:01:00.000000Z", 2)
+
+    def test_a_long_first_line_is_read_whole(self, memory: EpisodicMemory) -> None:
+        memory.start_session("s", title="x" * 100_000)
+        memory.log("s", "user", "a")
+        (info,) = memory.sessions()
+        assert (len(info.title), info.lines) == (100_000, 1)
+
+    def test_a_first_line_without_an_end_is_all_there_is(self, memory: EpisodicMemory) -> None:
+        memory.log("s", "user", "a")
+        path = memory.folder / "s.jsonl"
+        path.write_bytes(path.read_bytes().split(b"\n")[0])
+        (info,) = memory.sessions()
+        assert info.lines == 0
+
+    def test_of_a_long_session_only_the_ends_are_looked_at(self, tmp_path: Path) -> None:
+        disk = CountingDisk()
+        memory = EpisodicMemory(tmp_path, disk=disk)
+        for _ in range(50):
+            memory.log("s", "user", "x" * 1_000)
+        disk.count = 0
+        assert [info.lines for info in memory.sessions()] == [50]
+        assert disk.count < 20_000
+
+    @pytest.mark.parametrize("seq", [0, 1, 2, 3, 4])
+    def test_a_line_is_found_by_its_number(self, memory: EpisodicMemory, seq: int) -> None:
+        for text in "abc":
+            memory.log("s", "user", text)
+        path = memory.folder / "s.jsonl"
+        start, one, *rest = path.read_bytes().splitlines(keepends=True)
+        swapped = b'{"ts"' + one.split(b'"ts"')[1].replace(b"}", b',"seq":1}')
+        path.write_bytes(b"".join([start, b'{"seq":2,\n', b"broken\n", swapped, *rest]))
+        found = memory.episode(Pointer("s", seq))
+        assert found == next(
+            (each for each in memory.session("s").episodes if each.seq == seq), None
+        )
+        assert (found is None) == (seq == 4)
+
+    def test_nothing_behind_a_line_is_read_to_find_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sessions_module, "_PIECE", 2_000)
+        disk = CountingDisk()
+        memory = EpisodicMemory(tmp_path, disk=disk)
+        for _ in range(50):
+            memory.log("s", "user", "x" * 1_000)
+        disk.count = 0
+        assert memory.episode(Pointer("s", 2)) is not None
+        assert disk.count < 5_000
+
+    def test_a_line_of_no_session_is_refused(self, memory: EpisodicMemory) -> None:
+        with pytest.raises(SessionNotFoundError):
+            memory.episode(Pointer("s", 1))
 
     def test_a_session_that_is_not_there_has_no_information(self, memory: EpisodicMemory) -> None:
         assert Sessions(memory.folder, EpisodeDisk()).info("s") is None
