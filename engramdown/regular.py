@@ -6,6 +6,7 @@ what stood there before; what is refused is named, with the next step.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -39,7 +40,8 @@ def open_regular(path: Path | str, flags: int, mode: int = 0o600, wanted: str = 
         raise
     except OSError:
         # The system's words for a link and for a pipe that nobody reads tell nobody what to do.
-        check_regular(path, os.lstat(path).st_mode, wanted)
+        with contextlib.suppress(FileNotFoundError):
+            check_regular(path, os.lstat(path).st_mode, wanted)
         raise
     try:
         check_regular(path, os.fstat(descriptor).st_mode, wanted)

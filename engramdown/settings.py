@@ -14,6 +14,7 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.checks import (
@@ -39,6 +40,7 @@ __all__ = [
     "Mode",
     "Places",
     "Settings",
+    "episode_settings",
     "find_places",
     "find_project",
     "global_home",
@@ -241,12 +243,21 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
         values["mode"] = _CHECKS["mode"]("environment variable ENGRAMDOWN_MODE", "mode", variable)
     if mode is not None:
         values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
-    recording = dict(values.pop("episodes", {}))
+    recording = values.pop("episodes", {})
+    return Settings(**values, episodes=episode_settings(recording))
+
+
+def episode_settings(said: Mapping[str, Any] = MappingProxyType({})) -> EpisodeSettings:
+    """Return what holds for transcripts: what is ``said``, but for what the environment says.
+
+    Raises:
+        SettingsError: If ``ENGRAMDOWN_EPISODES`` is neither on nor off.
+    """
     variable = os.environ.get("ENGRAMDOWN_EPISODES", "")
-    if variable:
-        source = "environment variable ENGRAMDOWN_EPISODES"
-        recording["enabled"] = switch(source, "episodes", variable)
-    return Settings(**values, episodes=EpisodeSettings(**recording))
+    if not variable:
+        return EpisodeSettings(**said)
+    enabled = switch("environment variable ENGRAMDOWN_EPISODES", "episodes", variable)
+    return EpisodeSettings(**{**said, "enabled": enabled})
 
 
 def _absolute(place: Path | str, source: str = "argument") -> Path:

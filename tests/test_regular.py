@@ -113,3 +113,16 @@ def test_a_holder_that_we_do_not_know_is_not_given_the_name_of_the_last_one(
         with pytest.raises(LockTimeoutError, match="held by another process for more") as caught:
             store.encode_rule("Another", kind="always")
     assert caught.value.holder == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no limit of open files here")
+def test_what_cannot_be_made_is_told_as_the_system_says_it(tmp_path: Path) -> None:
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            open_regular(tmp_path / "new", os.O_WRONLY | os.O_CREAT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

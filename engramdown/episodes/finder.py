@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.settings import EpisodeSettings
+from engramdown.settings import EpisodeSettings, episode_settings
 
 if TYPE_CHECKING:
     from engramdown.episodes.meaning.embedding import Embedder
@@ -43,7 +43,7 @@ class Finder:
     ) -> None:
         """Look in the ``episodes`` of the scope's folder ``root``; nothing is read yet."""
         self.folder = Path(root) / FOLDER
-        self.settings = settings or EpisodeSettings()
+        self.settings = episode_settings() if settings is None else settings
         self._disk = disk or EpisodeDisk()
         self._recall: Recall | Lane | None = None
         self._embedder = embedder

@@ -253,10 +253,16 @@ class Recorder:
             log.close()
 
     def _make_folder(self) -> None:
-        if self._disk.make_folder(self.folder, durable=self._durable):
+        self._disk.make_folder(self.folder, durable=self._durable)
+        note = self.folder / ".gitignore"
+        # Who took it away from transcripts that were there wants git to have them.
+        if self._disk.find(note) is None and not self._is_used():
             # Transcripts are nobody's business but this machine's, whatever git is told above.
-            self._disk.publish(self.folder / ".gitignore", b"*\n", durable=self._durable)
+            self._disk.publish(note, b"*\n", durable=self._durable)
         self._made = True
+
+    def _is_used(self) -> bool:
+        return any(name.endswith(SUFFIX) for name in self._disk.names(self.folder))
 
     # ---- what waits ----
 

@@ -345,6 +345,14 @@ class TestNeverInTheWay:
         assert [info.id for info in memory.sessions()] == ["old"]
         assert memory.trouble is None
 
+    def test_the_environment_switches_it_off_without_a_config(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ENGRAMDOWN_EPISODES", "off")
+        memory = EpisodicMemory(tmp_path)
+        assert memory.log(memory.start_session(), "user", "a") is None
+        assert list(tmp_path.iterdir()) == []
+
     def test_threads_may_record_at_once(self, memory: EpisodicMemory) -> None:
         def work(name: str) -> None:
             for number in range(40):

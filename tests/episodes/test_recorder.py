@@ -96,6 +96,18 @@ def test_a_session_that_cannot_begin_begins_later(tmp_path: Path) -> None:
     assert (info.title, info.parent, info.parent_call) == ("CI", "above", "c1")
 
 
+def test_transcripts_are_kept_from_git_also_after_trouble(tmp_path: Path) -> None:
+    disk = FaultyDisk(Fault("publish", errno.EMFILE, ".gitignore", times=1))
+    memory = EpisodicMemory(tmp_path, disk=disk)
+    assert memory.log("s", "user", "a") is None
+    assert memory.log("s", "user", "b") == ("s", 2)
+    note = tmp_path / "episodes" / ".gitignore"
+    assert note.read_text(encoding="utf-8") == "*\n"
+    note.unlink()
+    EpisodicMemory(tmp_path).log("s", "user", "c")
+    assert not note.exists()
+
+
 def test_a_session_in_trouble_ends_when_it_can(memory: EpisodicMemory, disk: FaultyDisk) -> None:
     disk.faults = [Fault("write", name="s.jsonl")]
     memory.log("s", "user", "a")
