@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from engramdown import EpisodicMemory
 
 HEAVY: Final = frozenset(
     {"asyncio", "http", "instructor", "jinja2", "openai", "pydantic", "rich", "watchdog"}
@@ -27,6 +30,17 @@ WRITING: Final = frozenset(
     }
 )
 
+# What no recall needs that finds nothing new; dataclasses loads inspect, secrets all the digests.
+UNASKED: Final = frozenset(
+    {
+        *("dataclasses", "hashlib", "inspect", "portalocker", "random", "secrets", "tomllib"),
+        *(
+            f"engramdown.episodes.{name}"
+            for name in ("forgetting", "sessions", "silence", "index.intake", "index.scan")
+        ),
+    }
+)
+
 # Written at exit, because a command ends with SystemExit.
 REPORT: Final = """
 import atexit, sys
@@ -39,6 +53,12 @@ from engramdown.cli.main import main
 sys.exit(main())
 """
 RECALL: Final = COMMAND.format(arguments=["recall", "linter"])
+FIRST: Final = """
+from engramdown import EpisodicMemory
+memory = EpisodicMemory(".engramdown")
+assert memory.recall("linter")
+memory.close()
+"""
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
 
 
@@ -92,11 +112,22 @@ def test_recall_loads_nothing_that_only_writing_needs(
     assert loaded & WRITING == set()
 
 
+def test_a_first_recall_loads_nothing_that_it_does_not_ask(
+    child_env: dict[str, str], project: Path
+) -> None:
+    with closing(EpisodicMemory(project / ".engramdown")) as memory:
+        memory.log("monday", "user", "Which linter do we use?")
+        assert memory.recall("linter")
+    loaded = _loaded(FIRST, child_env, project)
+    assert "engramdown.episodes.recall" in loaded
+    assert loaded & (HEAVY | UNASKED) == set()
+
+
 def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], project: Path) -> None:
     loaded = _loaded(LOG, child_env, project)
     assert "engramdown.episodes.log" in loaded
     packages = {name.partition(".")[0] for name in loaded}
-    assert packages & (HEAVY | {"portalocker", "sqlite3", "tomllib"}) == set()
+    assert packages & (HEAVY | {"portalocker", "secrets", "sqlite3", "tomllib"}) == set()
     memory = ("engramdown.cortex", "engramdown.hippocampus", "engramdown.redaction", "tempfile")
     assert [name for name in loaded if name.startswith(memory)] == []
 

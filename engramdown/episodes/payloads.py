@@ -6,7 +6,6 @@ the disk before anything points to it; reading creates nothing.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +18,12 @@ PAYLOADS: Final = "payloads"
 
 _ERRORS: Final = "surrogatepass"
 _SHELF: Final = 2
+_DIGITS: Final = 64
 
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in UTF-8, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", _ERRORS)).hexdigest()
+    return _digest(text.encode("utf-8", _ERRORS))
 
 
 class Payloads:
@@ -57,12 +57,19 @@ class Payloads:
 
     def fetch(self, name: str) -> str | None:
         """Return the text with the digest ``name``; ``None`` if it is not there, or another."""
-        if len(name) != hashlib.sha256().digest_size * 2 or not set(name) <= _HEXADECIMAL:
+        if len(name) != _DIGITS or not set(name) <= _HEXADECIMAL:
             return None
         data = self._disk.load(self.path(name))
-        if data is None or hashlib.sha256(data).hexdigest() != name:
+        if data is None or _digest(data) != name:
             return None
         return data.decode("utf-8", _ERRORS)
 
 
 _HEXADECIMAL: Final = frozenset("0123456789abcdef")
+
+
+def _digest(data: bytes) -> str:
+    # Imported here: it loads OpenSSL, and most lines show all of their text.
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()

@@ -7,9 +7,8 @@ because they cannot write there either. Looking writes nothing.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import StoreError
@@ -20,8 +19,7 @@ _BEFORE: Final = "degraded-"
 _AFTER: Final = ".json"
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """Why recording does not work.
 
     Attributes:
@@ -42,7 +40,7 @@ class Trouble:
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON can say it."""
-        return asdict(self)
+        return self._asdict()
 
     def __str__(self) -> str:
         """Return one sentence."""
