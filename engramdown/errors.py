@@ -166,7 +166,7 @@ class SessionNotFoundError(StoreError, LookupError):
 
     def __init__(self, session: str, where: str) -> None:
         """Name the id that was asked for, and ``where`` it was looked for."""
-        super().__init__(f"no session {session!a} in {where}")
+        super().__init__(f"no session {session!a} in {where}; `engramdown log list` shows the ids")
         self.id = session
 
 

@@ -28,7 +28,6 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.episodes.forgetting import Forgotten
-from engramdown.errors import EpisodeNotFoundError
 
 __all__ = ["exclude", "include", "purge", "redact"]
 
@@ -126,10 +125,7 @@ def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
 
 def _rehearsed(transcripts: Transcripts, action: str, targets: _Targets) -> list[Forgotten]:
     """Return what would be done; what cannot be is refused here."""
-    try:
-        return _all(transcripts, action, targets, dry_run=True)
-    except EpisodeNotFoundError as error:
-        raise RefusalError(str(error)) from error
+    return _all(transcripts, action, targets, dry_run=True)
 
 
 def _all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,12 +11,25 @@ from pathlib import Path
 
 import pytest
 
-from engramdown import __version__
+from engramdown import __version__, errors
 from engramdown.cli import main as program_module
 from engramdown.cli import messages
 from engramdown.cli.codes import PIPE_CLOSED, STOPPED
 from engramdown.cli.main import main, program
-from engramdown.errors import EngramdownError
+from engramdown.errors import (
+    AmbiguousIdError,
+    EngramdownError,
+    EntryNotFoundError,
+    EpisodeNotFoundError,
+    InvalidEngramError,
+    InvalidSessionError,
+    LockTimeoutError,
+    MidTurnError,
+    SessionNotFoundError,
+    SettingsError,
+    StoreError,
+    UndoRefusedError,
+)
 from tests.cli.conftest import Runner
 
 
@@ -262,6 +276,44 @@ def test_an_error_of_several_lines_becomes_one(
     done = run("recall", "x")
     assert done.code == 1
     assert done.err == "engramdown: one two ␛[31mthree\n"
+
+
+ERRORS = (
+    EngramdownError("x"),
+    InvalidEngramError("kind", "x"),
+    InvalidSessionError("../x", "is no file name", "x"),
+    SettingsError("config.toml", "mode", "x"),
+    MidTurnError("x"),
+    StoreError("x"),
+    LockTimeoutError("/memory/.lock", 1.0),
+    EntryNotFoundError("k3v9q2ht"),
+    SessionNotFoundError("s", "/episodes"),
+    EpisodeNotFoundError("s", [7]),
+    AmbiguousIdError("k", ["k3", "k4"]),
+    UndoRefusedError("x"),
+)
+
+
+def test_every_error_has_the_code_that_the_docs_tell(
+    run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memory.is_dir()
+    assert {type(error).__name__ for error in ERRORS} == set(errors.__all__)
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+    told = re.findall(r"^\| ([0-9]+) \| [^|]* \| (`.*`) \|$", page, re.MULTILINE)
+    codes = {name.strip("`"): int(code) for code, names in told for name in names.split(", ")}
+    for error in ERRORS:
+
+        def fail(*_: object, error: EngramdownError = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr("engramdown.cortex.cortex.Cortex.recall", fail)
+        done = run("recall", "x")
+        assert (type(error).__name__, done.code) == (
+            type(error).__name__,
+            codes[type(error).__name__],
+        )
+        assert done.err == f"engramdown: {error}\n"
 
 
 def test_the_program_can_be_run_by_its_name_only() -> None:
