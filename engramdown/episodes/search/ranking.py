@@ -8,7 +8,7 @@ texts costs more. :func:`rank` orders a few hundred candidates by presence alone
 question counts by its idf and by the shortest turn near the candidate that holds it. A neighbour
 helps, since an answer seldom repeats the question, and helps short turns most; so does a session
 that answers well elsewhere. :func:`reread` looks at the texts of the best and orders these again:
-in these very words, after a question, with what kind of answer.
+in these very words, in kindred ones, after a question, with what kind of answer.
 
 An episode's key is ``session_no << 24 | seq``, so that the neighbours of a turn are its key ± 1 to
 :data:`REACH`.
@@ -22,9 +22,20 @@ from math import log
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.words.cues import asks, says_i, says_number, says_time, says_wish
+from engramdown.episodes.words.cues import (
+    asks,
+    says_i,
+    says_name,
+    says_number,
+    says_reason,
+    says_time,
+    says_wish,
+    told,
+)
 from engramdown.episodes.words.dates import Dates
 from engramdown.episodes.words.query import Query
+from engramdown.episodes.words.stems import stem
+from engramdown.episodes.words.terms import Term, words
 
 __all__ = [
     "BESIDE",
@@ -49,6 +60,9 @@ REREAD: Final = 50
 """How many of the best are worth reading again."""
 _SESSION: Final = 24  # bits of a key that are no session
 _READ: Final = 4000  # characters of a text that are read again
+_SMALL: Final = 10_000  # episodes that every store is taken to have
+_WORD: Final = 40  # characters of which the first word is looked at
+_ALIKE: Final = 5  # letters with which kindred words begin; a stem of one less will do
 
 
 class Mark(NamedTuple):
@@ -108,8 +122,12 @@ class Weights(NamedTuple):
         day: For the day that it names, or the next, besides.
         time: For an expression of time, when the question asks for one.
         number: For a number, when the question asks how many.
+        name: For a name, when it asks who, where or which.
+        reason: For a reason, when it asks why.
         wish: For a standing wish of the person, when the question asks for advice.
         first: For words in the first person, when the question names a speaker.
+        told: For what somebody tells other people, the less the more of it is a question.
+        kin: For words that begin like all of the question's, but are no forms of them.
         answer: What follows a question gets, of the question's score, in a chat of people.
         phrase: For the question itself, or what it quotes, word by word.
     """
@@ -127,9 +145,13 @@ class Weights(NamedTuple):
     day: float = 0.3
     time: float = 0.3
     number: float = 0.2
+    name: float = 0.3
+    reason: float = 0.1
     wish: float = 0.4
     first: float = 0.1
-    answer: float = 0.25
+    told: float = 0.3
+    kin: float = 0.5
+    answer: float = 0.2
     phrase: float = 4.0
 
 
@@ -192,7 +214,9 @@ def worths(query: Query, holders: Iterable[int], total: int) -> list[float]:
         total: How many episodes there are.
     """
     found = zip(query.terms, holders, strict=True)
-    return [term.weight * idf(number, total) for term, number in found]
+    # In a small store it says little how many hold a word.
+    store = max(total, _SMALL)
+    return [term.weight * idf(number, store) for term, number in found]
 
 
 def _covered(
@@ -242,10 +266,8 @@ def reread(
         weights: What counts how much.
     """
     first = list(takewhile(lambda one: one.key in texts, ranked))
-    scores = {
-        one.key: one.score + _said(query, one.mark, texts[one.key][:_READ], weights)
-        for one in first
-    }
+    reader = _Reader(query, {one.mark.speaker for one in first}, weights)
+    scores = {one.key: one.score + reader(one.mark, texts[one.key][:_READ]) for one in first}
     again = []
     for key, _, mark in first:
         score = scores[key]
@@ -256,21 +278,60 @@ def reread(
     return [*_ordered(again), *ranked[len(first) :]]
 
 
-def _said(query: Query, mark: Mark, text: str, weights: Weights) -> float:
-    """Return what the words of a text are worth besides those that were asked for."""
-    bonus = 0.0
-    if "time" in query.wants and says_time(text):
-        bonus += weights.time
-    if "number" in query.wants and says_number(text):
-        bonus += weights.number
-    if "advice" in query.wants and mark.own and says_wish(text):
-        bonus += weights.wish
-    if query.names and _is_person(mark) and says_i(text):
-        bonus += weights.first
-    if query.phrases:
+class _Reader:
+    """Tells what the words of a text are worth besides those that were asked for."""
+
+    def __init__(self, query: Query, speakers: Iterable[str], weights: Weights) -> None:
+        self._query = query
+        self._weights = weights
+        self._known = frozenset(words(" ".join([query.text, *speakers])))
+        self._kin = [(term, begins) for term in query.terms if (begins := _beginnings(term))]
+        self._whole = sum(term.weight for term in query.terms)
+
+    def __call__(self, mark: Mark, text: str) -> float:
+        weights = self._weights
         folded = text.lower()
-        bonus += weights.phrase * any(phrase in folded for phrase in query.phrases)
-    return bonus
+        bonus = self._wanted(mark, text)
+        if _is_person(mark):
+            bonus += weights.told * told(text)
+            bonus += weights.first if self._query.names and says_i(text) else 0.0
+        if self._kin:
+            bonus += weights.kin * self._kindred(f" {folded}")
+        if any(phrase in folded for phrase in self._query.phrases):
+            bonus += weights.phrase
+        return bonus
+
+    def _wanted(self, mark: Mark, text: str) -> float:
+        """Return what it is worth that a text looks like the answer that is waited for."""
+        wants, weights = self._query.wants, self._weights
+        bonus = 0.0
+        if "time" in wants and says_time(text):
+            bonus += weights.time
+        if "number" in wants and says_number(text):
+            bonus += weights.number
+        if "name" in wants and says_name(text, self._known):
+            bonus += weights.name
+        if "reason" in wants and says_reason(text):
+            bonus += weights.reason
+        if "advice" in wants and mark.own and says_wish(text):
+            bonus += weights.wish
+        return bonus
+
+    def _kindred(self, text: str) -> float:
+        """Return what share of the question stands in ``text`` in kindred words only."""
+        found = 0.0
+        for term, beginnings in self._kin:
+            for beginning in beginnings:
+                at = text.find(beginning)
+                if at >= 0:
+                    word = words(text[at : at + _WORD])[0]
+                    found += 0.0 if stem(word) in term.stems else term.weight
+                    break
+        return found / self._whole
+
+
+def _beginnings(term: Term) -> list[str]:
+    return [f" {one[:_ALIKE]}" for one in term.stems if len(one) >= _ALIKE - 1]
 
 
 def _is_person(mark: Mark) -> bool:

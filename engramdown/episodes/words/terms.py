@@ -31,8 +31,8 @@ class Term(NamedTuple):
     Attributes:
         words: What to look for in an index that stems by itself: any of them will do.
         stems: Their stems, in the same order, as :func:`stems` gives them for a turn.
-        weight: What it counts, besides how rare it is: less for words like *kind* or *name*, which
-            stand in questions rather than in answers.
+        weight: What it counts, besides how rare it is: less for words like *kind* or *discuss*,
+            which stand in questions rather than in answers.
     """
 
     words: tuple[str, ...]
@@ -105,14 +105,21 @@ def _irregular(first: str) -> Mapping[str, Term]:
     for family in _IRREGULAR.split(","):
         if f" {first}" in f" {family}":
             by_stem = {stem(word): word for word in reversed(family.split())}
-            found.update(dict.fromkeys(by_stem, Term(tuple(by_stem.values()), tuple(by_stem))))
+            weight = 1.0 if _asking().isdisjoint(by_stem) else _LIGHT
+            term = Term(tuple(by_stem.values()), tuple(by_stem), weight)
+            found.update(dict.fromkeys(by_stem, term))
     return found
 
 
 _LIGHT: Final = 0.5
 _ASKING: Final = (
     "kind type name many use different activity thing time recent way new first specific "
-    "mention plan something place event reason purpose current main"
+    "mention plan something place event reason purpose current main "
+    # What is said about a conversation, and not in it.
+    "list order bring aspect item across throughout conversation discuss discussion message "
+    "summary summarize comprehensive overview recap walk describe say tell share ask talk "
+    "recall remember regard accord consider decide involve include related various particular "
+    "sort after before since while apart besides lately"
 )
 # Words whose forms share no stem: verbs, then nouns.
 _IRREGULAR: Final = (

@@ -161,7 +161,13 @@ def test_a_time_that_is_named_counts() -> None:
         ),
         pytest.param("How many kayaks?", "seven of the kayaks", "none of the kayaks", id="number"),
         pytest.param(
-            "Which kayak should I take?",
+            "Who has the kayak?", "then Bo had the kayak", "old as the kayak is", id="name"
+        ),
+        pytest.param(
+            "Why a kayak?", "a kayak, so that we fish", "a kayak, and so we fish", id="why"
+        ),
+        pytest.param(
+            "What kayak should I take?",
             "Always name the kayak first",
             "The kayak is up there",
             id="wish",
@@ -186,6 +192,34 @@ def test_who_is_asked_about_speaks_in_the_first_person() -> None:
     told = [Said("my kayak", "Ana"), Said("a kayak", "Ana", session=1, at=1.0)]
     assert answer("Ana's kayak", told) == ["my kayak", "a kayak"]
     assert answer("kayak", told) == ["a kayak", "my kayak"]
+
+
+def test_between_people_what_is_told_comes_before_what_is_asked() -> None:
+    told = [
+        Said("So it is the kayak then.", "Ana"),
+        Said("So is it the kayak then?", "Ana", 1, 1.0),
+    ]
+    assert answer("kayak", told)[0] == told[0].text
+    alone = [one._replace(speaker="user") for one in told]
+    assert answer("kayak", alone)[0] == told[1].text
+
+
+def test_words_that_begin_alike_count_when_a_text_is_read() -> None:
+    told = [
+        Said("the photographer of boats"),
+        Said("the philosopher of boats", session=1, at=1.0),
+        Said("the photos of boats", session=2, at=2.0),
+    ]
+    assert answer("photography of boats", told)[:2] == [told[2].text, told[0].text]
+    # Forms of a word are the word, and were counted.
+    assert answer("boats, boating", told[:2])[0] == told[1].text
+
+
+def test_in_a_small_store_rare_words_are_worth_little_more() -> None:
+    query = read_query("boat kayak")
+    boat, kayak = worths(query, [5, 1], 10)
+    assert kayak < 1.5 * boat
+    assert worths(query, [5, 1], 10) == worths(query, [5, 1], 1000) < worths(query, [5, 1], 10**6)
 
 
 def test_what_follows_a_question_is_lifted_between_people_only() -> None:
@@ -235,7 +269,9 @@ lines = st.lists(
     max_size=12,
 )
 questions = st.lists(
-    st.sampled_from(["kayak", "red", "boat", "when", "Ana", "how many", "in May", "advice"]),
+    st.sampled_from(
+        ["kayak", "red", "boat", "when", "Ana", "how many", "in May", "advice", "who", "why"]
+    ),
     max_size=5,
 ).map(" ".join)
 

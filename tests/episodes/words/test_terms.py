@@ -70,3 +70,8 @@ def test_every_form_is_looked_for_once() -> None:
 
 def test_a_word_of_asking_counts_less() -> None:
     assert term("kinds").weight < term("zebra").weight == Term((), ()).weight
+
+
+@pytest.mark.parametrize("word", ["kinds", "discussed", "brought", "telling"])
+def test_words_about_a_conversation_are_worth_half(word: str) -> None:
+    assert term(word).weight * 2 == term("kayak").weight == term("went").weight
