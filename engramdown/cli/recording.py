@@ -87,7 +87,7 @@ def _record(place: Place, role: str) -> None:
     if role in _SPOKEN and not text:
         raise RefusalError(said.NO_TEXT)
     session = options["session"] and check_session_id(options["session"])
-    session = session or _running_or_new(transcripts)
+    session = session or transcripts.memory.running_or_new()
     pointer = transcripts.memory.log(session, role, text, **_said(options))
     if pointer is None:
         _raise_trouble(transcripts)
@@ -188,14 +188,6 @@ def _running(transcripts: Transcripts) -> str:
     if found is None:
         raise RefusalError(said.NONE_RUNS)
     return found.id
-
-
-def _running_or_new(transcripts: Transcripts) -> str:
-    found = transcripts.running()
-    if found is not None:
-        return found.id
-    transcripts.memory.tidy()
-    return transcripts.memory.start_session()
 
 
 def _raise_trouble(transcripts: Transcripts) -> None:

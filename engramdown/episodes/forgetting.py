@@ -201,11 +201,15 @@ class Forgetting:
                 self._clean(intent)
         return told
 
-    def finish(self) -> bool:
-        """Finish what a crash interrupted; whether there was such a thing."""
+    def finish(self, timeout: float = _PATIENCE) -> bool:
+        """Finish what a crash interrupted; whether there was such a thing.
+
+        Args:
+            timeout: How long to wait for writers, in seconds.
+        """
         if self._disk.find(self._unfinished) is None:
             return False
-        with self._held():
+        with self._held(timeout):
             return True
 
     # ---- what it means ----
@@ -267,9 +271,9 @@ class Forgetting:
         return self._folder / UNFINISHED
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _held(self, timeout: float = _PATIENCE) -> Iterator[None]:
         """Hold the lock, after what a crash left was finished."""
-        with self._lock.hold(_PATIENCE):
+        with self._lock.hold(timeout):
             left = _intent(self._disk.load(self._unfinished))
             if left is not None:
                 if left.action == "redact":

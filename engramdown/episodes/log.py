@@ -77,8 +77,18 @@ class SessionLog:
         finally:
             self._lock.release()
 
-    def begin(self, start: Callable[[], bytes], timeout: float | None = None) -> bool:
+    def begin(
+        self,
+        start: Callable[[], bytes],
+        timeout: float | None = None,
+        unless: Callable[[], object] = bool,
+    ) -> bool:
         """Begin a file that is not there yet; ``False`` if there is one already.
+
+        Args:
+            start: See :meth:`append`.
+            timeout: See :meth:`append`.
+            unless: Whether not to begin it; asked while nobody else begins one.
 
         Raises:
             LockTimeoutError: If somebody else held the lock for too long.
@@ -87,25 +97,31 @@ class SessionLog:
         self._lock.take(timeout)
         try:
             found = self._disk.find(self.path)
-            if found is not None and found.st_size:
+            if (found is not None and found.st_size) or unless():
                 return False
             self._append([], start)
         finally:
             self._lock.release()
         return True
 
-    def end(self, line: Callable[[], bytes | None], start: Callable[[], bytes]) -> bool:
+    def end(
+        self,
+        line: Callable[[], bytes | None],
+        start: Callable[[], bytes],
+        timeout: float | None = None,
+    ) -> bool:
         """Append the event that ends the session; remove a file in which nothing was said.
 
         Args:
             line: Returns the event, or ``None`` to leave everything as it is; it is called while
                 nobody else writes.
             start: See :meth:`append`.
+            timeout: See :meth:`append`.
 
         Returns:
             Whether the session was ended.
         """
-        self._lock.take()
+        self._lock.take(timeout)
         try:
             ending = line()
             if ending is None:

@@ -31,7 +31,7 @@ from engramdown.episodes.episode import (
 from engramdown.episodes.finder import FOLDER, Finder
 from engramdown.episodes.ids import check_session_id, episode_id, session_id
 from engramdown.episodes.payloads import PAYLOADS, Payloads
-from engramdown.episodes.recorder import Item, Recorder
+from engramdown.episodes.recorder import IMPATIENT, Item, Recorder
 from engramdown.episodes.showing import shown
 from engramdown.errors import EngramdownError
 from engramdown.settings import EpisodeSettings
@@ -142,6 +142,34 @@ class EpisodicMemory(Finder):
             if not self.settings.enabled or self.recorder.begin(chosen, line) or session:
                 return chosen
 
+    def running_or_new(self) -> str:
+        """Return the id of the session that runs, or begin one; all who ask at once get the same.
+
+        Which one runs says :func:`engramdown.episodes.running.find_running`.
+        """
+        # Imported here: only a shell asks.
+        from engramdown.episodes.running import find_running
+
+        found = find_running(self._sessions, self._disk)
+        if found is not None:
+            return found.id
+        self.tidy()
+        others: list[SessionInfo] = []
+
+        def taken() -> bool:
+            other = find_running(self._sessions, self._disk)
+            others.extend([] if other is None else [other])
+            return other is not None
+
+        began = stamp_of(nanoseconds())
+        while True:
+            chosen = session_id(datetime.fromisoformat(began), _random(16))
+            line = self._start_line(chosen, began)
+            if not self.settings.enabled or self.recorder.begin(chosen, line, taken):
+                return chosen
+            if others:
+                return others[0].id
+
     def log(self, session: str, role: str, text: object, **fields: Unpack[Said]) -> Pointer | None:
         """Record an episode; never raises.
 
@@ -199,10 +227,10 @@ class EpisodicMemory(Finder):
     def tidy(self) -> None:
         """End what nobody ended in the last days; never raises, and leaves what fails for later."""
         try:
-            self.forgetting().finish()
-            self._end_silent(ORPHAN_MINUTES, "crash_recovery", TIDY_DAYS)
+            self.forgetting().finish(IMPATIENT)
+            self._end_silent(ORPHAN_MINUTES, "crash_recovery", in_passing=True)
             if self.settings.idle_minutes:
-                self._end_silent(self.settings.idle_minutes, "idle_timeout", TIDY_DAYS)
+                self._end_silent(self.settings.idle_minutes, "idle_timeout", in_passing=True)
         except (OSError, EngramdownError) as error:
             self.recorder.refuse(str(error))
 
@@ -333,16 +361,16 @@ class EpisodicMemory(Finder):
     def _new_id(self) -> str:
         return episode_id(nanoseconds() // 1_000_000, _random(30))
 
-    def _end_silent(self, minutes: float, reason: str, days: float | None = None) -> Ended:
-        """End silent sessions, of all or only of those that were written to in the last days."""
+    def _end_silent(self, minutes: float, reason: str, *, in_passing: bool = False) -> Ended:
+        """End silent sessions; in passing only those of the last days, and without waiting."""
         from engramdown.episodes.silence import Ended, Silence, end_silent
 
         if not self.settings.enabled or self._disk.find(self.folder) is None:
             return Ended()
-        lock = self.recorder.lock
-        since = 0 if days is None else nanoseconds() - int(days * _DAY)
-        silence = Silence(self._ago(minutes), reason, self._new_id, since)
-        return end_silent(self._sessions, self._disk, lock, silence)
+        since = nanoseconds() - TIDY_DAYS * _DAY if in_passing else 0
+        timeout = IMPATIENT if in_passing else None
+        silence = Silence(self._ago(minutes), reason, self._new_id, since, timeout)
+        return end_silent(self._sessions, self._disk, self.recorder.lock, silence)
 
     def _ago(self, minutes: float) -> str:
         now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)

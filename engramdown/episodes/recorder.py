@@ -35,7 +35,7 @@ QUEUE_ITEMS: Final = 1_000
 QUEUE_BYTES: Final = 16 * 1024 * 1024
 LOCK_TIMEOUT: Final = 1.0
 """Seconds that a call waits for other writers at most."""
-_IMPATIENT: Final = 0.02
+IMPATIENT: Final = 0.02
 """The same while something waits already, so that a lock that is stuck slows no turn down."""
 _OPEN_FILES: Final = 32
 
@@ -115,7 +115,7 @@ class Recorder:
                 last = self._retry().get(session)
                 return Pointer(session, last) if kept and last is not None else None
             try:
-                seq = self._write(session, [item], _IMPATIENT if self._waiting else LOCK_TIMEOUT)
+                seq = self._write(session, [item], IMPATIENT if self._waiting else LOCK_TIMEOUT)
             except _Failure as error:
                 self._take_in(self._waiting.setdefault(session, _Waiting()), item)
                 self._failed(error)
@@ -124,12 +124,18 @@ class Recorder:
                 self._retry()
             return Pointer(session, seq)
 
-    def begin(self, session: str, line: bytes) -> bool:
-        """Begin a session with its first line; ``False`` if there is one of that id already."""
+    def begin(self, session: str, line: bytes, unless: Callable[[], object] = bool) -> bool:
+        """Begin a session with its first line; ``False`` if there is one of that id already.
+
+        Args:
+            session: Its id.
+            line: The first line.
+            unless: Whether not to begin it after all; asked while nobody else begins one.
+        """
         with self._entered():
             try:
                 self._make_folder()
-                return self._log(session).begin(lambda: line, LOCK_TIMEOUT)
+                return self._log(session).begin(lambda: line, LOCK_TIMEOUT, unless)
             except _Failure as error:
                 self._waiting.setdefault(session, _Waiting()).start = line
                 self._failed(error)
@@ -276,7 +282,7 @@ class Recorder:
         waiting.items.append(item)
         return True
 
-    def _retry(self, timeout: float = _IMPATIENT) -> dict[str, int]:
+    def _retry(self, timeout: float = IMPATIENT) -> dict[str, int]:
         """Write what waits; return the number of the last episode of each session written."""
         written = {}
         for session, waiting in list(self._waiting.items()):

@@ -15,7 +15,7 @@ from engramdown.episodes.episode import encode
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.sessions import Sessions
-from engramdown.errors import EngramdownError
+from engramdown.errors import EngramdownError, LockTimeoutError
 
 __all__ = ["Ended", "Silence", "end_silent"]
 
@@ -43,12 +43,14 @@ class Silence:
         new_id: Gives the id of an episode.
         written: Sessions whose file was not written to since are passed over, in nanoseconds
             since 1970.
+        timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
     """
 
     before: str
     reason: str
     new_id: Callable[[], str]
     written: int = 0
+    timeout: float | None = None
 
 
 def end_silent(sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence: Silence) -> Ended:
@@ -61,6 +63,10 @@ def end_silent(sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence:
                 continue
             if _last(sessions, session, silence) and _end(session, sessions, disk, lock, silence):
                 ended.append(session)
+        except LockTimeoutError as error:
+            # The others would wait for the same lock, each as long.
+            failed[session] = str(error)
+            break
         except (OSError, EngramdownError) as error:
             failed[session] = str(error)
     return Ended(tuple(ended), failed)
@@ -81,7 +87,7 @@ def _end(
 
     log = SessionLog(path, disk, lock, durable=False)
     try:
-        return log.end(ending, bytes)
+        return log.end(ending, bytes, silence.timeout)
     finally:
         log.close()
 

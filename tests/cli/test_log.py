@@ -8,6 +8,7 @@ import re
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -244,6 +245,26 @@ def test_many_hooks_at_once_lose_nothing(child_env: dict[str, str], memory: Path
     lines = recorded(memory, "s")
     assert sorted(int(line["text"]) for line in lines) == list(range(8))
     assert [line["seq"] for line in lines] == list(range(1, 9))
+
+
+def test_hooks_that_begin_at_once_begin_one_session(memory: Path) -> None:
+    folder = memory.parent
+
+    def begin(start: threading.Barrier) -> str:
+        own = EpisodicMemory(folder)
+        start.wait()
+        session = own.running_or_new()
+        own.log(session, "user", "x")
+        own.close()
+        return session
+
+    for _ in range(5):
+        start = threading.Barrier(6)
+        with ThreadPoolExecutor(6) as pool:
+            session, *others = pool.map(begin, [start] * 6)
+        assert others == [session] * 5
+        assert len(recorded(memory, session)) == 6
+        EpisodicMemory(folder).end(session)
 
 
 def test_a_reader_that_goes_away_does_not_matter(child_env: dict[str, str], memory: Path) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from engramdown.episodes import sessions as sessions_module
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
+from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import Sessions, lines
 from engramdown.errors import SessionNotFoundError
@@ -250,6 +251,15 @@ class TestOrphans:
         assert ended.ids == ("b",)
         assert "No space left" in ended.failed["a"]
         assert other.close_orphans().ids == ("a",)
+
+    def test_a_lock_that_is_stuck_is_waited_for_once(self, memory: EpisodicMemory) -> None:
+        for name in ("a", "b", "c"):
+            spoke(memory, name, FRIDAY)
+        memory.recorder.lock.timeout = 0.001
+        with FolderLock(memory.folder / ".lock", EpisodeDisk(), 5).hold():
+            ended = memory.close_orphans()
+        assert (ended.ids, list(ended.failed)) == ((), ["a"])
+        assert memory.close_orphans().ids == ("a", "b", "c")
 
 
 class TestIdle:
