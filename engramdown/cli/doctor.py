@@ -27,6 +27,7 @@ from engramdown.clock import today
 from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import CODES, Finding, Level, find
 from engramdown.cortex.inspection import UNREADABLE, inspect
+from engramdown.cortex.origins import inspect_origins
 from engramdown.cortex.repair import Ids, repair
 from engramdown.cortex.tidying import Tidying, plan_tidying, tidy
 from engramdown.engram import Scope
@@ -109,7 +110,12 @@ def _look(place: Place) -> list[_Report]:
 
 def _look_at(scope: Scope, root: Path, limit: int) -> _Report:
     seen = inspect(root, limit)
-    findings = [*_settings(root, None)[1], *seen.findings, *check(seen.files, today(), scope)]
+    findings = [
+        *_settings(root, None)[1],
+        *seen.findings,
+        *check(seen.files, today(), scope),
+        *inspect_origins(root, scope),
+    ]
     return _Report(scope, root / "memory", len(seen.files), tuple(findings))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from engramdown.cortex.origins import Learned
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.episode import Pointer
     from engramdown.episodes.forgetting import Forgotten
@@ -26,6 +27,7 @@ __all__ = [
     "done",
     "files",
     "is_running",
+    "learned",
     "no_number_here",
     "quoted",
     "saved_already",
@@ -88,6 +90,12 @@ def quoted(pointers: Iterable[Pointer]) -> str:
     """Say where a recall has shown lines that were redacted."""
     names = " ".join(map(str, pointers))
     return f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
+
+
+def learned(memories: Iterable[Learned]) -> str:
+    """Name the memories that were learned from what is redacted or purged."""
+    names = ", ".join(f"{each.id} ({each.scope} {each.file}:{each.line})" for each in memories)
+    return f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"
 
 
 def is_running(session: str) -> str:

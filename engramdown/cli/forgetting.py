@@ -17,6 +17,7 @@ from engramdown.cli import forget_messages as said
 from engramdown.cli import log_messages, messages, output
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import home_of, project_of
 from engramdown.cli.options import (
     Command,
     Place,
@@ -27,7 +28,10 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.cortex.origins import Learned, learned_from
+from engramdown.engram import Scope
 from engramdown.episodes.forgetting import Forgotten
+from engramdown.errors import EngramdownError
 
 __all__ = ["exclude", "include", "purge", "redact"]
 
@@ -57,7 +61,7 @@ def exclude(place: Place, /, **_: object) -> None:
     The files keep them; `engramdown log include` takes it back.
     """
     transcripts, targets = _looked_up(place)
-    _run(transcripts, "exclude", targets)
+    _run(place, transcripts, "exclude", targets)
 
 
 @click.command()
@@ -66,7 +70,7 @@ def exclude(place: Place, /, **_: object) -> None:
 def include(place: Place, /, **_: object) -> None:
     """Take an exclusion back; of a whole session, that of its lines as well."""
     transcripts, targets = _looked_up(place)
-    _run(transcripts, "include", targets)
+    _run(place, transcripts, "include", targets)
 
 
 @click.command()
@@ -81,7 +85,7 @@ def redact(place: Place, /, **_: object) -> None:
     transcripts, targets = _looked_up(place)
     if not all(targets.values()):
         raise click.UsageError(said.NEEDS_NUMBER)
-    _run(transcripts, "redact", targets)
+    _run(place, transcripts, "redact", targets)
 
 
 @click.command()
@@ -99,7 +103,7 @@ def purge(place: Place, /, *, yes: bool, **_: object) -> None:
             raise click.UsageError(said.no_number_here(target))
     if not yes and not given()["dry_run"]:
         _ask(_rehearsed(transcripts, "purge", targets))
-    _run(transcripts, "purge", targets)
+    _run(place, transcripts, "purge", targets)
 
 
 # ---- what is meant ----
@@ -142,19 +146,22 @@ def _all(
     return [acts[action](name, seqs, dry_run=dry_run) for name, seqs in targets.items()]
 
 
-def _run(transcripts: Transcripts, action: str, targets: _Targets) -> None:
+def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets) -> None:
     told = _rehearsed(transcripts, action, targets)
+    memories = [_learned_from(place, each) for each in told]
     dry = given()["dry_run"]
     if not dry:
         told = _all(transcripts, action, targets, dry_run=False)
     if given()["as_json"]:
-        output.print_json({"dry_run": dry, "sessions": [_data(each) for each in told]})
+        sessions = [_data(*each) for each in zip(told, memories, strict=True)]
+        output.print_json({"dry_run": dry, "sessions": sessions})
         return
     screen = output.screen()
     if dry:
         screen.show([line((messages.DRY_RUN, "warn"))])
     root = transcripts.memory.folder.parent
-    screen.show(item for each in told for item in _lines(each, root))
+    for each, learned in zip(told, memories, strict=True):
+        screen.show(_lines(each, root, learned))
 
 
 def _ask(told: Sequence[Forgotten]) -> None:
@@ -165,7 +172,23 @@ def _ask(told: Sequence[Forgotten]) -> None:
         raise Exit(REFUSED)
 
 
-def _lines(told: Forgotten, root: Path) -> Iterator[Line]:
+def _learned_from(place: Place, told: Forgotten) -> list[Learned]:
+    """Return the memories of both scopes that were learned from what loses its content."""
+    if told.action not in ("redact", "purge"):
+        return []
+    project = project_of(place)
+    scopes: list[tuple[Path, Scope]] = [(home_of(place), "global")]
+    scopes += [(project, "project")] if project is not None else []
+    found = []
+    for root, scope in scopes:
+        try:
+            found += learned_from(root, scope, told.session, told.seqs)
+        except EngramdownError as error:
+            output.note(str(error))  # no reason to keep what is to go
+    return found
+
+
+def _lines(told: Forgotten, root: Path, learned: Sequence[Learned]) -> Iterator[Line]:
     yield line((said.done(told), "good" if told.changed else "dim"), hang=2)
     if told.files:
         yield line((said.files(told.files, root), "dim"), indent=2)
@@ -173,11 +196,13 @@ def _lines(told: Forgotten, root: Path) -> Iterator[Line]:
         yield line((said.card_stays(told.card), "warn"), indent=2)
     if told.quoted:
         yield line((said.quoted(told.quoted), "warn"), indent=2)
+    if learned:
+        yield line((said.learned(learned), "warn"), indent=2)
     if told.action == "purge" and told.running:
         yield line((said.is_running(told.session), "warn"), indent=2)
 
 
-def _data(told: Forgotten) -> dict[str, Any]:
+def _data(told: Forgotten, learned: Sequence[Learned]) -> dict[str, Any]:
     return {
         "action": told.action,
         "session": told.session,
@@ -186,5 +211,6 @@ def _data(told: Forgotten) -> dict[str, Any]:
         "files": [str(path) for path in told.files],
         "card": str(told.card) if told.card else None,
         "quoted": [str(pointer) for pointer in told.quoted],
+        "memories": [{**each._asdict(), "origin": str(each.origin)} for each in learned],
         "running": told.running,
     }

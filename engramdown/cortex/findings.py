@@ -293,5 +293,21 @@ CODES: Final[Mapping[str, Code]] = {
         "nobody ended this session; the last line is of {date}",
         "leave it, or end it: `engramdown log end`, `engramdown doctor --fix`",
     ),
+    # Memories, and the transcripts that they were learned from.
+    "source-redacted": Code(
+        "note",
+        "was learned from {origin}, which was redacted",
+        "look whether it says what was redacted: edit it, or `engramdown forget` it",
+    ),
+    "source-gone": Code(
+        "note",
+        "was learned from {origin}, a line that is not there",
+        "leave it, or correct `from:`",
+    ),
+    "session-gone": Code(
+        "note",
+        "memories learned in sessions that are not here: {count}; this one in {origin}",
+        "leave them; after a purge, look whether they say what was purged",
+    ),
 }
 """Every code with its level, its sentence and the next step."""

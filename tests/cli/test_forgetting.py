@@ -77,6 +77,51 @@ def test_a_session_is_purged(run: Runner, episodes: EpisodicMemory) -> None:
     assert [info.id for info in episodes.sessions()] == ["two"]
 
 
+@pytest.mark.usefixtures("episodes")
+def test_memories_that_were_learned_from_it_are_named(run: Runner, memory: Path) -> None:
+    lessons = memory / "lessons.md"
+    lessons.write_text(
+        "- A heron is grey <!-- id:k3v9q2ht from:one#1 -->\n"
+        "- Ducks are not <!-- id:k3v9q2hu from:one#2 -->\n"
+        "- By hand\n",
+        encoding="utf-8",
+    )
+    (memory / "pending.md").write_text(
+        "- [ ] Herons stand <!-- id:p81dz5ka kind:lesson scope:project from:one#1 -->\n",
+        encoding="utf-8",
+    )
+    before = lessons.read_bytes()
+    first = "k3v9q2ht (project lessons.md:1), p81dz5ka (project pending.md:1)"
+    for arguments in (["one#1", "--dry-run"], ["one#1"]):
+        shown = " ".join(run.ok("log", "redact", *arguments).out.split())
+        assert f"learned from it: {first}; if it says the same: engramdown edit" in shown
+    told = json.loads(run.ok("log", "purge", "one", "--yes", "--json").out)
+    assert [each["id"] for each in told["sessions"][0]["memories"]] == [
+        "k3v9q2ht",
+        "k3v9q2hu",
+        "p81dz5ka",
+    ]
+    assert told["sessions"][0]["memories"][1] == {
+        "id": "k3v9q2hu",
+        "scope": "project",
+        "file": "lessons.md",
+        "line": 2,
+        "origin": "one#2",
+    }
+    assert "learned" not in run.ok("log", "exclude", "two").out
+    assert lessons.read_bytes() == before
+
+
+def test_memory_that_cannot_be_read_does_not_keep_what_is_to_go(
+    run: Runner, episodes: EpisodicMemory, memory: Path
+) -> None:
+    (memory / "lessons.md").unlink(missing_ok=True)
+    (memory / "lessons.md").mkdir()
+    done = run.ok("log", "redact", "one#1")
+    assert "lessons.md" in done.err
+    assert texts(episodes, "one")[0] == ""
+
+
 def test_a_purge_of_a_running_session_says_so(run: Runner, episodes: EpisodicMemory) -> None:
     episodes.log("runs", "user", "Hi")
     assert "runs is in use" in run.ok("log", "purge", "runs", "--yes").out

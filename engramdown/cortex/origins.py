@@ -1,0 +1,107 @@
+"""Which memories were learned from a line of a transcript: a person may have to look at them.
+
+Promises: looking takes no lock and writes nothing; what waits and what was retired counts as well,
+as its words stand there, too. Nothing is done to a memory because of where it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from engramdown.cortex.findings import Finding, find
+from engramdown.engram import Scope
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Pointer
+from engramdown.episodes.live import REDACTED
+from engramdown.episodes.memory import FOLDER
+from engramdown.episodes.sessions import Sessions
+from engramdown.errors import SessionNotFoundError, StoreError
+from engramdown.hippocampus import filing
+from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.reading import Reader
+
+__all__ = ["Learned", "inspect_origins", "learned", "learned_from"]
+
+
+class Learned(NamedTuple):
+    """A memory that was learned from a line.
+
+    Attributes:
+        id: The id of the memory.
+        scope: Its scope.
+        file: Where it stands, relative to the memory folder.
+        line: The line there, from 1.
+        origin: The line of the transcript.
+    """
+
+    id: str
+    scope: Scope
+    file: str
+    line: int
+    origin: Pointer
+
+
+def learned(root: Path, scope: Scope) -> Iterator[Learned]:
+    """Yield what the scope at ``root`` has learned from transcripts, in file order.
+
+    Raises:
+        StoreError: If a memory file cannot be read.
+    """
+    reader = Reader(root, Disk(durable=False))
+    for name in reader.names():
+        for placed in filing.raw_entries(name, reader.read(name).document):
+            entry = filing.as_entry(name, scope, placed)
+            origin = Pointer.parse(entry.origin)
+            if origin is not None:
+                yield Learned(entry.id, scope, name, placed.line, origin)
+
+
+def learned_from(
+    root: Path, scope: Scope, session: str, seqs: Collection[int] = ()
+) -> list[Learned]:
+    """Return what was learned from lines of a session, or from any of them if none is named."""
+    return [
+        each
+        for each in learned(root, scope)
+        if each.origin.session == session and (not seqs or each.origin.seq in seqs)
+    ]
+
+
+def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
+    """Return which memories of the scope at ``root`` were learned from what is not there any more.
+
+    A memory for all projects may come from another project; where there are no transcripts at all,
+    somebody else may have them.
+    """
+    sessions = Sessions(root / FOLDER, EpisodeDisk())
+    here = frozenset(sessions.ids())
+    found, gone = [], dict[str, list[Learned]]()
+    try:
+        for each in learned(root, scope) if here else ():
+            if each.origin.session in here:
+                code = _lost(sessions, each.origin)
+                place = (each.file, each.line)
+                found += [find(place, code, origin=each.origin)] if code else []
+            elif scope == "project":
+                gone.setdefault(each.file, []).append(each)
+    except (OSError, StoreError):
+        return found  # which is told of the file itself
+    for file, several in gone.items():
+        first = several[0]
+        found.append(
+            find((file, first.line), "session-gone", count=len(several), origin=first.origin)
+        )
+    return found
+
+
+def _lost(sessions: Sessions, origin: Pointer) -> str:
+    """Return what became of a line of a session that is there, or ``""`` if it is whole."""
+    try:
+        episode = sessions.episode(*origin)
+    except SessionNotFoundError:
+        return ""  # removed this moment
+    if episode is None:
+        return "source-gone"
+    return "source-redacted" if REDACTED in episode.more else ""
