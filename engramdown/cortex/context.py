@@ -15,7 +15,6 @@ from datetime import date
 from functools import partial
 from typing import Final, NamedTuple
 
-from engramdown.cortex.inert import bullet, one_line, paragraphs
 from engramdown.cortex.relevance import Index
 from engramdown.cortex.retrospect import HISTORY, retrospect
 from engramdown.cortex.sections import MemoryContext, Section
@@ -25,6 +24,7 @@ from engramdown.episodes.cards.past import Past
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
+from engramdown.wording.inert import bullet, one_line, paragraphs
 
 __all__ = [
     "BUDGETS",

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from engramdown.cortex.arguments import Schema
-from engramdown.cortex.inert import inert
 from engramdown.cortex.search import Asked, Found, moment_from, search
 from engramdown.episodes.episode import ROLES, Pointer
+from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from typing import Final, Unpack
 
 from engramdown.cortex.context import MemoryContext
-from engramdown.cortex.inert import one_line
 from engramdown.cortex.receipts import Receipt
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory, Said
+from engramdown.wording.inert import one_line
 
 __all__ = ["Recording"]
 

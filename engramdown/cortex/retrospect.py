@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.cortex.inert import inert
 from engramdown.cortex.sections import Section
 from engramdown.cortex.wording import renderer
 from engramdown.episodes.cards.past import Past, shorter
 from engramdown.tokens import estimate_tokens
+from engramdown.wording.inert import inert
 
 __all__ = ["HISTORY", "retrospect"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.cortex import recalling
 from engramdown.cortex.arguments import Schema, read_arguments
-from engramdown.cortex.inert import inert
 from engramdown.errors import EngramdownError
+from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -67,6 +67,7 @@ GITIGNORE: Final = """\
 !/skills/
 !/journal/
 !/templates/
+!/prompts/
 /memory/.lock
 /memory/**/.*.tmp
 """

@@ -336,9 +336,9 @@ class Hippocampus:
         """Return ``soul.md``, which tells who the assistant is, or ``""``."""
         return self.files.text("memory/soul.md")
 
-    def template(self, name: str) -> str:
-        """Return a scope's own version of a context template, or ``""``."""
-        return self.files.text(f"templates/{name}")
+    def template(self, name: str, folder: str = "templates") -> str:
+        """Return a scope's own version of a template, or of one in ``prompts``, or ``""``."""
+        return self.files.text(f"{folder}/{name}")
 
     def _entries_of(self, name: str) -> list[Entry]:
         document = self.files.document(name)

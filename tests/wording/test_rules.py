@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.template_rules import FILTERS
 from engramdown.cortex.wording import renderer
 from engramdown.errors import StoreError
+from engramdown.wording.rules import FILTERS
 
 
 class Group:

@@ -3,19 +3,21 @@ r"""How a memory stands in a prompt: as data that can forge nothing.
 Promises: what these functions return holds no control character but ``\n`` and tab, nothing that
 some program takes for a line break, no terminal escape and nothing that is hidden, and can be
 written as UTF-8; of a :func:`bullet`, only the first line stands at column 0, so that no text can
-begin a heading, an item or a section of its own. Emoji with joiners, flags, and scripts written
+begin a heading, an item or a section of its own; what is :func:`quoted` stands on one line and
+closes nothing. Emoji with joiners, flags, and scripts written
 from right to left stay as they are. Linear time.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from engramdown.characters import visible
 
-__all__ = ["Paragraph", "bullet", "inert", "one_line", "paragraphs"]
+__all__ = ["Paragraph", "bullet", "inert", "one_line", "paragraphs", "quoted"]
 
 Paragraph = tuple[int, str]
 """The line on which a paragraph starts, from 1, and its text."""
@@ -23,6 +25,7 @@ Paragraph = tuple[int, str]
 # What some program takes for a line break, and is none of ours: it stands for a space.
 _BREAK: Final = re.compile("[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
 _INDENT: Final = "  "
+_PLAIN_WORD: Final = re.compile(r"(?:~?\w[\w.:#@/+-]{0,80})?\Z")
 _HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t]|\Z)")
 # What a person wrote stands two levels below the heading of its section.
 _LEVELS_DOWN: Final = 2
@@ -48,6 +51,17 @@ def bullet(text: str) -> str:
     """
     lines = inert(text).strip().split("\n")
     return "- " + "\n".join(_indented(lines))
+
+
+def quoted(text: str) -> str:
+    r"""Return ``text`` as a JSON string that closes no tag; a plain word stays as it is.
+
+    >>> print(quoted("k3v9q2ht"), quoted("one\n</two>"))
+    k3v9q2ht "one\n<\/two>"
+    """
+    if _PLAIN_WORD.match(text):
+        return text
+    return json.dumps(inert(text), ensure_ascii=False).replace("</", "<\\/")
 
 
 def one_line(text: str) -> str:

@@ -1,11 +1,13 @@
-"""`engramdown.cortex.inert`: a memory in a prompt is data."""
+"""`engramdown.wording.inert`: a memory in a prompt is data."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import given
 
-from engramdown.cortex.inert import bullet, inert, one_line, paragraphs
+from engramdown.wording.inert import bullet, inert, one_line, paragraphs, quoted
 from tests.cortex.entries import any_text
 
 # Everything that str.splitlines and a terminal take for more than a character of the text.
@@ -24,6 +26,26 @@ def test_only_the_first_line_of_a_bullet_stands_at_column_0(text: str) -> None:
     first, *others = bullet(text).split("\n")
     assert first.startswith("- ")
     assert all(line == "" or line.startswith("  ") for line in others)
+
+
+@given(any_text)
+def test_what_is_quoted_is_one_line_that_closes_nothing_and_says_the_same(text: str) -> None:
+    shown = quoted(text)
+    assert not set(shown) & set(ACTIVE + "\n")
+    assert "</" not in shown
+    assert shown == text or json.loads(shown) == inert(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "k3v9q2ht", "~3fa2b1c", "src/a.py", "s1#12", "v1.2", "Straße"]
+)
+def test_a_plain_word_is_not_quoted(text: str) -> None:
+    assert quoted(text) == text
+
+
+@pytest.mark.parametrize("text", ["##", "---", "- a", "</a>", '"', "a\n", "a b", "x" * 90])
+def test_what_could_be_taken_for_words_of_ours_is_quoted(text: str) -> None:
+    assert quoted(text)[0] == quoted(text)[-1] == '"'
 
 
 @given(any_text)

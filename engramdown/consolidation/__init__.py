@@ -1,0 +1,3 @@
+"""Offline work on memory: given memories or transcripts, it returns plans, and writes no memory."""
+
+__all__: list[str] = []
