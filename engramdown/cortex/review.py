@@ -135,10 +135,10 @@ class FileQueue:
         tick, text = filing.split_task(placed.block.text)
         if not tick or not text.strip() or placed.block.shape != "item":
             return None
-        entry = replace(filing.as_entry(filing.PENDING, self._store.scope, placed), text=text)
+        entry = filing.as_entry(filing.PENDING, self._store.scope, placed)._replace(text=text)
         values = placed.block.meta.values() if placed.block.meta else {}
         if not {"id", "kind"} & values.keys():
-            entry = replace(entry, kind=self._kind_of(text))
+            entry = entry._replace(kind=self._kind_of(text))
         engram, problem = _engram(entry)
         return Pending(
             id=_pending_id(placed),

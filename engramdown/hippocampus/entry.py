@@ -6,7 +6,6 @@ memory without opening a file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fold, slug
@@ -14,8 +13,7 @@ from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fo
 __all__ = ["Archived", "Entry", "Written"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One memory as it stands in a store; ``str(entry)`` is its text.
 
     Attributes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["KNOWN_KEYS", "Metadata"]
 
@@ -44,8 +43,7 @@ _QUOTED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 _TO_QUOTE: Final = re.compile(r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-|-\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """The fields of one comment, in file order.
 
     Attributes:

@@ -7,7 +7,6 @@ process; reading takes no lock; a store writes what it is told and never judges.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -260,7 +259,7 @@ class Hippocampus:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
             at = filing.address(text) if entry.id.startswith("~") else entry.id
-            return filing.Filed(at, entry.file, added=True, said=replace(entry, text=text))
+            return filing.Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
@@ -386,7 +385,7 @@ class Hippocampus:
         if placed is not None:
             return Written(action, filing.as_entry(filed.file, self.scope, placed))
         said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
-        entry = replace(said, id=filed.id, scope=self.scope, file=filed.file, line=0)
+        entry = said._replace(id=filed.id, scope=self.scope, file=filed.file, line=0)
         return Written(action, entry)
 
 

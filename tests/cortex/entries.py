@@ -52,5 +52,5 @@ any_entries: Final = st.lists(
 
 def entry(text: str, **fields: object) -> Entry:
     """Return a lesson that a person wrote, or what ``fields`` make of it."""
-    kept = {name: getattr(_PLAIN, name) for name in Entry.__dataclass_fields__}
+    kept = {name: getattr(_PLAIN, name) for name in Entry._fields}
     return Entry(**{**kept, "text": text, **fields})

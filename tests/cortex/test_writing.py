@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,7 +62,7 @@ class SmallStore:
 
     def update(self, entry_id: str, text: str) -> Entry:
         old = self.forget(entry_id)
-        self.kept.append(replace(old, text=text))
+        self.kept.append(old._replace(text=text))
         return self.kept[-1]
 
     def _keep(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key, slug
 from engramdown.errors import InvalidEngramError
@@ -82,7 +81,7 @@ class MemoryStore:
 
     def update(self, entry_id: str, text: str) -> Entry:
         old = by_prefix(entry_id, self._kept, lambda each: each.id, "memory")
-        new = replace(old, text=Engram(text, old.kind, old.scope).text)
+        new = old._replace(text=Engram(text, old.kind, old.scope).text)
         if fact_key(old.text) != fact_key(text):
             self._make_way(new)
         self._kept[self._kept.index(old)] = new
