@@ -7,18 +7,17 @@ process is found. Reading changes no transcript.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.episode import ROLES, Episode, Pointer, read_line
-from engramdown.episodes.index.lines import Line, microseconds, moment_text
+from engramdown.episodes.episode import ROLES, Pointer, read_line
+from engramdown.episodes.index.lines import BROKEN, Line, microseconds, moment_text, read_lines
 from engramdown.episodes.index.rows import CHUNK
 from engramdown.episodes.index.shelf import Shelf
 from engramdown.episodes.index.source import Source, Unusable
-from engramdown.episodes.marks import echoes
 from engramdown.episodes.search.exact import inner_words, lines_with
 from engramdown.episodes.search.gathering import Place, best, lists_of, places_near
 from engramdown.episodes.search.ranking import REREAD, reread
@@ -151,38 +150,49 @@ class Recall:
             # Signs and emoji are no words.
             return self._exact(source, text.strip(), limit, wanted) if text.strip() else []
         ranked, places = best(source, query, wanted)
-        episodes: dict[int, Episode] = {}
-        for one in ranked[: max(limit, REREAD)]:
-            episodes[one.key] = self._episode(source, places[one.key])
-        texts = {one.key: episodes[one.key].text for one in ranked[:REREAD]}
+        first = [one.key for one in ranked[: max(limit, REREAD)]]
+        lines = self._lines(source, {key: places[key] for key in first})
+        texts = {key: lines[key].text for key in first[:REREAD]}
         again = reread(query, ranked, texts)[:limit]
         stems = _stems(query)
         return [
-            _hit(source.name(places[one.key].chunk.session), episodes[one.key], one.score, stems)
+            _best_hit(source.name(places[one.key].chunk.session), lines[one.key], one.score, stems)
             for one in again
         ]
 
-    def _episode(self, source: Source, place: Place) -> Episode:
-        """Read an episode.
+    def _lines(self, source: Source, places: Mapping[int, Place]) -> dict[int, Line]:
+        """Read lines by their keys, each file once.
 
         Raises:
             Unusable: If there is none any more where one was.
         """
+        by_session: dict[int, list[int]] = {}
+        for key, place in places.items():
+            by_session.setdefault(place.chunk.session, []).append(key)
+        lines = {}
+        for session, keys in by_session.items():
+            parts = [places[key].chunk.range(places[key].at) for key in keys]
+            for key, data in zip(keys, self._read(source.name(session), parts), strict=True):
+                found = list(read_lines(data))
+                if len(found) != 1 or found[0].role == BROKEN:
+                    raise Unusable
+                lines[key] = found[0]
+        return lines
+
+    def _read(self, session: str, parts: Iterable[tuple[int, int]]) -> list[bytes]:
+        """Return pieces of a transcript.
+
+        Raises:
+            Unusable: If it cannot be read any more.
+        """
         try:
-            episode = read_line(self._line(source, place))
+            file = self._disk.open(f"{self.folder}/{session}{SUFFIX}")
+            try:
+                return [self._disk.read(file, start, end) for start, end in parts]
+            finally:
+                self._disk.close(file)
         except (OSError, StoreError):
             raise Unusable from None
-        if episode is None:
-            raise Unusable
-        return episode
-
-    def _line(self, source: Source, place: Place) -> bytes:
-        start, end = place.chunk.range(place.at)
-        file = self._disk.open(f"{self.folder}/{source.name(place.chunk.session)}{SUFFIX}")
-        try:
-            return self._disk.read(file, start, end)
-        finally:
-            self._disk.close(file)
 
     # ---- the exact string ----
 
@@ -228,12 +238,15 @@ class Recall:
         moment = Moment(microseconds(hit.time), hit.session, hit.seq)
         places = places_near(source, moment.ts, limits)
         found = around(sorted(places), moment, limits)
-        before = [self._message(source, one, places[one]) for one in found.before]
-        after = [self._message(source, one, places[one]) for one in found.after]
+        before = [self._message(one, places[one]) for one in found.before]
+        after = [self._message(one, places[one]) for one in found.after]
         return Context(before, after, found.more_before, found.more_after)
 
-    def _message(self, source: Source, moment: Moment, place: Place) -> Message:
-        episode = self._episode(source, place)
+    def _message(self, moment: Moment, place: Place) -> Message:
+        [data] = self._read(moment.session, [place.chunk.range(place.at)])
+        episode = read_line(data)
+        if episode is None:
+            raise Unusable
         text, truncated = shortened(episode.text)
         said = (episode.seq, episode.ts, episode.role, episode.name)
         return Message(moment.session, *said, text, truncated)
@@ -243,15 +256,17 @@ def _stems(query: Query) -> frozenset[str]:
     return frozenset(token for term in query.terms for word in term.words for token in tokens(word))
 
 
-def _hit(session: str, episode: Episode, score: float, stems: frozenset[str]) -> Hit:
-    text = episode.text
+def _best_hit(session: str, line: Line, score: float, stems: frozenset[str]) -> Hit:
+    text = line.text
     shown = text if len(text) <= LONGEST else snippet(text, *where(text, stems))
-    role = "memory_read" if echoes(episode) else episode.role
-    return Hit(session, episode.seq, episode.ts, role, episode.name, text, shown, score)
+    return _hit(session, line, shown, score)
 
 
 def _exact_hit(found: _Found, needle: str) -> Hit:
-    line = found.line
-    shown = snippet(line.text, *(find(line.text, needle) or (0, 0)))
+    text = found.line.text
+    return _hit(found.session, found.line, snippet(text, *(find(text, needle) or (0, 0))), 1.0)
+
+
+def _hit(session: str, line: Line, shown: str, score: float) -> Hit:
     said = (line.seq, moment_text(line.ts), ROLES[line.role], line.name, line.text)
-    return Hit(found.session, *said, shown, 1.0)
+    return Hit(session, *said, shown, score)

@@ -87,8 +87,8 @@ class Chunk(NamedTuple):
     def range(self, place: int) -> tuple[int, int]:
         """Return where the line at ``place`` begins and ends in the file."""
         after = place + 1
-        end = self.start + self.fact(after).start if after < self.lines else self.end
-        return self.start + self.fact(place).start, end
+        end = self.start + self.values(after)[0] if after < self.lines else self.end
+        return self.start + self.values(place)[0], end
 
 
 def pack(facts: Iterable[Fact]) -> bytes:

@@ -8,7 +8,7 @@ takes a second for some ten thousand lines, and as much again whenever a file ha
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -66,6 +66,10 @@ class Scan:
     def chunk(self, number: int) -> Chunk:
         """Return the chunk with this number."""
         return self._chunks[number]
+
+    def fetch(self, numbers: Collection[int]) -> Mapping[int, Chunk]:
+        """Return the chunks with these numbers."""
+        return {number: self._chunks[number] for number in numbers}
 
     def find(self, session: int, place: int) -> int | None:
         """Return the number of a session's chunk."""

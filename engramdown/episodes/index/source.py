@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from engramdown.episodes.index.rows import Chunk
@@ -40,6 +40,10 @@ class Source(Protocol):
 
     def chunk(self, number: int) -> Chunk:
         """Return the chunk with this number."""
+        ...
+
+    def fetch(self, numbers: Collection[int]) -> Mapping[int, Chunk]:
+        """Return the chunks with these numbers, and perhaps others, by number."""
         ...
 
     def find(self, session: int, place: int) -> int | None:

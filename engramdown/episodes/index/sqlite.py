@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -26,6 +26,9 @@ __all__ = ["FAILURES", "Index", "fresh", "stored"]
 
 _PATIENCE: Final = 30.0
 """Seconds to wait while another process writes to the index."""
+_KEPT: Final = 4_096
+"""Chunks that are kept in mind, about a kilobyte each."""
+_AT_ONCE: Final = 500
 FAILURES: Final = (sqlite3.Error, Unusable)
 """What may go wrong with an index; another one helps."""
 
@@ -96,8 +99,21 @@ class Index:
 
     def chunk(self, number: int) -> Chunk:
         """Return the chunk with this number."""
-        row = self._run("SELECT * FROM chunks WHERE number = ?", (number,)).fetchone()
-        return Chunk(*row[1:])
+        return self.fetch((number,))[number]
+
+    def fetch(self, numbers: Collection[int]) -> Mapping[int, Chunk]:
+        """Return the chunks with these numbers, and perhaps others, by number."""
+        known = self.upkeep.chunks
+        missing = sorted(number for number in numbers if number not in known)
+        if missing and len(known) > _KEPT:
+            known.clear()
+            missing = sorted(numbers)
+        for at in range(0, len(missing), _AT_ONCE):
+            part = missing[at : at + _AT_ONCE]
+            marks = ",".join("?" * len(part))
+            asked = f"SELECT * FROM chunks WHERE number IN ({marks})"  # noqa: S608 - only marks
+            known.update((row[0], Chunk._make(row[1:])) for row in self._run(asked, part))
+        return known
 
     def find(self, session: int, place: int) -> int | None:
         """Return the number of a session's chunk."""

@@ -44,6 +44,7 @@ class Upkeep:
     Attributes:
         facts: Numbers by name: how many lines there are in all, and what was last looked at.
         freshness: A number per chunk; ``None`` until somebody asks for it.
+        chunks: Those that somebody asked for since something was last written.
         excluded: The lines that are out of recall, by session and number.
         hidden: The sessions that are.
         wrote: Whether something was taken in since somebody last asked.
@@ -55,6 +56,7 @@ class Upkeep:
         """Keep up with the transcripts in ``folder``; in ``cache`` writers name theirs."""
         self.facts: dict[str, int] = {}
         self.freshness: array[int] | None = None
+        self.chunks: dict[int, Chunk] = {}
         self.excluded: frozenset[tuple[int, int]] = frozenset()
         self.hidden: frozenset[int] = frozenset()
         self.wrote = False
@@ -107,6 +109,7 @@ class Upkeep:
             return
         self._version = version
         self.freshness = None
+        self.chunks.clear()
         self.facts = dict(self._run("SELECT name, value FROM facts"))
         self.excluded = frozenset(self._run("SELECT session, seq FROM excluded"))
         hidden = self._run("SELECT number FROM sessions WHERE excluded")
@@ -206,6 +209,7 @@ class Upkeep:
             raise
         self._run("COMMIT")
         self.wrote = True
+        self.chunks.clear()
         self.facts = dict(self._run("SELECT name, value FROM facts"))
 
     def _take(self, names: Iterable[str]) -> None:

@@ -25,6 +25,12 @@ __all__ = ["Best", "Place", "best", "lists_of", "places_near"]
 _SHIFT: Final = 24
 _USER: Final = ROLES.index("user")
 _MILLION: Final = 1_000_000
+# Bits for the lines that a candidate reaches: bit REACH is the first line of its own chunk.
+_WIDE: Final = (1 << 2 * REACH + 1) - 1
+_BEFORE: Final = (1 << REACH) - 1
+_WHOLE: Final = (1 << CHUNK) - 1
+_SHORT: Final = 16
+"""Lines of a list, for each chunk that is reached, that are sooner looked at than looked up."""
 
 
 class Place(NamedTuple):
@@ -59,10 +65,11 @@ def best(source: Source, query: Query, wanted: Wanted) -> Best:
     gathering = _Gathering(source, wanted)
     there = {key // CHUNK for name in query.names for key in source.keys(speaking(name))}
     chosen = candidates(terms, worth, source.freshness(), gathering.takes, there)
+    gathering.load(chosen)
     chosen += gathering.beside(chosen)
     places = gathering.places(chosen)
     keys = [gathering.near(lists) for lists in terms]
-    evidence = Evidence(keys, holders, source.total, gathering.marks(places, keys))
+    evidence = Evidence(keys, holders, source.total, gathering.marks())
     return Best(rank(query, evidence, places), places)
 
 
@@ -103,8 +110,9 @@ class _Gathering:
         self._source = source
         self._wanted = wanted
         self._chunks: dict[int, Chunk] = {}
-        self._keys: dict[int, int] = {}
-        self._segments: list[tuple[int, int, int]] = []
+        self._names: dict[int, int] = {}
+        self._reached: list[int] = []
+        self._held: set[int] = set()
         self._speakers: dict[tuple[int, int], tuple[str, bool]] = {}
         number = source.number(wanted.session) if wanted.session else None
         self._only = frozenset(source.chunks(number)) if number is not None else None
@@ -120,10 +128,13 @@ class _Gathering:
         if self._none or (self._only is not None and number not in self._only):
             return False
         chunk = self._chunk(number)
-        fact = chunk.fact(at)
-        return self._wanted.takes(fact.role, fact.ts) and not self._source.is_excluded(
-            chunk.session, fact.seq
-        )
+        _, seq, ts, _, role, _ = chunk.values(at)
+        return self._wanted.takes(role, ts) and not self._source.is_excluded(chunk.session, seq)
+
+    def load(self, keys: Iterable[int]) -> None:
+        """Look up the chunks of lines, all at once."""
+        missing = {key // CHUNK for key in keys} - self._chunks.keys()
+        self._chunks.update(self._source.fetch(missing))
 
     def beside(self, chosen: Sequence[int]) -> list[int]:
         """Return the lines right before and after the first that are wanted too."""
@@ -133,44 +144,69 @@ class _Gathering:
 
     def places(self, chosen: Sequence[int]) -> dict[int, Place]:
         """Return where the candidates stand, by the keys that ranking knows them by."""
-        sessions = {self._chunk(key // CHUNK).session for key in chosen}
-        order = sorted(sessions, key=self._source.name)
-        base = {session: at << _SHIFT for at, session in enumerate(order)}
-        places = {}
+        chunks = self._chunks
+        reach: dict[int, int] = {}
         for key in chosen:
             number, at = divmod(key, CHUNK)
-            chunk = self._chunk(number)
-            name = base[chunk.session] + chunk.place * CHUNK + at
-            places[name] = Place(chunk, at)
-            self._keys[name] = key
-            self._segments += self._around(number, at, name - key)
-        self._segments = sorted(set(self._segments))
-        return places
+            reach[number] = reach.get(number, 0) | _WIDE << at
+        sessions = {chunks[number].session for number in reach}
+        order = sorted(sessions, key=self._source.name)
+        base = {session: at << _SHIFT for at, session in enumerate(order)}
+        for number, bits in reach.items():
+            chunk = chunks[number]
+            self._reach(number, bits >> REACH & _WHOLE, base[chunk.session] + chunk.place * CHUNK)
+            self._reach_out(number, bits, base[chunk.session])
+        self._reached = sorted({key // CHUNK for key in self._names})
+        self._held = set(chosen)
+        names = self._names
+        return {names[key]: Place(chunks[key // CHUNK], key % CHUNK) for key in chosen}
+
+    def _reach(self, number: int, bits: int, first: int) -> None:
+        """Name the lines of a chunk whose bits are set; ``first`` is the name of its first."""
+        begin = number * CHUNK
+        self._names |= {begin + at: first + at for at in _places_of(bits)}
+
+    def _reach_out(self, number: int, bits: int, base: int) -> None:
+        """Name the lines that are reached in the chunks before and after one."""
+        chunk = self._chunks[number]
+        if bits & _BEFORE and chunk.place:
+            before = self._source.find(chunk.session, chunk.place - 1)
+            if before is not None:
+                lines = (bits & _BEFORE) << (CHUNK - REACH)
+                self._reach(before, lines, base + (chunk.place - 1) * CHUNK)
+        if bits >> (CHUNK + REACH) and chunk.lines == CHUNK:
+            after = self._source.find(chunk.session, chunk.place + 1)
+            if after is not None:
+                self._reach(after, bits >> (CHUNK + REACH), base + (chunk.place + 1) * CHUNK)
 
     def near(self, lists: Lists) -> set[int]:
         """Return the candidates, and neighbours of theirs, that stand in ``lists``."""
-        found = set()
+        names = self._names
+        found: set[int] = set()
         for keys in lists:
-            start = 0
-            for first, last, shift in self._segments:
-                start = bisect_left(keys, first, start)
-                at = start
-                while at < len(keys) and keys[at] <= last:
-                    name = keys[at] + shift
-                    found.add(name)
-                    self._keys[name] = keys[at]
-                    at += 1
-        return found
+            short = len(keys) < _SHORT * len(self._reached)
+            found |= names.keys() & (keys if short else self._pieces(keys))
+        self._held |= found
+        return {names[key] for key in found}
 
-    def marks(self, places: Iterable[int], keys: Iterable[set[int]]) -> dict[int, Mark]:
+    def _pieces(self, keys: Sequence[int]) -> list[int]:
+        """Return what a long list has in the chunks that are reached."""
+        pieces: list[int] = []
+        end = 0
+        for number in self._reached:
+            start = bisect_left(keys, number * CHUNK, end)
+            end = bisect_left(keys, (number + 1) * CHUNK, start, min(start + CHUNK, len(keys)))
+            pieces += keys[start:end]
+        return pieces
+
+    def marks(self) -> dict[int, Mark]:
         """Return what is known of candidates and neighbours beside their words."""
-        names = set(places).union(*keys)
-        return {name: self._mark(self._keys[name]) for name in names}
+        self.load(self._held)
+        return {self._names[key]: self._mark(key) for key in self._held}
 
     def _mark(self, key: int) -> Mark:
         number, at = divmod(key, CHUNK)
-        chunk = self._chunks.get(number) or self._chunk(number)
-        _, _, ts, length, role, name = chunk.values(at)
+        _, _, ts, length, role, name = self._chunks[number].values(at)
         said_by, own = self._speakers.get((role, name)) or self._speaker(role, name)
         return Mark(ts / _MILLION, said_by, own, length)
 
@@ -183,7 +219,7 @@ class _Gathering:
 
     def _next_to(self, key: int) -> Iterator[int]:
         number, at = divmod(key, CHUNK)
-        chunk = self._chunk(number)
+        chunk = self._chunks[number]
         if at:
             yield key - 1
         elif chunk.place:
@@ -197,27 +233,16 @@ class _Gathering:
             if after is not None:
                 yield after * CHUNK
 
-    def _around(self, number: int, at: int, shift: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the keys from :data:`REACH` lines before to as many behind a line.
-
-        Each piece is its first and last key, and what is added to get their names.
-        """
-        chunk = self._chunk(number)
-        begin = number * CHUNK
-        yield begin + max(at - REACH, 0), begin + min(at + REACH, CHUNK - 1), shift
-        if at < REACH and chunk.place:
-            before = self._source.find(chunk.session, chunk.place - 1)
-            if before is not None:
-                end = before * CHUNK + CHUNK
-                yield end - REACH + at, end - 1, shift + (number - before - 1) * CHUNK
-        if at + REACH >= CHUNK and chunk.lines == CHUNK:
-            after = self._source.find(chunk.session, chunk.place + 1)
-            if after is not None:
-                last = after * CHUNK + at + REACH - CHUNK
-                yield after * CHUNK, last, shift + (number - after + 1) * CHUNK
-
     def _chunk(self, number: int) -> Chunk:
         chunk = self._chunks.get(number)
         if chunk is None:
             chunk = self._chunks[number] = self._source.chunk(number)
         return chunk
+
+
+def _places_of(bits: int) -> Iterator[int]:
+    """Yield the places of the bits that are set."""
+    while bits:
+        last = bits & -bits
+        yield last.bit_length() - 1
+        bits ^= last
