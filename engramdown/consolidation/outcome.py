@@ -1,0 +1,142 @@
+"""What memory would hold after a plan, and whether all that was known is still found.
+
+Promises: pure; what a merge says about itself follows from its originals: never surer, never better
+founded than the weakest of them, with every pointer to where they were learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engramdown.consolidation.plan import Memory, Merge, Move, Operation, Ruling
+from engramdown.engram import CONFIDENCES, SOURCES, Basis, Confidence, Kind, Scope, Source, fold
+from engramdown.likeness.claims import read
+
+__all__ = ["FIRST", "Joined", "Search", "after", "joined", "origins", "unrecalled"]
+
+FIRST: Final = 5
+"""Among so many first results the replacement of a memory has to be found."""
+
+Search = Callable[[str], Sequence[str]]
+"""Returns the ids of the memories that answer a query, the best first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """The memory that a merge makes; see :class:`engramdown.consolidation.plan.Memory`."""
+
+    id: str
+    text: str
+    kind: Kind
+    scope: Scope
+    confidence: Confidence
+    topic: str
+    source: Source
+    basis: Basis
+    ts: str
+    origin: str
+    expires: str
+    pin: bool
+    file: str
+    heading: str
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person wrote, said, confirmed or pinned one of its originals."""
+        return self.source == "user" or self.basis == "verified" or self.pin
+
+
+def joined(originals: Sequence[Memory], text: str, new_id: str = "") -> Joined:
+    """Return the memory that says ``text`` in the place of ``originals``.
+
+    It is told by the weakest source of theirs, for none of them said these words.
+    """
+    first = originals[0]
+    return Joined(
+        id=new_id,
+        text=text,
+        kind=first.kind,
+        scope=first.scope,
+        confidence=max((each.confidence for each in originals), key=CONFIDENCES.index),
+        topic=next((each.topic for each in originals if each.topic), ""),
+        source=max((each.source for each in originals), key=SOURCES.index),
+        basis="inferred",
+        ts=max(each.ts for each in originals),
+        origin=origins(originals),
+        expires=min((each.expires for each in originals if each.expires), default=""),
+        pin=any(each.pin for each in originals),
+        file=first.file,
+        heading=first.heading,
+    )
+
+
+def origins(memories: Iterable[Memory]) -> str:
+    """Return every pointer of ``memories`` once, with commas between.
+
+    >>> from engramdown.consolidation.outcome import origins
+    >>> origins([])
+    ''
+    """
+    pointers = (pointer for memory in memories for pointer in memory.origin.split(","))
+    return ",".join(dict.fromkeys(filter(None, pointers)))
+
+
+def after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:
+    """Return what stands once ``operations`` are applied; a merge has the first id it takes."""
+    known = {memory.id: memory for memory in reversed(memories)}
+    taken: dict[str, Operation] = {}
+    for operation in operations:
+        if not isinstance(operation, Move):
+            taken |= dict.fromkeys(operation.ids, operation)
+    found: list[Memory] = []
+    for memory in memories:
+        taking = taken.get(memory.id)
+        if taking is None:
+            found.append(memory)
+        elif isinstance(taking, Merge) and memory.id == taking.ids[0]:
+            originals = [known[each] for each in taking.ids]
+            found.append(joined(originals, taking.text, memory.id))
+    return found
+
+
+def unrecalled(
+    operations: Sequence[Operation],
+    memories: Sequence[Memory],
+    searching: Callable[[Sequence[Memory]], Search],
+) -> list[Ruling]:
+    """Return the operations after which something would not be found any more, with the reason.
+
+    Each memory that goes is asked for with its own key words; what stays for it has to be among
+    the first results.
+
+    Args:
+        operations: What is about to be applied.
+        memories: What stands now.
+        searching: Returns the search through what would stand then.
+    """
+    known = {memory.id: memory for memory in reversed(memories)}
+    out: list[Ruling] = []
+    left = list(operations)
+    while True:
+        search = searching(after(left, memories))
+        lost = {each: why for each in left if (why := _lost(each, known, search))}
+        if not lost:
+            return out
+        # What is left is asked about again: the originals that stay compete with replacements.
+        out += [Ruling(operation, "refuse", why) for operation, why in lost.items()]
+        left = [each for each in left if each not in lost]
+
+
+def _lost(operation: Operation, known: dict[str, Memory], search: Search) -> str:
+    """Return which memory would not be found any more."""
+    stays = operation.ids[0] if isinstance(operation, Merge) else operation.stays
+    said = operation.text if isinstance(operation, Merge) else stays and known[stays].text
+    for each in operation.ids if stays else ():
+        text = known[each].text
+        if fold(text) == fold(said):
+            continue  # What finds the one finds the other.
+        if stays not in search(" ".join(read(text).words) or text)[:FIRST]:
+            return f"who looks for {each} would not find what replaces it"
+    return ""

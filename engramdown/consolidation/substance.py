@@ -1,0 +1,195 @@
+"""What one text says and another does not: why two memories must not become one unseen.
+
+Promises: pure, total, no model; every answer is the reason in words, or ``""`` where nothing speaks
+against it. In doubt there is a reason: what is asked once too often costs a look, what is merged
+once too often is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from engramdown.engram import fold
+from engramdown.likeness.claims import LONGEST, Claim, Mark, read
+from engramdown.likeness.forms import same_word
+from engramdown.likeness.similarity import differs_in_substance, is_rewording, similarity
+from engramdown.words import word_set
+
+__all__ = ["changed", "differs", "invented", "is_near_exact", "left_out", "swapped"]
+
+# Names of days and months that are no other word, too.
+_DATES: Final = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday january february april june july "
+    "august september october november december today tomorrow yesterday tonight"
+)
+_EXACT: Final[tuple[Mark, ...]] = ("number", "version", "path")
+_NONE: Final[frozenset[str]] = frozenset()
+# Of the words of a memory that goes, so many at least stand in what stays for it; and of the words
+# of a merged text, so many at most stand in none of its originals.
+_COVERED: Final = 2 / 3
+_INVENTED: Final = 1 / 4
+_SHOWN: Final = 3
+
+
+def is_near_exact(a: str, b: str) -> bool:
+    """Whether two texts are the same words with the same substance, in whatever order and form.
+
+    >>> is_near_exact("Use uv for installs.", "use  UV for install")
+    True
+    >>> is_near_exact("Use uv for installs", "Use uv for fresh installs")
+    False
+    """
+    if fold(a) == fold(b):
+        return True
+    same = is_rewording(a, b) and similarity(a, b) == 1.0
+    return same and not differs(a, b)
+
+
+def differs(a: str, b: str) -> str:
+    """Return why a person has to decide whether two memories are one.
+
+    They differ in a number, a version, a path, a name, a date, a negation, an order of words, or in
+    one place of otherwise equal words. Symmetric but for the order in the words of the reason.
+
+    >>> differs("The build uses cmake", "The build uses bazel")
+    'a word (cmake / bazel)'
+    >>> differs("Retry 3 times", "Retry 3 times, please")
+    ''
+    """
+    if fold(a) == fold(b):
+        return ""
+    if max(len(a), len(b)) > LONGEST:
+        return "the length: too much to compare"
+    return differs_in_substance(a, b) or _dates(a, b) or swapped(a, b)
+
+
+def swapped(a: str, b: str) -> str:
+    """Return the words that stand in one place of two otherwise equal texts, or ``""``."""
+    mine, theirs = read(a).words, read(b).words
+    start = _alike(mine, theirs)
+    end = _alike(mine[start:][::-1], theirs[start:][::-1])
+    here, there = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
+    if here and there and start + end >= max(len(here), len(there)):
+        return f"a word ({' '.join(here)} / {' '.join(there)})"
+    return ""
+
+
+def left_out(text: str, kept: str) -> str:
+    """Return what ``kept`` does not say of ``text``: its first word, or a good part of it.
+
+    A first word may be a name, which nothing tells from another word that begins a sentence.
+    """
+    words = list(dict.fromkeys(read(text).words))
+    missing = _missing(words, read(kept))
+    if len(missing) > len(words) * (1 - _COVERED) or (missing[:1] and missing[0] == words[0]):
+        return f"leaves out {_quoted(missing)}"
+    return ""
+
+
+def invented(text: str, originals: Sequence[str]) -> str:
+    """Return the words of a merged ``text`` that none of its originals says, if they are many."""
+    words = list(dict.fromkeys(read(text).words))
+    missing = [word for word in words if all(_missing([word], read(each)) for each in originals)]
+    return f"says what none of them says: {_quoted(missing)}" if _too_many(missing, words) else ""
+
+
+def changed(text: str, originals: Sequence[str]) -> str:
+    """Return the number, name or the like that a merged ``text`` loses, adds or turns around.
+
+    >>> changed("Retry 5 times", ["Retry 3 times", "retry 3 times!"])
+    'a number is lost (3)'
+    """
+    if len(text) > LONGEST or any(len(each) > LONGEST for each in originals):
+        return "the length: too much to compare"
+    now, before = read(text), [read(each) for each in originals]
+    return _lost_or_added(now, before) or _turned(text, originals)
+
+
+def _lost_or_added(now: Claim, before: Sequence[Claim]) -> str:
+    for kind in _EXACT:
+        were = {mark for claim in before for mark in claim.marks.get(kind, _NONE)}
+        found = _told(f"a {kind}", were - _marks(now, kind), _marks(now, kind) - were)
+        if found:
+            return found
+    were = {name for claim in before for name in _marks(claim, "name")}
+    said = {word for claim in before for word in claim.every}
+    lost = {name for name in were if not _holds(now.every, name)}
+    added = {name for name in _marks(now, "name") if not _holds(said, name)}
+    dates = {word for claim in before for word in _dates_of(claim)}
+    return (
+        _told("a name", lost, added)
+        or _told("a date", dates - _dates_of(now), _dates_of(now) - dates)
+        or _negation(now, before)
+    )
+
+
+def _negation(now: Claim, before: Sequence[Claim]) -> str:
+    were = any(claim.negations for claim in before)
+    if were == bool(now.negations):
+        return ""
+    return f"a negation is {'lost' if were else 'added'}"
+
+
+def _turned(text: str, originals: Sequence[str]) -> str:
+    """Return what a text turns around of originals that agree with each other."""
+    first = originals[0]
+    if any(differs_in_substance(first, each) for each in originals[1:]):
+        return ""  # Then it cannot agree with all of them, and a person decides anyway.
+    found = (differs_in_substance(each, text) for each in originals)
+    # Another order of words is often the same claim; a person looks at it.
+    turned = next((each for each in found if each not in ("", "an order")), "")
+    return f"{turned} is changed" if turned else ""
+
+
+def _told(what: str, lost: Iterable[str], added: Iterable[str]) -> str:
+    for how, words in (("lost", sorted(lost)), ("added", sorted(added))):
+        if words:
+            return f"{what} is {how} ({', '.join(words[:_SHOWN])})"
+    return ""
+
+
+def _marks(claim: Claim, kind: Mark) -> set[str] | frozenset[str]:
+    return claim.marks.get(kind, _NONE)
+
+
+def _dates(a: str, b: str) -> str:
+    here, there = _dates_of(read(a)), _dates_of(read(b))
+    if here == there:
+        return ""
+    sides = (", ".join(sorted(side)) or "none" for side in (here - there, there - here))
+    return f"a date ({' / '.join(sides)})"
+
+
+def _dates_of(claim: Claim) -> set[str]:
+    words = (*claim.every, *claim.words)
+    return {name for word in words if (name := word.removesuffix("s")) in _DATES}
+
+
+def _missing(words: Sequence[str], claim: Claim) -> list[str]:
+    """Return those of ``words`` that have no form in a text."""
+    said = {*claim.words, *claim.every}
+    return [word for word in words if not _holds(said, word)]
+
+
+def _holds(words: Iterable[str], wanted: str) -> bool:
+    return any(word == wanted or same_word(word, wanted) for word in words)
+
+
+def _alike(words: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many words two texts begin with alike."""
+    at = 0
+    for word, other in zip(words, others, strict=False):
+        if not same_word(word, other):
+            break
+        at += 1
+    return at
+
+
+def _too_many(missing: Sequence[str], words: Sequence[str]) -> bool:
+    return len(missing) > len(words) * _INVENTED
+
+
+def _quoted(words: Sequence[str]) -> str:
+    more = ", …" if len(words) > _SHOWN else ""
+    return f"{', '.join(map(repr, words[:_SHOWN]))}{more}"

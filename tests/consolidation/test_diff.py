@@ -1,0 +1,74 @@
+"""What a person sees of a plan before saying yes."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from hypothesis import given
+
+from engramdown.consolidation.diff import diff, headline
+from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Operation, Plan, Supersede
+from engramdown.consolidation.rules import judged
+from engramdown.hippocampus.entry import Entry
+from tests.consolidation.memories import any_memories, any_plan, known, learned
+
+
+def shown(operations: list[Operation], memories: list[Entry]) -> str:
+    return "\n".join(map(str, diff(operations, memories)))
+
+
+def test_what_goes_what_comes_and_why_is_shown_file_by_file() -> None:
+    memories = [
+        known("r", "Never use pip", kind="never"),
+        known("s", "never use pip", kind="never"),
+        *learned("builds\nare slow", "builds are slow today", "old", "ci\ntoo", origin="s1#1"),
+        known("v", "Editor: vim", kind="profile"),
+        known("w", "Editor: emacs", kind="profile"),
+    ]
+    operations: list[Operation] = [
+        Supersede("v", "w"),
+        Merge(("b", "a"), "builds are\nslow", "say the\nsame"),
+        Expire("c", "expired"),
+        Move("d", "CI"),
+        Drop("s", "r", ""),
+    ]
+    assert shown(operations, memories) == (
+        "rules.md\n"
+        "- never use pip  (s)\n"
+        "  Never use pip  (r)\n"
+        "? a duplicate of r\n"
+        "lessons.md\n"
+        "- builds are slow today  (b)\n"
+        "- builds  (a)\n"
+        "-   are slow\n"
+        "+ builds are\n"
+        "+   slow\n"
+        "? medium confidence, inferred, learned in s1#1\n"
+        "? 2 become one: say the same\n"
+        "- old  (c)\n"
+        "? expired\n"
+        "  ci  (d)\n"
+        "    too\n"
+        "? moves to the topic ci\n"
+        "profile.md\n"
+        "- Editor: vim  (v)\n"
+        "  Editor: emacs  (w)\n"
+        "? replaced by w"
+    )
+
+
+def test_a_merge_of_what_nobody_knows_where_it_was_learned_says_so_by_silence() -> None:
+    assert "? medium confidence, inferred\n" in shown([Merge(("a", "b"), "x")], learned("x", "y"))
+
+
+def test_every_operation_has_a_name() -> None:
+    assert headline(Merge(("a", "b", "c"), "x")) == "3 become one"
+
+
+@given(any_plan, any_memories)
+def test_every_memory_that_is_taken_is_shown(plan: Plan, memories: list[Entry]) -> None:
+    found = judged(plan, memories, date(2026, 3, 15))
+    rows = diff(found.apply, memories)
+    taken = {each for operation in found.apply for each in operation.ids}
+    assert taken <= {row.id for row in rows if row.mark in ("-", " ")}
+    assert rows == diff(found.apply, memories)

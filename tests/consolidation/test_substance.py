@@ -1,0 +1,137 @@
+"""What keeps two texts from becoming one unseen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from engramdown.consolidation.substance import (
+    changed,
+    differs,
+    invented,
+    is_near_exact,
+    left_out,
+    swapped,
+)
+from tests.cortex.entries import any_text
+
+
+@pytest.mark.parametrize(
+    "a, b, what",
+    [
+        pytest.param("Retry 3 times", "Retry 5 times", "a number", id="number"),
+        pytest.param("Needs Python 3.11.2", "Needs Python 3.12.0", "a version", id="version"),
+        pytest.param("Logs are in var/log/a", "Logs are in var/log/b", "a path", id="path"),
+        pytest.param("Ask Alice", "Ask Bob", "a name", id="name"),
+        pytest.param("Alice reviews the code", "Bob reviews the code", "a word", id="first-word"),
+        pytest.param("The build uses cmake", "The build uses bazel", "a word", id="value"),
+        pytest.param("Released 2026-01-02", "Released 2026-01-03", "a number", id="date"),
+        pytest.param("deploy each friday", "we deploy on monday night", "a date", id="weekday"),
+        pytest.param("deploy each friday", "we deploy each week", "a date", id="no-weekday"),
+        pytest.param("Use pip", "Never use pip", "a negation", id="negation"),
+        pytest.param("Lint before tests", "Lint after tests", "opposites", id="opposites"),
+        pytest.param("a" * 5000, "b" * 5000, "the length", id="length"),
+    ],
+)
+def test_a_difference_in_substance_is_told(a: str, b: str, what: str) -> None:
+    assert differs(a, b).startswith(what)
+    assert differs(b, a).startswith(what)
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        pytest.param("Use uv", "use UV!", id="same"),
+        pytest.param("x" * 5000, "X" * 5000, id="same-and-long"),
+        pytest.param("CI is slow", "CI is slow because of backups", id="addition"),
+        pytest.param("Use uv for installs", "Prefer uv for installs", id="light-words"),
+        pytest.param("Deploys happen on Fridays", "On Friday deploys happen", id="forms"),
+    ],
+)
+def test_what_may_be_the_same_has_no_difference(a: str, b: str) -> None:
+    assert differs(a, b) == ""
+
+
+def test_words_in_one_place_of_equal_texts_are_swapped() -> None:
+    assert swapped("the cache lives in redis", "the cache lives in memcached") == (
+        "a word (redis / memcached)"
+    )
+    assert swapped("builds are slow", "slow are the builds") == ""
+
+
+def test_near_exact_is_every_word_and_nothing_else() -> None:
+    assert is_near_exact("Use uv", "use UV.")
+    assert is_near_exact("Deploys happen on Fridays", "On Fridays deploys happen")
+    assert not is_near_exact("CI is slow", "CI is slow on weekends")
+    assert not is_near_exact("Use pip", "Never use pip")
+
+
+def test_what_is_left_out_is_the_first_word_or_a_good_part() -> None:
+    assert left_out("Alice reviews every change", "Every change is reviewed") == (
+        "leaves out 'alice'"
+    )
+    assert left_out("flaky tests hide slow network bugs", "network bugs") == (
+        "leaves out 'flaky', 'tests', 'hide', …"
+    )
+    assert (
+        left_out("builds are slow today again", "builds are slow") == "leaves out 'today', 'again'"
+    )
+    assert left_out("the build of docs is slow", "docs build slowly") == ""
+    assert left_out("", "x") == ""
+    assert left_out("flaky builds are slow", "builds are slow and flaky") == ""
+
+
+def test_what_is_made_up_is_told() -> None:
+    assert invented("use uv and delete everything", ["use uv"]) == (
+        "says what none of them says: 'delete', 'everything'"
+    )
+    assert invented("builds and tests are slow today", ["builds are slow", "tests are slow"]) == ""
+
+
+@pytest.mark.parametrize(
+    "text, originals, what",
+    [
+        pytest.param("Retry 5 times", ["retry 3 times"], "a number is lost (3)", id="number"),
+        pytest.param("Retry 5 times", ["retry"], "a number is added (5)", id="new-number"),
+        pytest.param("Use it", ["Use it, see src/a.py"], "a path is lost (src/a.py)", id="path"),
+        pytest.param("Works on 3.11.1", ["It works"], "a version is added (3.11.1)", id="version"),
+        pytest.param("Ask for it", ["Ask Bob for it"], "a name is lost (bob)", id="name"),
+        pytest.param("Ask Bob for it", ["ask for it"], "a name is added (bob)", id="new-name"),
+        pytest.param("deploy weekly", ["deploy each friday"], "a date is lost (friday)", id="date"),
+        pytest.param("Use pip", ["never use pip"], "a negation is lost", id="negation"),
+        pytest.param("Do not use pip", ["use pip"], "a negation is added", id="new-negation"),
+        pytest.param(
+            "lint after tests", ["lint before tests"], "opposites (before / after) is changed",
+            id="opposite",
+        ),
+        pytest.param("x" * 5000, ["x"], "the length: too much to compare", id="length"),
+        pytest.param("x", ["x" * 5000], "the length: too much to compare", id="originals"),
+    ],
+)  # fmt: skip
+def test_a_merge_that_changes_the_substance_is_told(
+    text: str, originals: list[str], what: str
+) -> None:
+    assert changed(text, originals) == what
+
+
+@pytest.mark.parametrize(
+    "text, originals",
+    [
+        pytest.param("CI is slow on Mondays", ["Mondays CI is slow"], id="a"),
+        pytest.param("Retry 3 or 5 times", ["Retry 3 times", "Retry 5 times"], id="both-values"),
+        pytest.param("The database is Postgres", ["Postgres is the database"], id="first-name"),
+        pytest.param("Postgres is the database", ["The database is Postgres"], id="name-first"),
+    ],
+)  # fmt: skip
+def test_a_merge_that_keeps_the_substance_passes(text: str, originals: list[str]) -> None:
+    assert changed(text, originals) == ""
+
+
+@given(any_text, any_text)
+def test_any_texts_are_compared_alike_from_both_sides(a: str, b: str) -> None:
+    assert bool(differs(a, b)) == bool(differs(b, a))
+    assert is_near_exact(a, b) == is_near_exact(b, a)
+    assert not is_near_exact(a, b) or not differs(a, b)
+    left_out(a, b)
+    invented(a, [b])
+    changed(a, [b])
