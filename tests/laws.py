@@ -178,7 +178,7 @@ def every_entry_is_found_where_it_stands(text: str) -> None:
     lines[0] = lines[0].removeprefix("\ufeff")
     _assert_places(document)
     for placed in document.placed():
-        assert document.blocks[placed.index] is placed.block
+        assert document.blocks[placed.at] is placed.block
         assert placed.block.raw.startswith(lines[placed.line - 1])
         assert placed.block.text.strip()
 
@@ -199,7 +199,7 @@ def adding_touches_nothing_else(page: str, text: str, kind: str) -> None:
     new = found[0]
     assert kind in ("", new.kind)
     assert _readings(again, new.block) == _readings(before)
-    start = _offset(again, new.index)
+    start = _offset(again, new.at)
     out = again.render()
     assert _is_insertion(page, out[:start], out[start + len(new.block.raw) :], _ADDED)
 
@@ -373,7 +373,7 @@ def _offset(document: Document, index: int) -> int:
 
 def _assert_only(before: Document, placed: Placed, after: Document, new: str) -> None:
     """Outside the entry stand the same bytes, but for what keeps neighbours apart."""
-    start = _offset(before, placed.index)
+    start = _offset(before, placed.at)
     text, out = before.render(), after.render()
     head, tail = text[:start], text[start + len(placed.block.raw) :]
     assert out.startswith(head)

@@ -82,7 +82,7 @@ def act(shelf: Shelf, action: Action) -> None:
 
     def edit(draft: Draft) -> None:
         # The step has read the file itself, so its blocks are others.
-        now = next(each for each in draft.get(name).placed() if each.index == placed.index)
+        now = next(each for each in draft.get(name).placed() if each.at == placed.at)
         edits[action.name](draft, now)
 
     shelf.change(Act(action.name, "user"), edit)

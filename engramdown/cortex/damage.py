@@ -313,7 +313,7 @@ def _is_escaped(text: str, at: int) -> bool:
 def _headings(sheet: Sheet) -> Iterator[Finding]:
     """Find sections of a person's own in ``rules.md``, and what stands in no section."""
     counts: dict[int, tuple[str, int]] = {}
-    by_index = {placed.index: placed for placed in sheet.memories()}
+    by_index = {placed.at: placed for placed in sheet.memories()}
     line, lines = 1, {"": 0}
     for index, block in enumerate(sheet.document.blocks):
         if block.shape == "heading":

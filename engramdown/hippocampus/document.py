@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.blocks import Block, entry_block, scan
@@ -32,20 +31,19 @@ _WORD: Final = re.compile(r"[a-z0-9]++")
 _GLUED: Final = re.compile(r"-->\w")
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """An entry and where it stands.
 
     Attributes:
         block: The entry.
-        index: Its index among the blocks of the document.
+        at: Its index among the blocks of the document.
         line: The line on which it starts, from 1.
         heading: The title of the section it stands in, or ``""``.
         kind: The rule kind of that section, or ``""`` when it is a section of a person's own.
     """
 
     block: Block
-    index: int
+    at: int
     line: int
     heading: str
     kind: str

@@ -87,7 +87,7 @@ def common_start(one: str, other: str) -> int:
 def test_editing_an_entry_leaves_every_byte_around_it(page: Page) -> None:
     document = parse(page.text)
     for placed in document.placed():
-        start = sum(len(block.raw) for block in document.blocks[: placed.index])
+        start = sum(len(block.raw) for block in document.blocks[: placed.at])
         end = start + len(placed.block.raw)
         for edited in (
             document.remove(placed.block),
