@@ -59,6 +59,12 @@ memory = EpisodicMemory(".engramdown")
 assert memory.recall("linter")
 memory.close()
 """
+# As if there were more sessions than are looked at for every question.
+LOOK: Final = """
+from engramdown.episodes import watch
+watch.MANY = 0
+watch.is_due = lambda looked, cost: True
+"""
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
 
 
@@ -112,13 +118,14 @@ def test_recall_loads_nothing_that_only_writing_needs(
     assert loaded & WRITING == set()
 
 
+@pytest.mark.parametrize("before", ["", LOOK], ids=["some", "a look at all"])
 def test_a_first_recall_loads_nothing_that_it_does_not_ask(
-    child_env: dict[str, str], project: Path
+    child_env: dict[str, str], project: Path, before: str
 ) -> None:
     with closing(EpisodicMemory(project / ".engramdown")) as memory:
         memory.log("monday", "user", "Which linter do we use?")
         assert memory.recall("linter")
-    loaded = _loaded(FIRST, child_env, project)
+    loaded = _loaded(before + FIRST, child_env, project)
     assert "engramdown.episodes.recall" in loaded
     assert loaded & (HEAVY | UNASKED) == set()
 

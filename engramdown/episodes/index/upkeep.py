@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
@@ -212,8 +212,10 @@ class Upkeep:
         self.chunks.clear()
         self.facts = dict(self._run("SELECT name, value FROM facts"))
 
-    def _take(self, names: Iterable[str]) -> None:
+    def _take(self, names: Sequence[str]) -> None:
         """Take in what the files of these sessions have more than is known."""
+        if not names:
+            return
         # Imported here: most questions find nothing new, and so need nothing that reads lines.
         from engramdown.episodes.index.intake import Intake, Known
 
