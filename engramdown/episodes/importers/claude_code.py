@@ -2,12 +2,16 @@
 
 Taken are what was said, tool calls and their results, the notes of the program, and the summaries
 that stand for what was compacted. A side chain (the work of a sub-agent) is a session of its own.
-Thoughts, progress and bookkeeping are left out. Branches that were rewound stay, in their order.
+What a person wrote while the assistant was at work stands in the queue, in an attachment, or in
+both: it is taken once. Thoughts, progress and bookkeeping are left out. Branches that were rewound
+stay, in their order.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from engramdown.episodes.episode import as_text
@@ -41,6 +45,7 @@ _INJECTED: Final = (
     "<task-notification>",
     "Caveat: The messages below",
 )
+_QUEUED: Final = "said already"
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 
 
@@ -53,6 +58,7 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
 
 def _read(records: Iterable[Record]) -> Iterator[Item]:
     known: set[str] = set()
+    queue = _Queue()
     side, title = None, ""
     for record in records:
         value = record.value
@@ -64,10 +70,48 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             # A file of a sub-agent has nothing but its side chain: that is the conversation.
             side = value["isSidechain"] is True
         key = _key(value, alone=side is True)
-        for item in _said(record, value, key):
+        for item in queue.once(record, value, _marked(value, _said(record, value, key))):
             if isinstance(item, Said) and key not in known:
                 known.add(key)
                 yield _conversation(value, key, title if key == FILE else "")
+            yield item
+
+
+def _marked(value: Mapping[str, Any], items: Iterable[Item]) -> Iterator[Item]:
+    """Yield ``items``, and say of each whether it stands in the session that was forked, too."""
+    forked = "forkedFrom" in value
+    for item in items:
+        yield replace(item, copied=True) if forked and isinstance(item, Said) else item
+
+
+class _Queue:
+    """What was written while the assistant was at work, to take it once.
+
+    Attachments say it since version 2.1, before that only the queue, when it takes a message out.
+    """
+
+    def __init__(self) -> None:
+        self._removed: Counter[str] = Counter()
+        self._attached: Counter[str] = Counter()
+
+    def once(
+        self, record: Record, value: Mapping[str, Any], items: Iterable[Item]
+    ) -> Iterator[Item]:
+        """Yield ``items``, which stand in ``value``, but for what was said already."""
+        removed = value["type"] == "queue-operation"
+        if not removed and value["type"] != "attachment" and value.get("promptSource") != "queued":
+            yield from items
+            return
+        here, there = self._removed, self._attached
+        if not removed:
+            here, there = there, here
+        for item in items:
+            text = item.text if isinstance(item, Said) else ""
+            if text and there[text]:
+                there[text] -= 1
+                yield Skipped(record.line, f"{value['type']}: {_QUEUED}")
+                continue
+            here[text] += bool(text)
             yield item
 
 
@@ -80,20 +124,24 @@ def _key(value: Mapping[str, Any], *, alone: bool) -> str:
 def _conversation(value: Mapping[str, Any], key: str, title: str) -> Conversation:
     session, agent = string(value.get("sessionId")), string(value.get("agentId"))
     aside = value.get("isSidechain") is True
+    forked = string(mapping(value.get("forkedFrom")).get("sessionId"))
     told = {name: string(value.get(name)) for name in ("cwd", "gitBranch", "version")}
     return Conversation(
         key=key,
         id=f"{session}/{agent}" if aside else session,
         at=time_of(value.get("timestamp")),
         title=title,
-        parent=session if aside else "",
+        parent=session if aside else forked,
+        # A session that was resumed or forked begins with the lines of the other one.
+        copies="" if aside else forked or session,
         meta={name: text for name, text in told.items() if text},
     )
 
 
 def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
     kind = value["type"]
-    origin = string(value.get("uuid")) or f"@{record.offset}"
+    forked = string(mapping(value.get("forkedFrom")).get("messageUuid"))
+    origin = forked or string(value.get("uuid")) or f"@{record.offset}"
     at = time_of(value.get("timestamp"))
     if kind in ("user", "assistant"):
         message = mapping(value.get("message"))
@@ -112,7 +160,13 @@ def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
         waiting = mapping(value["attachment"])
         notice = waiting.get("commandMode") == "task-notification"
         text = content_text(waiting.get("prompt"))
-        role = "system" if notice else "user"
+        role = "system" if notice or text.startswith(_INJECTED) else "user"
+        yield Said(origin=origin, at=at, role=role, text=text, key=key)
+    elif kind == "queue-operation" and value.get("operation") == "remove":
+        # It has no id, and a copy of the session has it at another place.
+        origin = f"queue {string(value.get('timestamp')) or origin}"
+        text = content_text(value.get("content"))
+        role = "system" if text.startswith(_INJECTED) else "user"
         yield Said(origin=origin, at=at, role=role, text=text, key=key)
     else:
         yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")

@@ -42,6 +42,7 @@ _MOST_BYTES: Final = 4 * 1024 * 1024
 _SPOKEN: Final = ("user", "assistant", "system")
 _EMPTY: Final = "empty message"
 _PURGED: Final = "of a session that was purged"
+_COPIED: Final = "copied from a session that is here"
 
 
 class FileImport:
@@ -142,7 +143,13 @@ class FileImport:
         elif isinstance(item, Said):
             writer = self._writers.get(item.key) or self._begin(source, item)
             at = item.at or writer.last or self._found.changed
-            self._add(writer, self._shelf.encoder.said(item, at), line)
+            new = self._shelf.encoder.said(item, at)
+            if new.id in writer.elsewhere:
+                self._report.skip(Skipped(line, _COPIED))
+            elif item.copied and writer.copies_purged:
+                self._report.skip(Skipped(line, _PURGED))
+            else:
+                self._add(writer, new, line)
         else:
             writer = self._writers.get(item.key) or self._restore(source, item)
             self._add(writer, self._shelf.encoder.kept(item), line)
@@ -162,8 +169,12 @@ class FileImport:
         session = self._names.name(source.name, conversation, origin, at)
         writer = self._writer(source, said.key, session)
         writer.last = writer.last or conversation.at
-        if conversation.id:
+        first = self._ledger.session_of(source.name, conversation.id)
+        if conversation.id and first in ("", session):
             self._ids[conversation.id] = session
+        other = self._ledger.session_of(source.name, conversation.copies)
+        if other not in ("", session):
+            writer.look_elsewhere(other)
         if not writer.began and not writer.purged:
             writer.add(self._start(source, conversation, session, at))
         return writer
@@ -196,7 +207,7 @@ class FileImport:
         """End the sessions of the conversations that are ``ready``, and write what waits."""
         for key, writer in list(self._writers.items()):
             conversation = self._conversations[key]
-            if ready(conversation) and writer.purged:
+            if ready(conversation) and (writer.purged or writer.is_copy):
                 del self._writers[key]
             elif ready(conversation):
                 if not conversation.as_it_was:

@@ -102,7 +102,7 @@ def _unreadable(path: str, error: Exception) -> UnreadableError:
 
 
 def find_inputs(paths: Iterable[Path]) -> list[Input]:
-    """Return what there is to read at ``paths``.
+    """Return what there is to read at ``paths``, what was written first before its copies.
 
     Raises:
         OSError: If a path is not there or cannot be read.
@@ -110,7 +110,7 @@ def find_inputs(paths: Iterable[Path]) -> list[Input]:
     """
     found = [each for path in paths for each in _at(Path(os.path.realpath(path)))]
     unique = {each.path: each for each in found}
-    return sorted(unique.values(), key=lambda each: (_is_later(each.path), each.path))
+    return sorted(unique.values(), key=lambda each: (_is_later(each.path), each.changed, each.path))
 
 
 def _is_later(path: str) -> bool:

@@ -73,6 +73,7 @@ class Conversation:
         title: What the source calls it.
         parent: The id in the source of the conversation that started it.
         parent_call: The tool call that started it.
+        copies: The id in the source of the conversation whose lines it may begin with.
         meta: What else the source says about it.
         whole: Whether all of it stands in one record.
         as_it_was: Whether it is a session of ours that comes back under its own id, ``key``.
@@ -85,6 +86,7 @@ class Conversation:
     title: str = ""
     parent: str = ""
     parent_call: str = ""
+    copies: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
     as_it_was: bool = False
@@ -121,6 +123,7 @@ class Said:
         turn: The number of the turn.
         meta: What else the source says about it.
         key: The conversation.
+        copied: Whether it was said in the conversation that this one is a copy of.
     """
 
     origin: str
@@ -135,6 +138,7 @@ class Said:
     turn: int | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     key: str = FILE
+    copied: bool = False
 
 
 class Skipped(NamedTuple):

@@ -106,6 +106,8 @@ class Writer:
         known: How many of them were there already.
         last: The time of the last episode, or when the session began.
         seq: The number of its last line, -1 if it has none.
+        elsewhere: The ids of the lines of a session that it may begin with a copy of.
+        copies_purged: Whether that session was imported and is gone.
         first: The time of the first episode that was read.
     """
 
@@ -118,6 +120,8 @@ class Writer:
     last: datetime | None = None
     first: datetime | None = None
     seq: int = -1
+    elsewhere: frozenset[str] = frozenset()
+    copies_purged: bool = False
     _last_id: str = ""
     _ended: bool = False
     _there: Counter[str] = field(default_factory=Counter)
@@ -142,6 +146,20 @@ class Writer:
             # Where it is read again, what has no time is to get the same one as then.
             if self.last is None or (episode.seq <= after and episode.role != "event"):
                 self.last, self._last_id = episode.at, episode.id
+
+    def look_elsewhere(self, session: str) -> None:
+        """Read what another session holds, or see that it was removed."""
+        path = self.shelf.folder / f"{session}{SUFFIX}"
+        self.copies_purged = self.shelf.disk.find(path) is None
+        if not self.copies_purged:
+            found = (read_line(line) for _, line in lines(self.shelf.disk, path))
+            self.elsewhere = frozenset(each.id for each in found if each is not None)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether nothing came that does not stand in the other session."""
+        copies = bool(self.elsewhere) or self.copies_purged
+        return copies and not self.began and not self.new
 
     def add(self, line: NewLine) -> None:
         """Take a line in, unless it is there already."""

@@ -125,6 +125,54 @@ def test_what_was_written_while_the_assistant_worked_is_the_persons() -> None:
     assert told.lines == [("user", "and this"), ("user", "also"), ("system", "done")]
 
 
+def removed(text: object, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    told = {"type": "queue-operation", "operation": "remove", "content": text, "sessionId": "s1"}
+    return {**told, "timestamp": AT, **more}
+
+
+def test_what_only_the_queue_says_is_the_persons() -> None:
+    told = read(
+        CLAUDE_CODE,
+        removed("focus on the parser", operation="enqueue"),
+        removed("focus on the parser"),
+        removed("<task-notification>done</task-notification>"),
+        removed([{"type": "text", "text": "and the lexer"}]),
+        removed("never sent", operation="popAll"),
+        removed(None, operation="dequeue"),
+    )
+    assert told.lines == [
+        ("user", "focus on the parser"),
+        ("system", "<task-notification>done</task-notification>"),
+        ("user", "and the lexer"),
+    ]
+    assert told.reasons == ["queue-operation: no part of the conversation"] * 3
+
+
+def test_what_the_queue_and_an_attachment_say_is_taken_once() -> None:
+    inner = {"type": "queued_command", "prompt": "go on"}
+    attached = {"type": "attachment", "uuid": "q", "timestamp": AT, "attachment": inner}
+    again = line("user", "go on", promptSource="queued")
+    for pair in ([removed("go on"), attached], [attached, removed("go on")]):
+        told = read(CLAUDE_CODE, *pair)
+        assert told.lines == [("user", "go on")]
+        assert told.reasons == [f"{pair[1]['type']}: said already"]
+    told = read(CLAUDE_CODE, removed("go on"), again, removed("go on"), line("user", "go on"))
+    assert told.lines == [("user", "go on")] * 3
+    assert told.reasons == ["user: said already"]
+
+
+def test_a_fork_names_what_it_was_copied_from() -> None:
+    origin = {"sessionId": "s0", "messageUuid": "u0"}
+    (forked,) = read(CLAUDE_CODE, line("user", "x", forkedFrom=origin)).conversations
+    assert (forked.id, forked.parent, forked.copies) == ("s1", "s0", "s0")
+    told = read(CLAUDE_CODE, line("user", "x", forkedFrom=origin), line("user", "y"))
+    assert [said.origin for said in told.said] == ["u0/0", "u1/0"]
+    (plain,) = read(CLAUDE_CODE, line("user", "x")).conversations
+    assert (plain.id, plain.parent, plain.copies) == ("s1", "", "s1")
+    (aside,) = read(CLAUDE_CODE, line("user", "x", isSidechain=True, agentId="a")).conversations
+    assert (aside.parent, aside.copies) == ("s1", "")
+
+
 def test_notes_of_the_program_and_compactions_stay() -> None:
     told = read(
         CLAUDE_CODE,
