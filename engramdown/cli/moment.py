@@ -36,9 +36,10 @@ class Moment(click.ParamType[str]):
         text = str(value)
         for form in _TIMES:
             try:
-                moment = datetime.strptime(text, form).astimezone()
+                moment = datetime.strptime(text, form)  # noqa: DTZ007 - of the person's clock
                 last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
-                return stamp(moment + last)
+                # Not before: a day on which the clock is changed has 23 or 25 hours.
+                return stamp((moment + last).astimezone())
             except (ValueError, OverflowError):
                 continue
         return self.fail(said.no_moment(text), param, ctx)
