@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -21,6 +23,9 @@ __all__ = ["EpisodeDisk"]
 
 _FOLDER_MODE: Final = 0o700
 _PIECE: Final = 1024 * 1024
+_UNFINISHED: Final = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{8}\.part\Z")
+_GIVEN_UP: Final = 60.0
+"""Seconds after which nobody works on a file any more that a process began which is gone."""
 
 
 class EpisodeDisk:
@@ -157,7 +162,15 @@ class EpisodeDisk:
         with self._closing(descriptor, path):
             return self.read(descriptor, 0, sys.maxsize)
 
-    def publish(self, path: Path, data: bytes, *, durable: bool, replace: bool = False) -> bool:
+    def publish(
+        self,
+        path: Path,
+        data: bytes,
+        *,
+        durable: bool,
+        replace: bool = False,
+        unfinished: Path | None = None,
+    ) -> bool:
         """Write a file that appears whole; ``False`` if it is there already and stays.
 
         Args:
@@ -165,8 +178,10 @@ class EpisodeDisk:
             data: What it holds.
             durable: Whether it lasts through a power cut.
             replace: Whether to replace what has this name.
+            unfinished: What to call it until then, but for the end; by default as it is called.
         """
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
+        begun = unfinished or path
+        unfinished = begun.with_name(f"{begun.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
         descriptor = self.open(unfinished, write=True, new=True)
         try:
             with self._closing(descriptor, unfinished):
@@ -183,6 +198,19 @@ class EpisodeDisk:
         done = self.write(descriptor, data)
         while done < len(data):
             done += self.write(descriptor, memoryview(data)[done:])
+
+    def remove_unfinished(self, folder: Path) -> None:
+        """Remove what processes that died left of files that they were making."""
+        before = time.time() - _GIVEN_UP
+        for name in self.names(folder):
+            found = _UNFINISHED.search(name)
+            if found is None or self.is_running(int(found[1])):
+                continue
+            path = folder / name
+            left = self.find(path)
+            # A process of another machine or container is not seen: its file is younger.
+            if left is not None and left.st_mtime < before:
+                self.remove(path)
 
     def remove(self, path: Path) -> None:
         """Remove a file of ours; it may be gone."""

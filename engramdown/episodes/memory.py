@@ -228,6 +228,9 @@ class EpisodicMemory(Finder):
         """End what nobody ended in the last days; never raises, and leaves what fails for later."""
         try:
             self.forgetting().finish(IMPATIENT)
+            if self.settings.enabled:
+                self._disk.remove_unfinished(self.folder)
+                self._disk.remove_unfinished(self._payloads.folder)
             self._end_silent(ORPHAN_MINUTES, "crash_recovery", in_passing=True)
             if self.settings.idle_minutes:
                 self._end_silent(self.settings.idle_minutes, "idle_timeout", in_passing=True)

@@ -51,7 +51,9 @@ class Payloads:
             return
         self._disk.make_folder(path.parent, durable=self._durable)
         # What is there but shorter lost its end in a power cut.
-        self._disk.publish(path, data, durable=self._durable, replace=True)
+        # Begun where all such are found that a process leaves when it dies.
+        begun = self.folder / name
+        self._disk.publish(path, data, durable=self._durable, replace=True, unfinished=begun)
         if self._durable:
             self._disk.sync_folder(path.parent)
 

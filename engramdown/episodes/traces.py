@@ -76,9 +76,9 @@ class Traces:
 
     def payload(self, name: str) -> list[Path]:
         """Return the file of a whole text, and copies of it that were not finished."""
-        path = self._payloads.path(name)
-        parts = [n for n in self._disk.names(path.parent) if n.startswith(f"{path.name}.")]
-        return [path, *(path.with_name(part) for part in parts)]
+        folder = self._payloads.folder
+        parts = [n for n in self._disk.names(folder) if n.startswith(f"{name}.")]
+        return [self._payloads.path(name), *(folder / part for part in parts)]
 
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""

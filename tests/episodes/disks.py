@@ -96,9 +96,17 @@ class FaultyDisk(EpisodeDisk):
             return False
         return super().lock(descriptor)
 
-    def publish(self, path: Path, data: bytes, *, durable: bool, replace: bool = False) -> bool:
+    def publish(
+        self,
+        path: Path,
+        data: bytes,
+        *,
+        durable: bool,
+        replace: bool = False,
+        unfinished: Path | None = None,
+    ) -> bool:
         self._fail("publish", path.name)
-        return super().publish(path, data, durable=durable, replace=replace)
+        return super().publish(path, data, durable=durable, replace=replace, unfinished=unfinished)
 
     def remove(self, path: Path) -> None:
         self._fail("remove", path.name)

@@ -1,0 +1,125 @@
+"""Law: a kill at any call of the system loses nothing acknowledged and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from engramdown.episodes import disk as disk_module
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Pointer
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.settings import EpisodeSettings
+
+LONG: Final = "line of output\n" * 300
+
+
+class DyingDisk(EpisodeDisk):
+    """A disk on which the process dies, as by SIGKILL, at the ``left``-th call.
+
+    Attributes:
+        left: How many calls there are until then.
+        half: Whether it dies in the middle of a write, not before it.
+    """
+
+    def __init__(self, left: int, *, half: bool) -> None:
+        """Let so many calls happen."""
+        self.left = left
+        self.half = half
+
+    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - whatever the disk has
+        """Count the calls."""
+        found = super().__getattribute__(name)
+        if name in {"left", "half", "process"} or not callable(found):
+            return found
+        return self._counted(name, found) if name in {*vars(EpisodeDisk)} else found
+
+    def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401 - as above
+            if self.left == 0:
+                if name == "write" and self.half:
+                    descriptor, data = arguments
+                    os.write(descriptor, data[: len(data) // 2])
+                os._exit(9)
+            self.left -= 1
+            return call(*arguments, **more)
+
+        return counted
+
+
+def record(memory: EpisodicMemory, report: Path) -> None:
+    """Record a conversation, and report each line as soon as it is acknowledged."""
+    said = (("user", "heron"), ("tool_call", "ls"), ("tool_result", LONG), ("assistant", "done"))
+    with report.open("a", encoding="utf-8") as out:
+        memory.tidy()
+        session = memory.start_session("s", title="T")
+        for role, text in said:
+            found = memory.log(session, role, text)
+            if found is not None:
+                print(found.seq, role, file=out, flush=True)
+        memory.mark(session, "exclude", of=[2])
+        memory.end(session)
+        memory.close()
+
+
+def dies(root: Path, report: Path, disk: EpisodeDisk, durability: Any) -> bool:  # noqa: ANN401
+    """Record in a child; whether it died before it was done."""
+    child = os.fork()
+    if child == 0:
+        record(EpisodicMemory(root, EpisodeSettings(durability=durability), disk), report)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("half, durability", [(False, "fast"), (True, "full")])
+def test_a_kill_at_any_call_loses_nothing_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str, *, half: bool
+) -> None:
+    monkeypatch.setattr(disk_module, "_GIVEN_UP", -1.0)
+    left, torn, died = 0, 0, True
+    while died:
+        root, report = tmp_path / str(left), tmp_path / f"{left}.report"
+        report.touch()
+        died = dies(root, report, DyingDisk(left, half=half), durability)
+        acknowledged = [line.split(" ") for line in report.read_text("utf-8").split("\n")[:-1]]
+        after = EpisodicMemory(root)
+        after.tidy()
+        assert list(root.rglob("*.part")) == []
+        assert after.log("s", "user", "egret") is not None
+        transcript = after.session("s")
+        assert transcript.malformed == ()
+        assert [each.seq for each in transcript.episodes] == list(range(len(transcript.episodes)))
+        for seq, role in acknowledged:
+            episode = transcript.episodes[int(seq)]
+            assert episode.role == role
+            if role == "tool_result":
+                assert after.whole(episode) == LONG
+        found = [hit.pointer for hit in after.recall("heron egret")]
+        assert Pointer("s", len(transcript.episodes) - 1) in found
+        assert not acknowledged or Pointer("s", 1) in found
+        after.close()
+        torn += len(list((root / "episodes").glob("*.torn-*")))
+        left += 1
+    assert left > 30
+    assert len(acknowledged) == 4
+    assert bool(torn) == half
+
+
+def test_what_another_process_is_making_is_left_alone(tmp_path: Path) -> None:
+    disk = EpisodeDisk()
+    ours = tmp_path / f"a.txt.{os.getpid()}-0badcafe.part"
+    young = tmp_path / "b.txt.999999999-0badcafe.part"
+    gone = tmp_path / "c.txt.999999999-0badcafe.part"
+    other = tmp_path / "notes.part"
+    for path in (ours, young, gone, other):
+        path.touch()
+        if path != young:
+            os.utime(path, (1, 1))
+    disk.remove_unfinished(tmp_path)
+    assert sorted(tmp_path.iterdir()) == [ours, young, other]
+    disk.remove_unfinished(tmp_path / "none")
