@@ -24,6 +24,7 @@ from engramdown.episodes.search.ranking import REREAD, reread
 from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
 from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.watch import SUFFIX
+from engramdown.episodes.words.dates import counts_from_event
 from engramdown.episodes.words.folding import tokens
 from engramdown.episodes.words.query import Query, read_query
 from engramdown.episodes.words.snippets import LONGEST, find, snippet, where
@@ -35,6 +36,10 @@ Mode = Literal["best", "exact"]
 
 _FEW: Final = 2_000
 """In how many lines a word may stand to be worth asking the index where."""
+_TELL: Final = 3
+"""How many lines may tell when an event was."""
+_SURE: Final = 0.8
+"""How well each must do so, compared with the best."""
 
 
 class Hit(NamedTuple):
@@ -149,6 +154,8 @@ class Recall:
         if not query.terms:
             # Signs and emoji are no words.
             return self._exact(source, text.strip(), limit, wanted) if text.strip() else []
+        if counts_from_event(text):
+            query = self._dated(source, query, wanted)
         ranked, places = best(source, query, wanted)
         first = [one.key for one in ranked[: max(limit, REREAD)]]
         lines = self._lines(source, {key: places[key] for key in first})
@@ -159,6 +166,24 @@ class Recall:
             _best_hit(source.name(places[one.key].chunk.session), lines[one.key], one.score, stems)
             for one in again
         ]
+
+    def _dated(self, source: Source, query: Query, wanted: Wanted) -> Query:
+        """Return ``query`` with the times that it counts from an event."""
+        # Few questions do, and a command starts sooner without it.
+        from engramdown.episodes.words.anchors import Told, near, read_anchor
+
+        anchor = read_anchor(query.text)
+        if anchor is None:
+            return query
+        if anchor.is_dated:
+            told = [Told(wanted.now.timestamp() if wanted.now else 0.0, anchor.event)]
+        else:
+            event = read_query(anchor.event, tuple(source.speakers()))
+            ranked, places = best(source, event, Wanted())
+            first = [one for one in ranked[:_TELL] if one.score >= _SURE * ranked[0].score]
+            lines = self._lines(source, {one.key: places[one.key] for one in first})
+            told = [Told(one.mark.at, lines[one.key].text) for one in first]
+        return query._replace(dates=query.dates._replace(near=near(anchor, told)))
 
     def _lines(self, source: Source, places: Mapping[int, Place]) -> dict[int, Line]:
         """Read lines by their keys, each file once.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.dates import NO_DATES, read_dates
+from engramdown.episodes.words.dates import NO_DATES, counts_from_event, read_dates
 from tests.episodes.strategies import texts
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
@@ -111,3 +111,85 @@ def test_any_text_may_name_times(text: str) -> None:
     dates = read_dates(text, NOW)
     assert dates.is_then(NOW.timestamp()) in {True, False}
     assert dates.is_that_day(NOW.timestamp()) in {True, False}
+
+
+@pytest.mark.parametrize(
+    "text, months",
+    [
+        pytest.param("last summer", {6, 7, 8}, id="last"),
+        pytest.param("in the winter of 2024", {12, 1, 2}, id="in"),
+        pytest.param("this fall", {9, 10, 11}, id="this"),
+        pytest.param("what did fall down in Springfield", set(), id="verb"),
+        pytest.param("summer", set(), id="alone"),
+    ],
+)
+def test_seasons_are_those_of_the_north(text: str, months: set[int]) -> None:
+    assert read_dates(text).months == months
+
+
+@pytest.mark.parametrize(
+    "text, within, without",
+    [
+        pytest.param("last February", "2026-02-10", "2025-02-10", id="month-that-is-over"),
+        pytest.param("last March", "2025-03-10", "2026-03-10", id="month-that-is-not-over"),
+        pytest.param("this March", "2026-03-10", "2025-03-10", id="this-month"),
+        pytest.param("this April", "2025-04-10", "2026-04-10", id="this-month-to-come"),
+        pytest.param("last summer", "2025-08-31", "2024-08-31", id="summer"),
+        pytest.param("last winter", "2026-02-28", "2025-02-10", id="winter"),
+        pytest.param("past autumn", "2025-11-30", "2024-11-30", id="autumn"),
+    ],
+)
+def test_the_last_of_its_name_counts_more(text: str, within: str, without: str) -> None:
+    dates = read_dates(text, NOW)
+    assert dates.is_then(at(within)) is dates.is_then(at(without)) is True
+    assert dates.is_that_day(at(within))
+    assert not dates.is_that_day(at(without))
+    assert not read_dates(text).is_that_day(at(within))
+    assert not read_dates(text.replace(text.split(maxsplit=1)[0], "today, in"), NOW).latest
+
+
+@pytest.mark.parametrize(
+    "text, first, last",
+    [
+        # That is a Wednesday, NOW.
+        pytest.param("last Tuesday", "2026-03-17", "2026-03-18", id="yesterday"),
+        pytest.param("last Wednesday", "2026-03-11", "2026-03-12", id="a-week-ago"),
+        pytest.param("last Thursday", "2026-03-12", "2026-03-13", id="six-days-ago"),
+        pytest.param("last night", "2026-03-17", "2026-03-18", id="night"),
+    ],
+)
+def test_a_weekday_is_told_of_on_it_and_the_day_after(text: str, first: str, last: str) -> None:
+    dates = read_dates(text, NOW)
+    assert dates.is_then(at(f"{first}T00:00" if "night" not in text else f"{first}T20:00"))
+    assert dates.is_then(at(f"{last}T11:59"))
+    assert not dates.is_then(at("2026-03-20T12:00"))
+    assert not dates.is_then(at("2026-03-09T12:00"))
+
+
+def test_what_is_near_an_event_is_then_besides() -> None:
+    dates = read_dates("in May")._replace(near=((at("2026-01-01"), at("2026-01-03")),))
+    assert dates
+    assert dates.is_then(at("2026-01-01"))
+    assert not dates.is_then(at("2026-01-03"))
+    assert dates.is_then(at("2026-05-03"))
+    alone = NO_DATES._replace(near=dates.near)
+    assert alone
+    assert not alone.is_then(at("2026-05-03"))
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        pytest.param("Two weeks BEFORE the fair", "yes", id="before"),
+        pytest.param("in the week of the fair", "yes", id="week-of"),
+        pytest.param("afterwards", "no", id="longer-word"),
+        pytest.param("two weeks ago", "no", id="ago"),
+    ],
+)
+def test_a_distance_from_an_event_is_seen_quickly(text: str, found: str) -> None:
+    assert counts_from_event(text) is (found == "yes")
+
+
+@pytest.mark.parametrize("text", ["apr\u0131l", "la\u017ft \u017fummer", "last \u017funday"])
+def test_letters_that_only_look_like_ours_name_no_time(text: str) -> None:
+    assert not read_dates(text, NOW)
