@@ -16,7 +16,7 @@ from typing import Final
 
 __all__ = ["VERSION", "create", "tune"]
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 _WORDS: Final = (
     "CREATE VIRTUAL TABLE {} USING fts5"
@@ -40,7 +40,9 @@ _TABLES: Final = (
         excluded INTEGER NOT NULL
     )""",
     "CREATE INDEX sessions_by_age ON sessions(newest, oldest)",
-    "CREATE INDEX sessions_by_change ON sessions(changed)",
+    # These two are read by every process that asks: they hold all that it wants to know.
+    "CREATE INDEX sessions_by_change ON sessions(changed, name, inode, size)",
+    "CREATE INDEX sessions_taken_out ON sessions(number) WHERE excluded",
     """CREATE TABLE chunks(
         number INTEGER PRIMARY KEY,
         session INTEGER NOT NULL, place INTEGER NOT NULL,
