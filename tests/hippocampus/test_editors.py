@@ -70,6 +70,8 @@ def git(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+SAVES: Final = 200
+"""How often a person saves at most while agents write."""
 EDITORS: Final[tuple[Editor, ...]] = (vim, nano, slow, sed, git)
 
 
@@ -95,12 +97,13 @@ def test_a_person_and_three_agents(
     saved = 0
     while any(agent.poll() is None for agent in agents):
         seen = path.read_text(encoding="utf-8") if path.exists() else ""
-        if seen.endswith("\n") and "## Always" in seen:
+        # On a machine that is busy with other work, nobody would ever be done otherwise.
+        if saved < SAVES and seen.endswith("\n") and "## Always" in seen:
             # The buffer is stale by the time it is saved, as any editor's is.
             time.sleep(dice.choice([0.0, 0.005]))
             editor(path, f"{seen}- by hand {saved}\n")
             saved += 1
-            time.sleep(0.05)
+        time.sleep(0.05)
     assert [agent.wait() for agent in agents] == [0, 0, 0]
     found = Counter(texts(tmp_path))
     archived = {item.entry.text for item in Hippocampus(tmp_path).archived()}
