@@ -7,18 +7,16 @@ the real source.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
-from types import CodeType, ModuleType, SimpleNamespace
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Final
 
 import pytest
 
+from tests.mutants import Bug, Core, forget_mutants, load_mutant
+
 # long file: one table of bugs
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 # In the order of their imports. What is not named here is the real one, as the errors are.
 CORE: Final = (
     "engramdown.engram",
@@ -42,28 +40,6 @@ CORE: Final = (
 )
 A: Final = "- a <!-- id:aaaaaaaa -->\n"
 LATER: Final = "- later <!-- id:llllllll -->\n"
-
-# What a law is given: the functions of both modules of laws, Shelf, Engram, slug and Action.
-Core = Any
-
-
-class Bug(NamedTuple):
-    """One deliberate bug.
-
-    Attributes:
-        what: What goes wrong.
-        module: Where, below ``engramdown``.
-        old: A piece of its source that stands there once.
-        new: What stands there instead.
-        law: An example of the law that sees it.
-    """
-
-    what: str
-    module: str
-    old: str
-    new: str
-    law: Callable[[Core], None]
-
 
 BUGS: Final = (
     Bug(
@@ -395,9 +371,8 @@ BUGS: Final = (
 @pytest.fixture
 def load() -> Iterator[Callable[[Bug | None], Core]]:
     """Give a function that loads the core with a bug; what it loads is gone after the test."""
-    yield _load
-    for name in CORE:
-        sys.modules.pop(f"mutant.{name}", None)
+    yield partial(load_mutant, CORE)
+    forget_mutants(CORE)
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.what.replace(" ", "-"))
@@ -417,38 +392,3 @@ def test_every_module_of_the_core_has_a_bug() -> None:
     tested = {f"engramdown.{bug.module}" for bug in BUGS}
     plain = {"engramdown.hippocampus.comments", "engramdown.hippocampus.entry"}
     assert tested == {name for name in CORE if name.startswith("engramdown.")} - plain
-
-
-def _load(bug: Bug | None) -> Core:
-    names: dict[str, object] = {}
-    for name in CORE:
-        module = ModuleType(f"mutant.{name}")
-        sys.modules[module.__name__] = module
-        changed = bug is not None and name == f"engramdown.{bug.module}"
-        code = _changed(name, bug) if bug is not None and changed else _code(name, _source(name))
-        exec(code, vars(module))
-        names |= vars(module)
-    return SimpleNamespace(**names)
-
-
-def _changed(name: str, bug: Bug) -> CodeType:
-    source = _source(name)
-    assert source.count(bug.old) == 1, f"stands {source.count(bug.old)} times in {name}: {bug.old}"
-    return compile(_renamed(source.replace(bug.old, bug.new)), f"mutant {name}", "exec")
-
-
-@cache
-def _code(name: str, source: str) -> CodeType:
-    return compile(_renamed(source), f"mutant {name}", "exec")
-
-
-@cache
-def _source(name: str) -> str:
-    return (ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
-
-
-def _renamed(source: str) -> str:
-    """Let a module import its fellows from beside the real ones."""
-    for name in CORE:
-        source = source.replace(f"from {name} import", f"from mutant.{name} import")
-    return source
