@@ -32,7 +32,7 @@ from engramdown.episodes.finder import FOLDER, Finder
 from engramdown.episodes.ids import check_session_id, episode_id, session_id
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder
-from engramdown.episodes.showing import shown
+from engramdown.episodes.showing import hidden, shown
 from engramdown.errors import EngramdownError
 from engramdown.settings import EpisodeSettings
 
@@ -344,6 +344,10 @@ class EpisodicMemory(Finder):
         }
         if fields or length is not None:
             given: dict[str, Any] = {"cut": length, "payload": payload and payload[0], **fields}
+            reason = given.get("error")
+            if isinstance(reason, str):
+                # As much what a tool gave back as its output.
+                given["error"] = hidden(role, reason, self.settings)
             known |= {key: given[key] for key in _OPTIONAL if key in given}
         return Item(encode(known, {}), payload)
 

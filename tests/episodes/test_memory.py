@@ -212,6 +212,8 @@ class TestTexts:
     def test_a_secret_in_a_tool_is_hidden_in_line_and_payload(self, memory: EpisodicMemory) -> None:
         memory.log("s", "tool_result", f"token: {SECRET}" + " x" * 2_000)
         memory.log("s", "tool_call", {"key": SECRET})
+        memory.log("s", "tool_result", "", error=f"401 for token: {SECRET}")
+        assert str(memory.session("s").episodes[-1].error).startswith("401 for token: [redacted")
         for path in memory.folder.rglob("*"):
             assert not path.is_file() or SECRET.encode() not in path.read_bytes()
 
