@@ -48,6 +48,7 @@ _WHO: Final = {
 }
 _OPS: Final = {
     "accept": "accepted a proposal",
+    "compact": "compacted memory",
     "checkout": "took another version of the file from git",
     "decline": "declined a proposal",
     "edit": "edited the file",
@@ -87,7 +88,8 @@ def retired(item: Archived) -> str:
     """Say that a memory is retired."""
     by = f" by {messages.BY_NAMES.get(item.by, item.by)}" if item.by else ""
     date = f" on {item.date}" if item.date else ""
-    return f"It was retired{by}{date}: {item.reason or 'no reason given'}."
+    now = f", replaced by {item.replaced}" if item.replaced else ""
+    return f"It was retired{by}{date}: {item.reason or 'no reason given'}{now}."
 
 
 def step_title(step: Step) -> str:

@@ -53,9 +53,10 @@ def learned(root: Path, scope: Scope) -> Iterator[Learned]:
     for name in reader.names():
         for placed in filing.raw_entries(name, reader.read(name).document):
             entry = filing.as_entry(name, scope, placed)
-            origin = Pointer.parse(entry.origin)
-            if origin is not None:
-                yield Learned(entry.id, scope, name, placed.line, origin)
+            # What was merged was learned in several places.
+            for origin in map(Pointer.parse, entry.origin.split(",")):
+                if origin is not None:
+                    yield Learned(entry.id, scope, name, placed.line, origin)
 
 
 def learned_from(

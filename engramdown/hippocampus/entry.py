@@ -117,6 +117,7 @@ class Archived(NamedTuple):
         reason: Why it was retired: ``forgotten``, ``deleted``, ``declined``, ``replaced``, ….
         by: Who retired it.
         date: When, ``YYYY-MM-DD``.
+        replaced: The id of the memory that stands for it now, or ``""``.
     """
 
     entry: Entry
@@ -124,3 +125,4 @@ class Archived(NamedTuple):
     reason: str
     by: str
     date: str
+    replaced: str = ""

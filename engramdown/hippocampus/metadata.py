@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 __all__ = ["KNOWN_KEYS", "Metadata"]
@@ -27,10 +28,12 @@ KNOWN_KEYS: Final = (
     "hold",
     "op",
     "of",
+    "seen",
     "was",
     "section",
     "reason",
     "by",
+    "replaced",
     "ts",
     "archived",
 )
@@ -39,8 +42,6 @@ KNOWN_KEYS: Final = (
 _FIELDS: Final = re.compile(r"\s*+(?:[A-Za-z][A-Za-z0-9_.-]*+:\S*+(?:\s++|\Z))++")
 _FIELD: Final = re.compile(r"([^\s:]++):(\S*+)")
 _QUOTED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
-# What would end the value, the comment or the line, and the quoting character itself.
-_TO_QUOTE: Final = re.compile(r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-|-\Z")
 
 
 class Metadata(NamedTuple):
@@ -98,7 +99,16 @@ def _ordered(values: Mapping[str, str]) -> list[str]:
 
 
 def _quote(value: str) -> str:
-    return _TO_QUOTE.sub(_quote_match, value)
+    return _to_quote().sub(_quote_match, value)
+
+
+@cache
+def _to_quote() -> re.Pattern[str]:
+    """Return what would end the value, the comment or the line, and the quoting character itself.
+
+    Only who writes needs it, and so many characters take long to compile.
+    """
+    return re.compile(r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-|-\Z")
 
 
 def _quote_match(match: re.Match[str]) -> str:

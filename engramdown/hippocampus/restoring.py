@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.engram import RULE_KINDS, Kind
+from engramdown.engram import RULE_KINDS, Kind, Scope
 from engramdown.hippocampus.document import Document, Placed
+from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.filing import (
     ARCHIVE,
     LESSONS,
@@ -23,18 +24,44 @@ from engramdown.hippocampus.filing import (
     file_of,
     is_name,
     older_fact,
+    raw_entries,
     retire_fact,
     title_of,
     twin,
 )
+from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.metadata import Metadata
 
-__all__ = ["unretire"]
+__all__ = ["pick", "retired", "unretire"]
 
 # What an entry says only while it is in the archive.
 _RECORD: Final = dict.fromkeys(
-    ("kind", "scope", "was", "section", "reason", "by", "archived", "hand"), ""
+    ("kind", "scope", "was", "section", "reason", "by", "replaced", "archived", "hand"), ""
 )
+
+
+def retired(archive: Document, scope: Scope) -> list[Archived]:
+    """Return what was retired, the oldest first."""
+    found = []
+    for placed in raw_entries(ARCHIVE, archive):
+        values = placed.block.meta.values() if placed.block.meta else {}
+        record = (values.get(key, "") for key in ("was", "reason", "by", "archived", "replaced"))
+        found.append(Archived(as_entry(ARCHIVE, scope, placed), *record))
+    return found
+
+
+def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
+    """Return the retired memory whose id begins with ``prefix``.
+
+    Raises:
+        EntryNotFoundError: If there is none.
+        AmbiguousIdError: If there are several.
+    """
+    placed = raw_entries(ARCHIVE, archive)
+    entries = [as_entry(ARCHIVE, scope, each) for each in placed]
+    # Of a memory that was retired more than once, the last time counts.
+    latest = list({entry.id: entry for entry in entries}.values())
+    return placed[entries.index(by_prefix(prefix, latest, lambda entry: entry.id, "archive.md"))]
 
 
 def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:
@@ -51,12 +78,15 @@ def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:
     file = _home(gone.kind, meta.get("was"))
     clean = meta.update(_RECORD | ({"id": ""} if meta.get("hand") else {}))
     standing = twin(folder, file, gone.text, gone.kind)
+    # A duplicate that a plan took stood beside what replaced it, and does so again.
+    beside = standing is not None and entry_id(standing) == meta.get("replaced")
+    standing = None if beside else standing
     older = older_fact(folder, gone.text) if file == PROFILE and standing is None else None
     if older is not None:
         folder.put(file, folder.get(file).replace(older.block, gone.text, clean))
     for name in (file, *(copies_of(file, clean) if file == LESSONS else ())):
         document = folder.get(name)
-        if twin(folder, name, gone.text, gone.kind) is None:
+        if (beside and older is None) or twin(folder, name, gone.text, gone.kind) is None:
             section = _section(document, gone.kind, meta.get("section"))
             folder.put(name, document.add(gone.text, clean, section, title_of(name)))
     # Before anything is added to the archive: a last line without an end would be another one then.

@@ -21,6 +21,7 @@ from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.finding import by_prefix, find_lines
+from engramdown.hippocampus.revising import Desk, Revised, Revision, revise
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
@@ -228,13 +229,7 @@ class Hippocampus:
         """
 
         def edit(draft: Draft) -> filing.Filed:
-            archive = draft.get(filing.ARCHIVE)
-            placed = filing.raw_entries(filing.ARCHIVE, archive)
-            entries = [filing.as_entry(filing.ARCHIVE, self.scope, each) for each in placed]
-            # Of a memory that was retired more than once, the last time counts.
-            latest = list({entry.id: entry for entry in entries}.values())
-            wanted = by_prefix(entry_id, latest, lambda entry: entry.id, "archive.md")
-            back = placed[entries.index(wanted)]
+            back = restoring.pick(draft.get(filing.ARCHIVE), self.scope, entry_id)
             return restoring.unretire(draft, back, new_id(), today().isoformat())
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
@@ -263,15 +258,24 @@ class Hippocampus:
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
+    def apply(
+        self, revisions: Sequence[Revision], by: str = "consolidation", why: str = ""
+    ) -> list[Revised]:
+        """Carry out a plan as one step; what no longer fits is passed over, with the reason.
+
+        Raises:
+            StoreError: If it could not be written; memory is as it was before.
+        """
+
+        def edit(draft: Draft) -> list[Revised]:
+            desk = Desk(self.files.names(), new_id, today().isoformat(), by)
+            return revise(draft, revisions, desk)
+
+        return self.files.change(Act("compact", by, why), edit)
+
     def archived(self) -> list[Archived]:
         """Return what was retired, the oldest first."""
-        found = []
-        for placed in filing.raw_entries(filing.ARCHIVE, self.files.document(filing.ARCHIVE)):
-            values = placed.block.meta.values() if placed.block.meta else {}
-            entry = filing.as_entry(filing.ARCHIVE, self.scope, placed)
-            record = (values.get(key, "") for key in ("was", "reason", "by", "archived"))
-            found.append(Archived(entry, *record))
-        return found
+        return restoring.retired(self.files.document(filing.ARCHIVE), self.scope)
 
     def history(self) -> list[Step]:
         """Return every step of the journal, the oldest first."""

@@ -130,7 +130,10 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
     for part in reversed(step.parts):
         if part.file in whole:
             folder.put(part.file, parse(part.backward(folder.get(part.file).render())))
-    for change in reversed(step.changes):
+    removals = [change for change in step.changes if change.after is None]
+    others = [change for change in reversed(step.changes) if change.after is not None]
+    # What was taken out comes back in the order in which it stood.
+    for change in (*others, *removals):
         if change.file not in whole:
             _reverse_entry(folder, change, step, by_hand=_hand_edits(change, step, steps))
     _untick(folder, {change.id for change in step.changes if change.file == PENDING})

@@ -99,3 +99,10 @@ def test_a_file_that_cannot_be_read_is_told_by_others(root: Path) -> None:
     (root / "memory" / "rules.md").unlink()
     (root / "memory" / "rules.md").mkdir()
     assert found(root) == []
+
+
+def test_what_was_merged_was_learned_from_all_of_its_lines(root: Path) -> None:
+    path = root / "memory" / "lessons.md"
+    path.write_text("- Both <!-- id:k3v9q2ha from:s#1,s#2 -->\n", encoding="utf-8")
+    found = {each.id for each in learned_from(root, "project", "s", [2])}
+    assert found == {"k3v9q2h1", "k3v9q2ha"}

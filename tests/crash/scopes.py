@@ -16,11 +16,14 @@ from typing import Final
 
 from engramdown.engram import Engram
 from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
 
 __all__ = ["OPERATIONS", "Case", "Operation", "opened", "strays"]
 
-_CHANGING: Final = re.compile(r"\bid:[0-9a-z]{8}|\b(?:ts|archived):\d{4}-\d\d-\d\d")
+_CHANGING: Final = re.compile(r"\b(?:id|replaced):[0-9a-z]{8}|\b(?:ts|archived):\d{4}-\d\d-\d\d")
+
+_LESSONS: Final = ("CI needs two passes", "The cache is warm after noon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,8 @@ def _build(root: Path) -> None:
     store.start()
     store.encode_rule("Run the linter before pushing", "always", source="user")
     store.encode_rule("Never push on a Friday", "never", source="user")
-    store.encode_lesson("CI needs two passes", topic="ci")
-    store.encode_lesson("The cache is warm after noon")
+    store.encode_lesson(_LESSONS[0], topic="ci")
+    store.encode_lesson(_LESSONS[1])
     store.rewrite_identity(["Name: Ada", "Editor: vim"])
     store.forget(store.encode_lesson("The moon is made of cheese").id)
 
@@ -144,6 +147,13 @@ def _lines(states: dict[str, str]) -> dict[str, list[str]]:
 
 def _texts(root: Path) -> set[str]:
     return {entry.text for entry in opened(root).entries()}
+
+
+def _compact(store: Hippocampus) -> object:
+    first, second = (store.find(_id_of(store, text)) for text in _LESSONS)
+    rule = store.find(_id_of(store, "Never push on a Friday"))
+    merged = Revision((first, second), "merged", comes=first._replace(text="CI is slow"))
+    return store.apply([merged, Revision((rule,), "expired")])
 
 
 def _id_of(store: Hippocampus, text: str) -> str:
@@ -194,6 +204,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "restore": Operation(lambda store: store.restore(store.archived()[-1].entry.id)),
     "update": Operation(_update),
     "undo": Operation(lambda store: store.undo()),
+    "compact": Operation(_compact),
     "take-in": Operation(lambda store: store.notice(), _edit_by_hand),
     "encode-and-take-in": Operation(
         lambda store: store.encode_rule("A new rule", "when", source="user"), _edit_by_hand

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.engram import Engram
+from engramdown.errors import EntryNotFoundError
+from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import entry_id, raw_entries
+from engramdown.hippocampus.restoring import pick, retired
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf
 from tests.hippocampus.stories import numbers, shelves
@@ -145,3 +148,20 @@ def test_a_kind_that_a_person_changed_in_the_archive_counts_more_than_the_headin
     shelf.restore()
     kinds = {placed.block.text: placed.kind for placed in shelf.document("rules.md").placed()}
     assert kinds == {"b": "always", "a": "never"}
+
+
+def test_what_was_retired_is_told_and_found_by_the_beginning_of_its_id() -> None:
+    archive = (
+        "- old <!-- id:aaaaaaaa kind:lesson was:lessons.md reason:merged by:consolidation "
+        "replaced:bbbbbbbb archived:2026-01-01 -->\n"
+        "- older <!-- id:aaaaaaaa -->\n- by hand\n"
+    )
+    document = parse(archive)
+    first, second, third = retired(document, "project")
+    assert (first.entry.text, *first[1:]) == (
+        *("old", "lessons.md", "merged", "consolidation", "2026-01-01", "bbbbbbbb"),
+    )
+    assert (second.reason, third.replaced) == ("", "")
+    assert pick(document, "project", "aaa").block.text == "older"
+    with pytest.raises(EntryNotFoundError):
+        pick(document, "project", "zzz")

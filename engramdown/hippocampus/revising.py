@@ -1,0 +1,228 @@
+"""Carrying out a plan for memories that stand: some go to the archive, something stays or comes.
+
+Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; what goes is in ``archive.md``
+first, with the reason and with what replaces it; a memory that is not as the plan saw it, in words
+or metadata, keeps its part of the plan from being carried out, and is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engramdown.errors import InvalidEngramError
+from engramdown.hippocampus.document import Placed
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.filing import (
+    LESSONS,
+    Folder,
+    as_entry,
+    entry_id,
+    fields,
+    raw_entries,
+    retire,
+    title_of,
+    topic_file,
+    twin,
+)
+from engramdown.hippocampus.metadata import Metadata
+
+__all__ = ["Desk", "Revised", "Revision", "pointers", "revise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One part of a plan.
+
+    Attributes:
+        taken: The memories that go, as the plan saw them.
+        reason: The word for the archive: ``duplicate``, ``merged``, ``replaced`` or ``expired``.
+        stays: The memory that stays for them, or that moves, as the plan saw it; or ``None``.
+        comes: The memory that comes in the place of the first that goes, no id yet; or ``None``.
+        learned: Pointers that the memory that stays gets in addition, with commas between.
+        topic: The slug of the topic to which the memory that stays moves, or ``""``.
+    """
+
+    taken: tuple[Entry, ...] = ()
+    reason: str = ""
+    stays: Entry | None = None
+    comes: Entry | None = None
+    learned: str = ""
+    topic: str = ""
+
+
+class Revised(NamedTuple):
+    """What became of one part of a plan.
+
+    Attributes:
+        revision: The part.
+        id: The memory that stands for what went, or that moved; or ``""``.
+        problem: Why it was passed over, or ``""`` if it was carried out.
+    """
+
+    revision: Revision
+    id: str = ""
+    problem: str = ""
+
+
+class Desk(NamedTuple):
+    """What carrying out a plan needs besides the files.
+
+    Attributes:
+        names: The memory files.
+        new_id: Gives the id of a new line.
+        day: Today, ``YYYY-MM-DD``.
+        by: Who does it, for the archive.
+    """
+
+    names: Sequence[str]
+    new_id: Callable[[], str]
+    day: str
+    by: str
+
+
+class _Line(NamedTuple):
+    file: str
+    placed: Placed
+
+
+def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Revised]:
+    """Carry out what still fits, in order, and say what does not and why."""
+    # All are looked at first: what one part notes on a memory that stays changes it for the next.
+    looked = [(each, _problem(folder, each, desk)) for each in revisions]
+    return [
+        Revised(each, problem=problem) if problem else _carry_out(folder, each, desk)
+        for each, problem in looked
+    ]
+
+
+def pointers(*origins: str) -> str:
+    """Return every pointer of ``origins`` once, with commas between.
+
+    >>> pointers("s1#1,s2#2", "", "s2#2,s3#4")
+    's1#1,s2#2,s3#4'
+    """
+    found = (pointer for origin in origins for pointer in origin.split(","))
+    return ",".join(dict.fromkeys(filter(None, found)))
+
+
+def _problem(folder: Folder, revision: Revision, desk: Desk) -> str:
+    """Return why a part of a plan no longer fits what stands."""
+    seen = (*revision.taken, *([revision.stays] if revision.stays else []))
+    found = (_changed(_lines(folder, each, desk), each) for each in seen)
+    problem = next(filter(None, found), "")
+    return problem or (_unwritable(folder, revision, revision.comes) if revision.comes else "")
+
+
+def _unwritable(folder: Folder, revision: Revision, comes: Entry) -> str:
+    """Return why what is to come cannot be written, or need not be any more."""
+    try:
+        comes.engram()
+    except InvalidEngramError as error:
+        return str(error)
+    known = twin(folder, comes.file, comes.text, comes.kind)
+    if known is None or entry_id(known) in {each.id for each in revision.taken}:
+        return ""
+    return f"{entry_id(known)} says it by now"
+
+
+def _changed(lines: Sequence[_Line], seen: Entry) -> str:
+    """Return in what a memory is not as it was seen: gone, other words, other metadata."""
+    here = [line for line in lines if line.file == seen.file]
+    if not here:
+        return f"{seen.id} is not there any more"
+    if len(here) > 1:
+        return f"{seen.id} stands twice in {seen.file}"
+    # Where it stands in its file does not matter.
+    now = as_entry(seen.file, seen.scope, here[0].placed._replace(line=seen.line))
+    if now != seen or any(line.placed.block.text != seen.text for line in lines):
+        return f"{seen.id} was changed meanwhile"
+    return ""
+
+
+def _lines(folder: Folder, entry: Entry, desk: Desk) -> list[_Line]:
+    """Return the lines that hold a memory: in its file, and its copies under topics."""
+    return [
+        _Line(name, placed)
+        for name in desk.names
+        if name == entry.file or (_has_copies(entry) and _is_of_lessons(name))
+        for placed in raw_entries(name, folder.get(name))
+        if entry_id(placed) == entry.id
+    ]
+
+
+def _has_copies(entry: Entry) -> bool:
+    """Whether a memory may stand in more than one file; a person's own line stands for itself."""
+    return _is_of_lessons(entry.file) and not entry.id.startswith("~")
+
+
+def _is_of_lessons(file: str) -> bool:
+    return file == LESSONS or file.startswith("topics/")
+
+
+def _carry_out(folder: Folder, revision: Revision, desk: Desk) -> Revised:
+    comes, stays = revision.comes, revision.stays
+    taken = [_lines(folder, each, desk) for each in revision.taken]
+    if not all(taken) or (stays and not _lines(folder, stays, desk)):
+        return Revised(revision, problem="another part of the plan took it")
+    new = desk.new_id() if comes else stays.id if stays else ""
+    for entry, lines in zip(revision.taken, taken, strict=True):
+        record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
+        record |= {"by": desk.by, "replaced": new}
+        (own,) = [line for line in lines if line.file == entry.file]
+        retire(folder, own.placed, record, desk.new_id(), desk.day)
+    gone = [line for lines in taken for line in lines]
+    if comes:
+        _put(folder, comes, fields(comes.engram(), new, comes.ts or desk.day), gone)
+    for line in gone if not comes else ():
+        folder.put(line.file, folder.get(line.file).remove(line.placed.block))
+    if stays:
+        _note(folder, revision, stays, desk)
+    return Revised(revision, new)
+
+
+def _put(folder: Folder, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
+    """Write what comes in the place of the first line that goes, in its file and its topic's."""
+    meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
+    under = topic_file(comes.topic) if comes.topic and _is_of_lessons(comes.file) else comes.file
+    for name in dict.fromkeys(line.file for line in gone):
+        blocks = [line.placed.block for line in gone if line.file == name]
+        document = folder.get(name)
+        first = min(blocks, key=document.blocks.index)
+        for block in blocks:
+            document = document if block is first else document.remove(block)
+        if name in (comes.file, under):
+            folder.put(name, document.replace(first, comes.text, meta))
+        else:
+            folder.put(name, document.remove(first))
+    if comes.file == LESSONS and not folder.get(under).same(comes.text):
+        document = folder.get(under).add(comes.text, meta, "", title_of(under))
+        folder.put(under, document)
+
+
+def _note(folder: Folder, revision: Revision, stays: Entry, desk: Desk) -> None:
+    """Let what stays keep the pointers of what went, and stand under its new topic."""
+    lines = _lines(folder, stays, desk)
+    for line in lines:
+        meta = line.placed.block.meta or Metadata()
+        better = meta.update(_values(meta, revision))
+        document = folder.get(line.file)
+        if revision.topic and line.file.startswith("topics/"):
+            folder.put(line.file, document.remove(line.placed.block))
+        elif better != meta:
+            folder.put(line.file, document.note(line.placed.block, better))
+    if revision.topic and not stays.id.startswith("~"):
+        name = topic_file(revision.topic)
+        meta = lines[0].placed.block.meta or Metadata()
+        better = meta.update(_values(meta, revision))
+        if not folder.get(name).same(stays.text):
+            folder.put(name, folder.get(name).add(stays.text, better, "", title_of(name)))
+
+
+def _values(meta: Metadata, revision: Revision) -> dict[str, str]:
+    """Return what is noted on the memory that stays; a person's own line gets no pointers."""
+    values = {"topic": revision.topic} if revision.topic else {}
+    if revision.learned and meta.get("id"):
+        values["from"] = pointers(meta.get("from"), revision.learned)
+    return values
