@@ -6,6 +6,7 @@ Promises: each check returns the value, as it is to be used, or raises a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -19,14 +20,17 @@ __all__ = [
     "model_of",
     "one_of",
     "positive",
+    "provider_model",
     "switch",
     "table",
     "tokens",
+    "web_address",
 ]
 
 Check = Callable[[str, str, Any], Any]
 """Is given the source, the key and the value."""
 
+_ADDRESS: Final = re.compile(r"https?://[^\s/]+(?:/\S*)?\Z")
 # More seconds, or more megabytes, nobody means.
 _LARGEST: Final = 1_000_000
 
@@ -106,6 +110,22 @@ def model_of(*kinds: str) -> Check:
         raise SettingsError(source, key, f"{value!r} is not one of {like}")
 
     return check
+
+
+def provider_model(source: str, key: str, value: object) -> str:
+    """Check for a language model with its provider before it, or nothing."""
+    provider, _, model = value.partition("/") if isinstance(value, str) else ("", "", "")
+    if value == "" or (provider.strip() and model.strip()):
+        return str(value)
+    reason = f"{value!r} is not PROVIDER/MODEL, like openai/gpt-4.1-mini or ollama/qwen3"
+    raise SettingsError(source, key, reason)
+
+
+def web_address(source: str, key: str, value: object) -> str:
+    """Check for an address that begins with http:// or https://, or nothing."""
+    if isinstance(value, str) and (not value or _ADDRESS.match(value)):
+        return value
+    raise SettingsError(source, key, "is not an address like http://localhost:8080/v1")
 
 
 def tokens(source: str, key: str, value: object) -> int:

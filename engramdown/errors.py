@@ -7,6 +7,8 @@
     ├── InvalidSessionError   (also a ValueError)   a session id that is no safe file name
     ├── SettingsError         (also a ValueError)   a config file or variable with a wrong value
     ├── MidTurnError                                a person was about to be interrupted
+    ├── ModelError                                  a language model gave no answer of use
+    │   └── SpendError                              asking it would pass a limit
     └── StoreError                                  a store could not be read or written
         ├── LockTimeoutError                        another process kept the lock too long
         ├── EntryNotFoundError   (also a LookupError)   no memory with this id
@@ -33,8 +35,10 @@ __all__ = [
     "InvalidSessionError",
     "LockTimeoutError",
     "MidTurnError",
+    "ModelError",
     "SessionNotFoundError",
     "SettingsError",
+    "SpendError",
     "StoreError",
     "UndoRefusedError",
 ]
@@ -116,6 +120,29 @@ class SettingsError(EngramdownError, ValueError):
 
 class MidTurnError(EngramdownError):
     """Something was to be decided by a person while a turn was running."""
+
+
+class ModelError(EngramdownError):
+    """A language model gave no answer of use.
+
+    Attributes:
+        outcome: How the call ended, as in the ledger: ``timeout``, ``truncated``, ….
+    """
+
+    def __init__(self, reason: str, outcome: str = "failed") -> None:
+        """Say what went wrong, in one line; a secret that a provider quotes is hidden."""
+        from engramdown.redaction import redact
+
+        super().__init__(redact(reason))
+        self.outcome = outcome
+
+
+class SpendError(ModelError):
+    """Asking a language model would pass a limit; it was not asked."""
+
+    def __init__(self, reason: str) -> None:
+        """Say which limit, what was spent of it, and how to raise it."""
+        super().__init__(reason, "refused_spend")
 
 
 class StoreError(EngramdownError):

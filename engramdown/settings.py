@@ -10,6 +10,7 @@ project, then that of the global scope, then the default.
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import stat
 from collections.abc import Mapping
@@ -29,6 +30,12 @@ from engramdown.checks import (
     table,
     tokens,
 )
+from engramdown.consolidation_settings import (
+    CONSOLIDATION_SETTINGS,
+    PERSONAL,
+    ConsolidationSettings,
+    joined,
+)
 from engramdown.errors import SettingsError
 
 __all__ = [
@@ -36,6 +43,7 @@ __all__ = [
     "EPISODE_SETTINGS",
     "FOLDER",
     "MODES",
+    "ConsolidationSettings",
     "EpisodeSettings",
     "Mode",
     "Places",
@@ -120,6 +128,7 @@ class Settings(NamedTuple):
         budgets: Tokens for the sections of the memory context that get another number than the
             default.
         episodes: What is set about transcripts.
+        consolidation: What is set about offline work on memory.
     """
 
     mode: Mode = "autopilot"
@@ -128,6 +137,7 @@ class Settings(NamedTuple):
     max_file_mb: float = 16.0
     budgets: Mapping[str, int] = {}
     episodes: EpisodeSettings = EpisodeSettings()
+    consolidation: ConsolidationSettings = ConsolidationSettings()
 
     @property
     def max_file_bytes(self) -> int:
@@ -243,8 +253,9 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
         values["mode"] = _CHECKS["mode"]("environment variable ENGRAMDOWN_MODE", "mode", variable)
     if mode is not None:
         values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
-    recording = values.pop("episodes", {})
-    return Settings(**values, episodes=episode_settings(recording))
+    values["episodes"] = episode_settings(values.get("episodes", {}))
+    values["consolidation"] = ConsolidationSettings(**values.get("consolidation", {}))
+    return Settings(**values)
 
 
 def episode_settings(said: Mapping[str, Any] = MappingProxyType({})) -> EpisodeSettings:
@@ -299,14 +310,22 @@ def _read(path: Path, before: Mapping[str, Any], *, is_home: bool) -> dict[str, 
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     values: dict[str, Any] = {key: _checked(path, key, value) for key, value in table.items()}
-    if not is_home and _PERSONAL.intersection(values.get("episodes", {})):
-        # A project that was cloned must not say where what was said is sent.
-        reason = "may only stand in the config.toml of the global scope"
-        raise SettingsError(str(path), f"episodes.{min(_PERSONAL)}", reason)
+    if not is_home:
+        _check_stranger(path, values)
     for key in _TABLES:
         if key in values:
-            values[key] = before.get(key, {}) | values[key]
+            earlier = before.get(key, {})
+            lower = joined if key == "consolidation" and not is_home else operator.or_
+            values[key] = lower(earlier, values[key])
     return values
+
+
+def _check_stranger(path: Path, values: Mapping[str, Any]) -> None:
+    """Refuse what a project must not say, which may have been cloned: where memory is sent."""
+    for key, personal in _PERSONAL.items():
+        for name in sorted(personal.intersection(values.get(key, {}))):
+            reason = "may only stand in the config.toml of the global scope"
+            raise SettingsError(str(path), f"{key}.{name}", reason)
 
 
 def _text(path: Path) -> str:
@@ -366,6 +385,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "max_file_mb": positive,
     "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
     "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
+    "consolidation": table(CONSOLIDATION_SETTINGS, "[consolidation]", "setting"),
 }
-_TABLES: Final = ("budgets", "episodes")
-_PERSONAL: Final = frozenset({"embedder"})
+_TABLES: Final = ("budgets", "episodes", "consolidation")
+_PERSONAL: Final = {"episodes": frozenset({"embedder"}), "consolidation": PERSONAL}

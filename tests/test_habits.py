@@ -59,7 +59,9 @@ RUNTIME_DEPENDENCIES: Final = {
 }
 # Imported by name where they are used, and only if they are chosen or there.
 OPTIONAL_DEPENDENCIES: Final = {
+    "anthropic": {"anthropic"},
     "embeddings": {"fastembed", "numpy"},
+    "openai": {"openai"},
     "sentence-transformers": {"numpy", "sentence-transformers"},
 }
 

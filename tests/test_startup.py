@@ -65,6 +65,10 @@ from engramdown.episodes import watch
 watch.MANY = 0
 watch.is_due = lambda looked, cost: True
 """
+MODEL: Final = """
+from engramdown.consolidation.instructor_model import InstructorModel
+assert InstructorModel("openai/small").name
+"""
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
 
 
@@ -137,6 +141,13 @@ def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], pro
     assert packages & (HEAVY | {"portalocker", "secrets", "sqlite3", "tomllib"}) == set()
     memory = ("engramdown.cortex", "engramdown.hippocampus", "engramdown.redaction", "tempfile")
     assert [name for name in loaded if name.startswith(memory)] == []
+
+
+def test_naming_a_model_loads_nothing_of_a_provider(
+    child_env: dict[str, str], tmp_path: Path
+) -> None:
+    loaded = packages_loaded_by(MODEL, child_env, tmp_path)
+    assert loaded & (HEAVY | {"anthropic"}) == set()
 
 
 def test_a_heavy_import_is_seen(child_env: dict[str, str], tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""What can be set about offline work on memory, in the table ``[consolidation]``.
+
+Promises: a project's file can only lower what a person set about cost, and says nothing of where
+memory is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from engramdown.checks import (
+    Check,
+    amount,
+    count,
+    positive,
+    provider_model,
+    tokens,
+    web_address,
+)
+
+__all__ = ["CONSOLIDATION_SETTINGS", "PERSONAL", "ConsolidationSettings", "joined"]
+
+
+class ConsolidationSettings(NamedTuple):
+    """What can be set about offline work on memory.
+
+    Attributes:
+        model: The language model, ``provider/name``; ``""`` for none.
+        base_url: Where a server of that protocol listens, if it is not the provider's own.
+        timeout: How long one call may take, in seconds.
+        retries: How many calls for one answer may fail before it is given up.
+        max_tokens: The ceiling of an answer, in tokens.
+        calls_per_run: How many calls one run may make.
+        tokens_per_run: How many tokens one run may cost.
+        window_hours: How long the window is in which calls and tokens are counted, too.
+        calls_per_window: How many calls may be made in it.
+        tokens_per_window: How many tokens may be spent in it.
+        threshold: From how many entries on a file is compacted.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    timeout: float = 60
+    retries: int = 2
+    max_tokens: int = 4096
+    calls_per_run: int = 30
+    tokens_per_run: int = 200_000
+    window_hours: float = 24
+    calls_per_window: int = 200
+    tokens_per_window: int = 1_000_000
+    threshold: int = 20
+
+
+CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
+    "model": provider_model,
+    "base_url": web_address,
+    "timeout": positive,
+    "retries": count,
+    "max_tokens": count,
+    "calls_per_run": count,
+    "tokens_per_run": tokens,
+    "window_hours": amount,
+    "calls_per_window": count,
+    "tokens_per_window": tokens,
+    "threshold": count,
+}
+"""Each setting of the table, with what checks it."""
+
+PERSONAL: Final = frozenset({"model", "base_url", "window_hours"})
+"""What only the global scope may say: where memory is sent, and how soon limits start anew."""
+
+_FREE: Final = frozenset({"threshold"})
+
+
+def joined(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what holds when a project says something after the global scope.
+
+    Args:
+        before: What the global scope says.
+        said: What the project says; of each number that costs something, the lower one counts.
+
+    >>> joined({"calls_per_run": 5}, {"calls_per_run": 9, "retries": 1, "threshold": 40})
+    {'calls_per_run': 5, 'retries': 1, 'threshold': 40}
+    """
+    most = {**ConsolidationSettings()._asdict(), **before}
+    lower = {
+        key: value if key in _FREE else min(value, most[key])
+        for key, value in said.items()
+        if key not in PERSONAL
+    }
+    return {**before, **lower}

@@ -1,0 +1,124 @@
+"""`engramdown.consolidation_settings`: what may be spent, and who may say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engramdown.consolidation_settings import (
+    CONSOLIDATION_SETTINGS,
+    PERSONAL,
+    ConsolidationSettings,
+)
+from engramdown.errors import SettingsError
+from engramdown.settings import Settings, load
+
+LIMITS: Final = (
+    "timeout",
+    "retries",
+    "max_tokens",
+    "calls_per_run",
+    "tokens_per_run",
+    "calls_per_window",
+    "tokens_per_window",
+)
+
+
+@pytest.fixture
+def scopes(tmp_path: Path) -> tuple[Path, Path]:
+    """Make the folders of a global scope and of a project."""
+    home, project = tmp_path / "home", tmp_path / "work" / ".engramdown"
+    home.mkdir()
+    project.mkdir(parents=True)
+    return home, project
+
+
+def configure(folder: Path, said: str) -> None:
+    (folder / "config.toml").write_text(f"[consolidation]\n{said}\n", encoding="utf-8")
+
+
+def test_without_a_word_no_model_is_asked(scopes: tuple[Path, Path]) -> None:
+    assert load(*scopes).consolidation == ConsolidationSettings()
+    assert Settings().consolidation.model == ""
+    assert Settings().consolidation.threshold == 20
+
+
+def test_every_setting_is_checked() -> None:
+    assert tuple(CONSOLIDATION_SETTINGS) == ConsolidationSettings._fields
+
+
+def test_the_global_scope_says_what_is_asked_and_where(scopes: tuple[Path, Path]) -> None:
+    said = 'model = "ollama/qwen3"\nbase_url = "http://localhost:1234/v1"\nwindow_hours = 1.5'
+    configure(scopes[0], said)
+    found = load(*scopes).consolidation
+    assert (found.model, found.base_url, found.window_hours) == (
+        "ollama/qwen3",
+        "http://localhost:1234/v1",
+        1.5,
+    )
+
+
+@pytest.mark.parametrize("key", sorted(PERSONAL))
+def test_a_project_says_nothing_of_where_memory_is_sent(
+    key: str, scopes: tuple[Path, Path]
+) -> None:
+    values = {"model": '"openai/x"', "base_url": '"http://a/v1"', "window_hours": "1"}
+    configure(scopes[1], f"{key} = {values[key]}")
+    with pytest.raises(SettingsError, match="may only stand in") as error:
+        load(*scopes)
+    assert error.value.key == f"consolidation.{key}"
+
+
+@pytest.mark.parametrize("key", LIMITS)
+def test_a_project_may_lower_a_limit_and_never_raise_it(
+    key: str, scopes: tuple[Path, Path]
+) -> None:
+    usual = getattr(ConsolidationSettings(), key)
+    for mine, theirs, holds in ((5, 3, 3), (5, 9, 5), (None, 1, 1), (None, 999_999, usual)):
+        configure(scopes[0], "" if mine is None else f"{key} = {mine}")
+        configure(scopes[1], f"{key} = {theirs}")
+        assert getattr(load(*scopes).consolidation, key) == min(holds, theirs)
+
+
+def test_a_project_says_itself_from_when_on_it_is_compacted(scopes: tuple[Path, Path]) -> None:
+    configure(scopes[0], "threshold = 10")
+    configure(scopes[1], "threshold = 50")
+    assert load(*scopes).consolidation.threshold == 50
+    assert load(scopes[0], None).consolidation.threshold == 10
+
+
+@pytest.mark.parametrize(
+    "said, key, allowed",
+    [
+        ('model = "gpt"', "model", "PROVIDER/MODEL"),
+        ('model = "/x"', "model", "PROVIDER/MODEL"),
+        ('model = "openai/ "', "model", "PROVIDER/MODEL"),
+        ("model = 5", "model", "PROVIDER/MODEL"),
+        ('base_url = "ftp://a/b"', "base_url", "http://localhost"),
+        ('base_url = "localhost"', "base_url", "http://localhost"),
+        ("base_url = 5", "base_url", "http://localhost"),
+        ("timeout = 0", "timeout", "above 0"),
+        ("retries = -1", "retries", "0 to"),
+        ("calls_per_run = 1.5", "calls_per_run", "whole number"),
+        ("tokens_per_window = -1", "tokens_per_window", "0 or more"),
+        ("window_hours = -1", "window_hours", "0 to"),
+        ("limit = 1", "limit", "calls_per_run"),
+    ],
+)
+def test_a_wrong_value_says_what_is_allowed(
+    said: str, key: str, allowed: str, scopes: tuple[Path, Path]
+) -> None:
+    configure(scopes[0], said)
+    with pytest.raises(SettingsError) as error:
+        load(*scopes)
+    assert error.value.key == f"consolidation.{key}"
+    assert allowed in str(error.value)
+
+
+def test_an_address_that_is_wrong_is_not_repeated(scopes: tuple[Path, Path]) -> None:
+    configure(scopes[0], 'base_url = "ann:secret-word@host"')
+    with pytest.raises(SettingsError) as error:
+        load(*scopes)
+    assert "secret-word" not in str(error.value)
