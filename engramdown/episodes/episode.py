@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from json.encoder import encode_basestring as _quoted
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
@@ -231,7 +231,7 @@ def joined(text: str) -> str:
     >>> joined("\ud83d\ude00") == "\U0001f600", joined("\ud83d!") == "\ud83d!"
     (True, True)
     """
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii() or not _surrogate().search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
@@ -251,6 +251,12 @@ def as_text(value: object) -> str:
     return joined(_READABLE.encode(_plain(value, ())) if _may_be_deep(text) else text)
 
 
+@cache
+def _surrogate() -> re.Pattern[str]:
+    # Most texts are ASCII, and so many characters take long to compile.
+    return re.compile("[\ud800-\udfff]")
+
+
 @lru_cache(maxsize=2)
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
@@ -267,7 +273,6 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _ESCAPED: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 _READABLE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _json(record: Mapping[str, Any]) -> bytes:
