@@ -16,7 +16,7 @@ from zlib import crc32
 
 from engramdown.episodes.episode import ROLES, Episode
 from engramdown.episodes.index.lines import BROKEN, Line, read_lines
-from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk, Fact, freshness, length_of, pack
+from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk, Values, freshness, length_of, pack
 from engramdown.episodes.marks import marked
 from engramdown.episodes.words.folding import folded, speaking
 
@@ -83,6 +83,11 @@ class Known:
         connection.execute("DELETE FROM sessions WHERE number = ?", (self.number,))
 
 
+_COLUMNS: Final = tuple(item.name for item in fields(Known))
+_CHANGES: Final = ", ".join(f"{name} = ?" for name in _COLUMNS[2:])
+_CHANGE: Final = f"UPDATE sessions SET {_CHANGES} WHERE number = ?"  # noqa: S608 - our own names
+
+
 class Intake:
     """One transaction's worth of new lines.
 
@@ -128,12 +133,8 @@ class Intake:
 
     def keep(self, session: Known) -> None:
         """Write down what is known of a session now."""
-        run = self._connection.execute
-        columns = [item.name for item in fields(session)][2:]
-        values = [getattr(session, name) for name in columns]
-        changes = ", ".join(f"{name} = ?" for name in columns)
-        change = f"UPDATE sessions SET {changes} WHERE number = ?"  # noqa: S608 - our own names
-        run(change, (*values, session.number))
+        _, _, *values = (getattr(session, name) for name in _COLUMNS)
+        self._connection.execute(_CHANGE, (*values, session.number))
 
     def flush(self) -> None:
         """Hand everything to SQLite."""
@@ -173,7 +174,9 @@ class Intake:
             number, before = self._open(session, place, part[0], new=not used)
             key, offset = number * CHUNK + used, session.taken - before.start
             noted: set[str] = set()
-            facts = pack(self._fact(line, key + at, offset, noted) for at, line in enumerate(part))
+            facts = pack(
+                [self._fact(line, key + at, offset, noted) for at, line in enumerate(part)]
+            )
             stop = session.taken + (lines[done].start if done < len(lines) else end)
             after = before._replace(end=stop, facts=before.facts + facts)
             self._chunks[session.number, place] = (number, after)
@@ -193,27 +196,27 @@ class Intake:
         ).fetchone()
         return row[0], Chunk(*row[1:])
 
-    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Fact:
+    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Values:
         """Return what is kept of a line; note its words, and its speaker if not ``noted``."""
-        if line.role not in WORDLESS:
-            words = folded(line.text)
-            if line.name and line.role in _SPEAKERS and line.name not in noted:
-                noted.add(line.name)
-                words += f" {speaking(line.name)}"
+        start, seq, ts, role, name, text, _ = line
+        if role not in WORDLESS:
+            words = folded(text)
+            if name and name not in noted and role in _SPEAKERS:
+                noted.add(name)
+                words += f" {speaking(name)}"
             self._words.append((key, words))
-            self._recalled += line.role == _RECALLED
-        name = self._name(line) if line.name else 0
-        length = length_of(line.text)
-        return Fact(offset + line.start, line.seq, line.ts, length, line.role, name)
+            self._recalled += role == _RECALLED
+        number = self._name(name, role) if name else 0
+        return offset + start, seq, ts, length_of(text), role, number
 
-    def _name(self, line: Line) -> int:
-        speaks = line.role in _SPEAKERS
-        number = self._names.get((line.name, speaks))
+    def _name(self, name: str, role: int) -> int:
+        speaks = role in _SPEAKERS
+        number = self._names.get((name, speaks))
         if number is None:
             # SQLite takes no half surrogate pairs.
-            name = line.name.encode("utf-8", "replace").decode()
-            number = int(self._connection.execute(_NAME, (name, speaks)).fetchone()[0])
-            self._names[line.name, speaks] = number
+            known = name.encode("utf-8", "replace").decode()
+            number = int(self._connection.execute(_NAME, (known, speaks)).fetchone()[0])
+            self._names[name, speaks] = number
         return number
 
     def _mark(self, session: Known, event: Episode) -> None:

@@ -27,7 +27,7 @@ _SPOKEN: Final = b"|".join(role for role in _ROLE if role != b"event")
 _PLAIN: Final = rb'[^"\\\x00-\x1f]'
 _USUAL: Final = (
     rb'\{"seq":(0|[1-9][0-9]{0,8}),'
-    rb'"ts":"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}):([0-5][0-9])\.([0-9]{6})Z",'
+    rb'"ts":"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}):([0-5][0-9]\.[0-9]{6})Z",'
     rb'"id":"' + _PLAIN + rb'+",'
     rb'"role":"(' + _SPOKEN + rb')",'
     rb'"text":"((?:' + _PLAIN + rb'++|\\["\\/bfnrt])*+)"'
@@ -78,10 +78,11 @@ class Line(NamedTuple):
 def read_lines(block: bytes) -> Iterator[Line]:
     r"""Yield every line of ``block`` that ends with its ``\n``."""
     match = _pattern().match
+    plain = block.isascii()
     start, last = 0, block.rfind(b"\n") + 1
     while start < last:
         usual = match(block, start)
-        line = _usual(usual, start) if usual else None
+        line = _usual(usual, start, plain=plain) if usual else None
         end = usual.end() if usual else block.find(b"\n", start) + 1
         yield line or _any(block[start:end], start)
         start = end
@@ -126,20 +127,22 @@ def _run() -> re.Pattern[bytes]:
     return re.compile(_GOOD)
 
 
-def _usual(found: re.Match[bytes], start: int) -> Line | None:
-    seq, minute, second, fraction, role, text, name = found.groups()
+def _usual(found: re.Match[bytes], start: int, *, plain: bool) -> Line | None:
+    seq, minute, second, role, text, name = found.groups()
     try:
-        if not found[0].isascii():
+        if not plain:
             found[0].decode()
-        ts = _minute(minute) + int(second) * _MILLION + int(fraction)
+        ts = _minute(minute) + int(second.replace(b".", b""))
     except ValueError:
         return None
     said = text.decode()
-    if b"\\" in text:
+    if "\\" in said:
         said = json.loads(f'"{said}"')
-    if name is not None and name.endswith(b"recall"):
+    if name is None:
+        return Line(start, int(seq), ts, _ROLE[role], "", said)
+    if name.endswith(b"recall"):
         return None  # perhaps an echo
-    return Line(start, int(seq), ts, _ROLE[role], name.decode() if name else "", said)
+    return Line(start, int(seq), ts, _ROLE[role], name.decode(), said)
 
 
 @lru_cache(maxsize=64)

@@ -9,11 +9,11 @@ whatever order the index came by them; only the chunks' numbers differ.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from zlib import crc32
 
-__all__ = ["CHUNK", "LENGTH", "PAGE", "Chunk", "Fact", "freshness", "length_of", "pack"]
+__all__ = ["CHUNK", "LENGTH", "PAGE", "Chunk", "Fact", "Values", "freshness", "length_of", "pack"]
 
 CHUNK: Final = 32
 """Lines in a chunk."""
@@ -26,6 +26,10 @@ _FACT: Final = struct.Struct("<IIqHBH")
 _LONGEST: Final = 0xFFFF
 _SECOND: Final = 1_000_000
 _TICKET: Final = 30
+
+
+Values = tuple[int, int, int, int, int, int]
+"""A :class:`Fact` without names: there are very many."""
 
 
 class Fact(NamedTuple):
@@ -74,10 +78,9 @@ class Chunk(NamedTuple):
         """Return what is known of the line at ``place``."""
         return Fact._make(self.values(place))
 
-    def values(self, place: int) -> tuple[int, int, int, int, int, int]:
+    def values(self, place: int) -> Values:
         """Return the same, but faster and without names."""
-        found: tuple[int, int, int, int, int, int]
-        found = _FACT.unpack_from(self.facts, place * LENGTH)
+        found: Values = _FACT.unpack_from(self.facts, place * LENGTH)
         return found
 
     def speakers(self) -> set[tuple[int, int]]:
@@ -91,9 +94,12 @@ class Chunk(NamedTuple):
         return self.start + self.values(place)[0], end
 
 
-def pack(facts: Iterable[Fact]) -> bytes:
+def pack(facts: Sequence[Values]) -> bytes:
     """Return facts as bytes; a length or a number that is too large is the largest."""
-    return b"".join([_pack(fact) for fact in facts])
+    try:
+        return b"".join([_FACT.pack(*fact) for fact in facts])
+    except struct.error:
+        return b"".join([_pack(fact) for fact in facts])
 
 
 def length_of(text: str) -> int:
@@ -105,13 +111,10 @@ def length_of(text: str) -> int:
     return min(text.count(" ") + 1, _LONGEST)
 
 
-def _pack(fact: Fact) -> bytes:
-    try:
-        return _FACT.pack(*fact)
-    except struct.error:
-        start, seq, ts, length, role, name = fact
-        counts = min(seq, 0xFFFFFFFF), ts, min(length, _LONGEST), role, min(name, _LONGEST)
-        return _FACT.pack(start, *counts)
+def _pack(fact: Values) -> bytes:
+    start, seq, ts, length, role, name = fact
+    counts = min(seq, 0xFFFFFFFF), ts, min(length, _LONGEST), role, min(name, _LONGEST)
+    return _FACT.pack(start, *counts)
 
 
 def freshness(ts: int, session: str, at: int) -> int:

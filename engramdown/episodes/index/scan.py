@@ -161,7 +161,7 @@ class Scan:
         self._fresh.append(freshness(lines[0].ts, self._sessions[session], place))
         first = len(self._chunks) * CHUNK
         noted: set[str] = set()
-        facts = pack(self._fact(line, first + at, start, noted) for at, line in enumerate(lines))
+        facts = pack([self._fact(line, first + at, start, noted) for at, line in enumerate(lines)])
         self._chunks.append(Chunk(session, place, start, end, facts))
 
     def _fact(self, line: Line, key: int, start: int, noted: set[str]) -> Fact:

@@ -42,6 +42,14 @@ def test_a_line_with_any_byte_changed_is_read_as_read_line_reads_it(
         assert (taken.seq, taken.name, taken.text) == (known.seq, known.name, known.text)
 
 
+@pytest.mark.parametrize("text", ["the boat", 'the "boat"', "das größte Boot"])
+@pytest.mark.parametrize("name", ["Ana", "José", "recall"])
+def test_a_line_with_a_name_is_read_as_read_line_reads_it(name: str, text: str) -> None:
+    written = line(1, "before") + line(2, text, name=name)
+    _, taken = read_lines(written)
+    assert (taken.seq, taken.name, taken.text, taken.role) == (2, name, text, 1)
+
+
 @given(st.lists(episodes, max_size=4), st.data())
 def test_lines_that_need_not_be_read_are_episodes(said: list[Episode], data: st.DataObject) -> None:
     block = bytearray(b"".join(map(write_line, said)))

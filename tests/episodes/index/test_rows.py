@@ -29,6 +29,11 @@ def test_a_number_that_is_too_large_is_the_largest() -> None:
     assert Chunk(1, 0, 0, 0, packed).fact(0)[1:] == (0xFFFFFFFF, 0, 0xFFFF, 0, 0xFFFF)
 
 
+def test_a_chunk_tells_who_speaks_in_it() -> None:
+    facts = pack([Fact(0, 1, 0, 1, 0, 7), Fact(10, 2, 0, 1, 1, 7), Fact(20, 3, 0, 1, 0, 7)])
+    assert Chunk(1, 0, 0, 30, facts).speakers() == {(0, 7), (1, 7)}
+
+
 def test_a_line_ends_where_the_next_begins_and_the_last_where_the_chunk_does() -> None:
     facts = pack([Fact(0, 1, 0, 1, 0, 0), Fact(10, 2, 0, 1, 0, 0)])
     chunk = Chunk(1, 0, 100, 125, facts)
