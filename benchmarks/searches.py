@@ -91,7 +91,7 @@ class _Ours:
         self._chunks: dict[str, set[int]] = {}
         place = 0
         for number, (_, session) in enumerate(groupby(store.said, key=lambda one: one.session)):
-            for seq, one in enumerate(session):
+            for seq, one in enumerate(session, 1):
                 self._add(number << SESSION | seq, one, place)
                 place += 1
 
@@ -128,7 +128,7 @@ class _Ours:
 
     def _candidates(self, query: Query, evidence: Evidence) -> Iterable[int]:
         weight: dict[int, float] = {}
-        worth = worths(query, evidence.holders, evidence.total)
+        worth = worths(query, evidence.holders, evidence.total, self._recipe.weights)
         for keys, one in zip(evidence.keys, worth, strict=True):
             for key in keys:
                 weight[key] = weight.get(key, 0.0) + one
@@ -173,8 +173,10 @@ def _write(store: Store, folder: Path) -> dict[tuple[str, int], int]:
     sessions = groupby(store.said, key=lambda one: one.session)
     for number, (_, session) in enumerate(sessions):
         name = f"s{number:06}"
-        lines = []
-        for seq, one in enumerate(session, 1):
+        said = list(session)
+        start = Episode(seq=0, ts=stamp(said[0].at), id="0" * 16, role="event", event="start")
+        lines = [write_line(start)]
+        for seq, one in enumerate(said, 1):
             role: Role = "assistant" if one.speaker == "assistant" else "user"
             person = "" if one.speaker in ASSISTANT else one.speaker
             episode = Episode(

@@ -16,7 +16,8 @@ An episode's key is ``session_no << 24 | seq``, so that the neighbours of a turn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 from math import log
 from typing import Final, NamedTuple
@@ -59,9 +60,12 @@ BESIDE: Final = 100
 REREAD: Final = 50
 """How many of the best are worth reading again."""
 _SESSION: Final = 24  # bits of a key that are no session
-_READ: Final = 4000  # characters of a text that are read again
-_SMALL: Final = 10_000  # episodes that every store is taken to have
-_WORD: Final = 40  # characters of which the first word is looked at
+_SEQ: Final = (1 << _SESSION) - 1
+_READ: Final = 2000  # characters of a text that are read again
+_WORD: Final = re.compile(r"[^\W_]+")
+_LONGEST: Final = 64  # letters of a word that has a stem
+_Look = tuple[Callable[[str], bool], float]
+_Kin = tuple[str, tuple[str, ...], float]
 _ALIKE: Final = 5  # letters with which kindred words begin; a stem of one less will do
 
 
@@ -115,6 +119,8 @@ class Weights(NamedTuple):
         near: What a neighbour's word is worth, by its distance in turns, the nearest first.
         long: Words at which a turn's own words count half.
         helped: Words at which a turn gets half of its neighbours' help.
+        small: As how many episodes a store counts at least: of a word that one of 300 holds, it is
+            not known how rare it is.
         session: How much the best turn of a session lifts the others.
         about: For the speaker whom the question names.
         own: For what a person says to an assistant.
@@ -128,6 +134,7 @@ class Weights(NamedTuple):
         first: For words in the first person, when the question names a speaker.
         told: For what somebody tells other people, the less the more of it is a question.
         kin: For words that begin like all of the question's, but are no forms of them.
+        opens: For what a session of several people begins with: they tell what is new.
         answer: What follows a question gets, of the question's score, in a chat of people.
         phrase: For the question itself, or what it quotes, word by word.
     """
@@ -138,6 +145,7 @@ class Weights(NamedTuple):
     )
     long: float = 150
     helped: float = 60
+    small: int = 10_000
     session: float = 1.5
     about: float = 0.3
     own: float = 0.2
@@ -150,7 +158,8 @@ class Weights(NamedTuple):
     wish: float = 0.4
     first: float = 0.1
     told: float = 0.3
-    kin: float = 0.5
+    kin: float = 0.4
+    opens: float = 0.2
     answer: float = 0.2
     phrase: float = 4.0
 
@@ -205,17 +214,19 @@ def rank(
     return [Ranked(key, -score, mark) for score, _, key, mark in ranked]
 
 
-def worths(query: Query, holders: Iterable[int], total: int) -> list[float]:
+def worths(
+    query: Query, holders: Iterable[int], total: int, weights: Weights = WEIGHTS
+) -> list[float]:
     """Return what each term of ``query`` is worth in a store of ``total`` episodes.
 
     Args:
         query: What was asked.
         holders: For each of its terms, how many episodes hold it.
         total: How many episodes there are.
+        weights: What counts how much.
     """
     found = zip(query.terms, holders, strict=True)
-    # In a small store it says little how many hold a word.
-    store = max(total, _SMALL)
+    store = max(total, weights.small)
     return [term.weight * idf(number, store) for term, number in found]
 
 
@@ -223,7 +234,7 @@ def _covered(
     query: Query, evidence: Evidence, candidates: Iterable[int], weights: Weights
 ) -> dict[int, float]:
     """Return how much of the question each candidate covers, with the help of its neighbours."""
-    worth = worths(query, evidence.holders, evidence.total)
+    worth = worths(query, evidence.holders, evidence.total, weights)
     marks = evidence.marks
     gains = {key: 1 / (1 + mark.length / weights.long) for key, mark in marks.items()}
     covered = dict.fromkeys(candidates, 0.0)
@@ -266,78 +277,86 @@ def reread(
         weights: What counts how much.
     """
     first = list(takewhile(lambda one: one.key in texts, ranked))
-    reader = _Reader(query, {one.mark.speaker for one in first}, weights)
-    scores = {one.key: one.score + reader(one.mark, texts[one.key][:_READ]) for one in first}
+    said = _reader(query, {one.mark.speaker for one in first}, weights)
+    scores = {key: score + said(mark, texts[key][:_READ]) for key, score, mark in first}
     again = []
     for key, _, mark in first:
         score = scores[key]
-        if key - 1 in scores and _is_person(mark) and asks(texts[key - 1]):
-            score += weights.answer * scores[key - 1]
-        again.append(Ranked(key, score, mark))
+        if mark.speaker not in ROLES:
+            if key - 1 in scores and asks(texts[key - 1]):
+                score += weights.answer * scores[key - 1]
+            # Line 0 says that a session starts.
+            score += weights.opens if key & _SEQ == 1 else 0.0
+        again.append((-score, -mark.at, key, mark))
+    again.sort()
     # No score got smaller, so the rest still stands behind these.
-    return [*_ordered(again), *ranked[len(first) :]]
+    return [*(Ranked(key, -score, mark) for score, _, key, mark in again), *ranked[len(first) :]]
 
 
-class _Reader:
-    """Tells what the words of a text are worth besides those that were asked for."""
+def _reader(
+    query: Query, speakers: Iterable[str], weights: Weights
+) -> Callable[[Mark, str], float]:
+    """Return what tells what the words of a text are worth besides those that were asked for."""
+    looks = _looks(query, speakers, weights)
+    kin = _kin(query.terms)
+    phrases = query.phrases
+    whole = sum(term.weight for term in query.terms) or 1.0
 
-    def __init__(self, query: Query, speakers: Iterable[str], weights: Weights) -> None:
-        self._query = query
-        self._weights = weights
-        self._known = frozenset(words(" ".join([query.text, *speakers])))
-        self._kin = [(term, begins) for term in query.terms if (begins := _beginnings(term))]
-        self._whole = sum(term.weight for term in query.terms)
-
-    def __call__(self, mark: Mark, text: str) -> float:
-        weights = self._weights
-        folded = text.lower()
-        bonus = self._wanted(mark, text)
-        if _is_person(mark):
-            bonus += weights.told * told(text)
-            bonus += weights.first if self._query.names and says_i(text) else 0.0
-        if self._kin:
-            bonus += weights.kin * self._kindred(f" {folded}")
-        if any(phrase in folded for phrase in self._query.phrases):
-            bonus += weights.phrase
-        return bonus
-
-    def _wanted(self, mark: Mark, text: str) -> float:
-        """Return what it is worth that a text looks like the answer that is waited for."""
-        wants, weights = self._query.wants, self._weights
+    def said(mark: Mark, text: str) -> float:
         bonus = 0.0
-        if "time" in wants and says_time(text):
-            bonus += weights.time
-        if "number" in wants and says_number(text):
-            bonus += weights.number
-        if "name" in wants and says_name(text, self._known):
-            bonus += weights.name
-        if "reason" in wants and says_reason(text):
-            bonus += weights.reason
-        if "advice" in wants and mark.own and says_wish(text):
+        for says, weight in looks:
+            if says(text):
+                bonus += weight
+        if mark.speaker not in ROLES:
+            # One of several people, and not a person with an assistant.
+            bonus += weights.told * told(text)
+            if query.names and says_i(text):
+                bonus += weights.first
+        elif mark.own and "advice" in query.wants and says_wish(text):
             bonus += weights.wish
+        folded = text.lower()
+        bonus += weights.kin * _kindred(kin, folded) / whole
+        for phrase in phrases:
+            if phrase in folded:
+                return bonus + weights.phrase
         return bonus
 
-    def _kindred(self, text: str) -> float:
-        """Return what share of the question stands in ``text`` in kindred words only."""
-        found = 0.0
-        for term, beginnings in self._kin:
-            for beginning in beginnings:
-                at = text.find(beginning)
-                if at >= 0:
-                    word = words(text[at : at + _WORD])[0]
-                    found += 0.0 if stem(word) in term.stems else term.weight
-                    break
-        return found / self._whole
+    return said
 
 
-def _beginnings(term: Term) -> list[str]:
-    return [f" {one[:_ALIKE]}" for one in term.stems if len(one) >= _ALIKE - 1]
+def _looks(query: Query, speakers: Iterable[str], weights: Weights) -> list[_Look]:
+    """Return what an answer looks like that is waited for, and what that is worth."""
+    wants = query.wants
+    looks: list[_Look] = []
+    if "time" in wants:
+        looks.append((says_time, weights.time))
+    if "number" in wants:
+        looks.append((says_number, weights.number))
+    if "name" in wants:
+        known = frozenset(words(" ".join([query.text, *speakers])))
+        looks.append((lambda text: says_name(text, known), weights.name))
+    if "reason" in wants:
+        looks.append((says_reason, weights.reason))
+    return looks
 
 
-def _is_person(mark: Mark) -> bool:
-    """Whether this is one of several people, and not a person with an assistant."""
-    return mark.speaker not in ROLES
+def _kin(terms: Iterable[Term]) -> list[_Kin]:
+    """Return how words begin that are kindred to ``terms``, and what they are worth."""
+    return [
+        (form[:_ALIKE], term.stems, term.weight)
+        for term in terms
+        for form in term.stems[-1:]
+        if len(form) >= _ALIKE - 1 and form.isalpha()
+    ]
 
 
-def _ordered(ranked: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(ranked, key=lambda one: (-one[1], -one[2][0], one[0]))
+def _kindred(kin: Iterable[_Kin], text: str) -> float:
+    """Return what is worth how much of the question stands in ``text`` in kindred words only."""
+    found = 0.0
+    for beginning, stems, weight in kin:
+        at = text.find(beginning)
+        if at >= 0 and not (at and text[at - 1].isalnum()):
+            word = _WORD.findall(text, at, at + _LONGEST)[0]
+            # "v12" and "v13" are no kin.
+            found += weight if word.isalpha() and stem(word) not in stems else 0.0
+    return found

@@ -31,31 +31,31 @@ _NUMBERS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelv
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
 
+# No word begins with ``\b`` here: what begins with a character is found several times as fast.
 _WANTS: Final[Mapping[Want, str]] = {
-    "time": r"\b(?:when|(?:what|which) (?:date|day|month|year|time|week)|how long ago)\b",
-    "number": r"\bhow (?:many|much|long|old|often|far)\b",
+    "time": r"(?:when|(?:what|which) (?:date|day|month|year|time|week)|how long ago)",
+    "number": r"how (?:many|much|long|old|often|far)",
     "name": (
-        r"\b(?:who|whose|where|which|names?|what (?:\w+ ){0,3}(?:cit(?:y|ies)|countr(?:y|ies)"
+        r"(?:who|whose|where|which|names?|what (?:[a-z]+ ){0,3}(?:cit(?:y|ies)|countr(?:y|ies)"
         r"|places?|books?|movies?|films?|games?|songs?|bands?|teams?|compan(?:y|ies)|states?"
-        r"|authors?|titles?|series|shows?|brands?|artists?|schools?))\b"
+        r"|authors?|titles?|series|shows?|brands?|artists?|schools?))"
     ),
-    "reason": r"\b(?:why|reasons?|purpose|what made|motivat\w+|inspir\w+)\b",
+    "reason": r"(?:why|reasons?|purpose|what made|motivat[a-z]+|inspir[a-z]+)",
     "advice": (
-        r"\b(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
-        r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))\b"
+        r"(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
+        r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))"
     ),
 }
 _TIME: Final = (
-    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
-    rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})\b"
+    r"(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
+    rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})"
 )
-_NUMBER: Final = rf"\b(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)\b"
-_REASON: Final = r"\b(?:because|'?cause|since|so that|to help|in order|inspired|wanted to|reason)\b"
-_WISH: Final = r"\A\s*(?:always|never|please|when i ask)\b|\bprefer"
-_I: Final = re.compile(r"\b(?:[Ii]|[Mm][eEyY]|[Ww][eE]|[Oo][uU][rR])\b")
+_NUMBER: Final = rf"(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)"
+_REASON: Final = r"(?:because|cause|since|so that|to help|in order|inspired|wanted to|reason)"
+_WISH: Final = r"(?:(?<=\A )\s*(?:always|never|please|when i ask)|prefer[a-z]*)"
+_I: Final = r"(?:i|m[ey]|we|our)"
 # A capital letter inside a sentence.
-_NAME: Final = re.compile(r"(?<=[a-z,;:] )[\"\u201c]?(?!I')([A-Z][\w&-]+)")
-_SENTENCE: Final = re.compile(r"[^.!?]+[.!?]?")
+_NAME: Final = re.compile(r" (?<=[a-z,;:] )[\"\u201c]?(?!I')([A-Z][\w&-]+)")
 _END: Final = 80
 
 
@@ -65,7 +65,7 @@ def wants(question: str) -> frozenset[Want]:
     >>> sorted(wants("How many days ago should I have paid?"))
     ['advice', 'number']
     """
-    return frozenset(want for want, cue in _WANTS.items() if _read(cue).search(question))
+    return frozenset(want for want, cue in _WANTS.items() if _says(cue, question))
 
 
 def asks(text: str) -> bool:
@@ -79,43 +79,47 @@ def told(text: str) -> float:
     >>> told("Nice!"), told("So? Yes."), told("Why?")
     (1.0, 0.625, 0.0)
     """
-    if "?" not in text:
-        return 1.0
-    asked = sum(len(part) for part in _SENTENCE.findall(text) if part.endswith("?"))
-    return 1 - asked / len(text)
+    asked = 0
+    for part in text.split("?")[:-1]:
+        asked += len(part) - max(part.rfind("."), part.rfind("!"))
+    return 1 - asked / len(text) if asked else 1.0
 
 
 def says_name(text: str, known: Collection[str]) -> bool:
     """Whether ``text`` has a name that is none of ``known``, which are in lower case."""
-    return any(name.lower() not in known for name in _NAME.findall(text))
+    return any(found[1].lower() not in known for found in _NAME.finditer(text))
 
 
 def says_reason(text: str) -> bool:
     """Whether ``text`` says why."""
-    return _read(_REASON).search(text) is not None
+    return _says(_REASON, text)
 
 
 def says_time(text: str) -> bool:
     """Whether ``text`` has an expression of time."""
-    return _read(_TIME).search(text) is not None
+    return _says(_TIME, text)
 
 
 def says_number(text: str) -> bool:
     """Whether ``text`` has a number."""
-    return _read(_NUMBER).search(text) is not None
+    return _says(_NUMBER, text)
 
 
 def says_wish(text: str) -> bool:
     """Whether ``text`` is a standing wish, said to an assistant."""
-    return _read(_WISH).search(text) is not None
+    return _says(_WISH, text)
 
 
 def says_i(text: str) -> bool:
     """Whether somebody speaks of themselves."""
-    return _I.search(text) is not None
+    return _says(_I, text)
+
+
+def _says(cue: str, text: str) -> bool:
+    return _read(cue).search(f" {text.lower()}") is not None
 
 
 @cache
 def _read(cue: str) -> re.Pattern[str]:
     # What is not asked for need not be compiled, which takes longer than to search.
-    return re.compile(cue, re.IGNORECASE)
+    return re.compile(rf"[^a-z0-9_]{cue}(?![a-z0-9_])")

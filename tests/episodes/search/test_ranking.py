@@ -204,6 +204,17 @@ def test_between_people_what_is_told_comes_before_what_is_asked() -> None:
     assert answer("kayak", alone)[0] == told[1].text
 
 
+def test_people_begin_with_what_is_new() -> None:
+    told = [
+        *chat("the kayak", "so", "and so", "then", "the kayak it is"),
+        *chat("so", "the kayak!", session=1),
+    ]
+    best = answer("kayak", told)
+    assert best[0] == told[0].text
+    roles = [one._replace(speaker="user", at=at) for at, one in enumerate(told)]
+    assert answer("kayak", roles)[0] == "the kayak!"
+
+
 def test_words_that_begin_alike_count_when_a_text_is_read() -> None:
     told = [
         Said("the photographer of boats"),
@@ -211,7 +222,12 @@ def test_words_that_begin_alike_count_when_a_text_is_read() -> None:
         Said("the photos of boats", session=2, at=2.0),
     ]
     assert answer("photography of boats", told)[:2] == [told[2].text, told[0].text]
-    # Forms of a word are the word, and were counted.
+    # Numbers are none of each other's kin, forms of a word are the word and were counted, and what
+    # stands inside a word is not its beginning.
+    versions = [Said("build v12345"), Said("build v12399", session=1, at=1.0), Said("v12345 it is")]
+    assert answer("builds v12345", versions)[0] == versions[0].text
+    inside = [Said("build it", at=1.0), Said("build another", session=1)]
+    assert answer("builds other", inside)[0] == "build it"
     assert answer("boats, boating", told[:2])[0] == told[1].text
 
 
