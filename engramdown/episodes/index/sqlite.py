@@ -218,6 +218,7 @@ def fresh(path: Path | None, folder: Path, disk: EpisodeDisk) -> Index:
     )
     try:
         connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
         create(connection)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.index import sqlite
+from engramdown.episodes.index import shelf, sqlite
 from tests.episodes.transcripts import append, found, line, memory, write
 
 
@@ -32,3 +33,14 @@ def test_no_more_chunks_are_kept_than_are_needed(
     monkeypatch.setattr(sqlite, "_AT_ONCE", 3)
     with closing(memory(tmp_path)) as reader:
         assert [found(reader, "boat", 200) for _ in range(3)] == [whole] * 3
+
+
+def test_an_index_gives_back_what_it_does_not_need(tmp_path: Path) -> None:
+    path = write(tmp_path, "s1", [f"boat number{at} {at * 7919:x}" for at in range(3000)])
+    with closing(memory(tmp_path)) as reader:
+        for seq in range(1000, 1080):
+            append(path, line(seq, f"the boat leaked {seq:x}"))
+            assert found(reader, "leaked", 1)
+    with closing(sqlite3.connect(tmp_path / "cache" / shelf.FILE)) as index:
+        assert index.execute("PRAGMA freelist_count").fetchone() == (0,)
+        assert index.execute("PRAGMA integrity_check").fetchone() == ("ok",)
