@@ -11,6 +11,7 @@ question names comes before everything else: the rest is most often about somebo
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Final
@@ -64,6 +65,9 @@ def _found(terms: Sequence[Lists]) -> dict[int, int]:
         gone_through += sizes[number]
         for keys in terms[number]:
             here = keys if not found or gone_through <= LONGEST_LISTS else found.keys() & keys
+            if not found:
+                found = dict.fromkeys(here, bit)
+                continue
             for key in here:
                 found[key] = found.get(key, 0) | bit
     return found
@@ -74,10 +78,10 @@ def _levels(
 ) -> Iterator[list[int]]:
     """Yield the lines that hold the same weight, the heaviest first."""
     there = 1 << len(weights) if speaking else 0
-    by_mask: dict[int, list[int]] = {}
+    by_mask: defaultdict[int, list[int]] = defaultdict(list)
     for key, mask in found.items():
         whole = mask | there if there and key // CHUNK in speaking else mask
-        by_mask.setdefault(whole, []).append(key)
+        by_mask[whole].append(key)
     heavy = {mask: _weight(mask, (*weights, _ABOVE_ALL)) for mask in by_mask}
     for mask in sorted(by_mask, key=lambda mask: (-heavy[mask], mask)):
         yield by_mask[mask]
@@ -92,8 +96,8 @@ def _newest(
 ) -> list[int]:
     """Return the newest of ``keys`` that are wanted, at most ``need``."""
 
-    def age(key: int) -> tuple[int, int]:
-        return freshness[key // CHUNK], key % CHUNK
+    def age(key: int) -> int:
+        return freshness[key // CHUNK] * CHUNK + key % CHUNK
 
     if len(keys) > need:
         # Most often all of the first ones are wanted, and sorting a few of many is quick.
