@@ -75,6 +75,9 @@ class FolderLock:
         try:
             if self._descriptor is not None:
                 self._disk.unlock(self._descriptor)
+        except OSError:
+            # What was written is written: a system that cannot unlock lets go of a closed file.
+            self.close()
         finally:
             self._threads.release()
 

@@ -55,6 +55,7 @@ class SessionLog:
         self._next = 0
         self._lacks = b""
         self._told = -_TOLD_FOR
+        self._left = (0, b"")
 
     def append(
         self, lines: Sequence[bytes], start: Callable[[], bytes], timeout: float | None = None
@@ -157,17 +158,28 @@ class SessionLog:
 
     def _append(self, lines: Sequence[bytes], start: Callable[[], bytes]) -> int:
         descriptor = self._settle()
-        whole = lines if self._end else [start(), *lines]
-        if whole:
+        left = self._what_was_left(descriptor)
+        # A line says its id, so no other is taken for it.
+        new = [line for line in lines if line not in left] if left else lines
+        whole = new if self._end else [start(), *new]
+        if whole or left:
             data = b"".join([number(seq, line) for seq, line in enumerate(whole, self._next)])
             if self._lacks:
                 data = self._lacks + data
             self._write(descriptor, data)
             self._end += len(data)
             self._next += len(whole)
-            self._lacks = b""
+            self._lacks, self._left = b"", (0, b"")
             self._tell()
-        return self._next - len(lines)
+        last = None if new else _last_number(left, whole=True)
+        return (self._next if last is None else last + 1) - len(lines)
+
+    def _what_was_left(self, descriptor: int) -> bytes:
+        """Return what an append left that failed and could not be taken back, if it is whole."""
+        at, data = self._left
+        if data and self._disk.read(descriptor, at, at + len(data)) + self._lacks == data:
+            return data
+        return b""
 
     def _tell(self) -> None:
         """Name the session to those who search, now and then while it is written."""
@@ -183,9 +195,11 @@ class SessionLog:
                 self._disk.sync(descriptor)
         except OSError as error:
             error.filename = error.filename or str(self.path)
-            # If that fails too, half a line stays, which the next append sets aside.
+            # If that fails too, the next append sets half a line aside and finds a whole one again.
+            self._left = (self._end, data)
             with contextlib.suppress(OSError):
                 self._disk.truncate(descriptor, self._end)
+                self._left = (0, b"")
             self.close()
             raise
 

@@ -247,16 +247,19 @@ class Recorder:
         log = self._logs.get(session)
         if log is None:
             while len(self._logs) >= _OPEN_FILES:
-                self._close(next(iter(self._logs)))
+                self._logs.pop(next(iter(self._logs))).close()
             path = self.folder / f"{session}{SUFFIX}"
             log = SessionLog(path, self._disk, self.lock, durable=self._durable)
             self._logs[session] = log
         return log
 
     def _close(self, session: str) -> None:
-        log = self._logs.pop(session, None)
+        log = self._logs.get(session)
         if log is not None:
             log.close()
+            # One that failed knows what it left behind.
+            if session not in self._waiting:
+                del self._logs[session]
 
     def _make_folder(self) -> None:
         self._disk.make_folder(self.folder, durable=self._durable)

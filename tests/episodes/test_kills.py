@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 
@@ -16,6 +17,12 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 
 LONG: Final = "line of output\n" * 300
+SAID: Final = (
+    ("user", "heron"),
+    ("tool_call", "ls"),
+    ("tool_result", LONG),
+    ("assistant", "done"),
+)
 
 
 class DyingDisk(EpisodeDisk):
@@ -53,11 +60,10 @@ class DyingDisk(EpisodeDisk):
 
 def record(memory: EpisodicMemory, report: Path) -> None:
     """Record a conversation, and report each line as soon as it is acknowledged."""
-    said = (("user", "heron"), ("tool_call", "ls"), ("tool_result", LONG), ("assistant", "done"))
     with report.open("a", encoding="utf-8") as out:
         memory.tidy()
         session = memory.start_session("s", title="T")
-        for role, text in said:
+        for role, text in SAID:
             found = memory.log(session, role, text)
             if found is not None:
                 print(found.seq, role, file=out, flush=True)
@@ -123,3 +129,73 @@ def test_what_another_process_is_making_is_left_alone(tmp_path: Path) -> None:
     disk.remove_unfinished(tmp_path)
     assert sorted(tmp_path.iterdir()) == [ours, young, other]
     disk.remove_unfinished(tmp_path / "none")
+
+
+class FailingDisk(EpisodeDisk):
+    """A disk on which the ``left``-th call fails, and all after it until it is mended.
+
+    Attributes:
+        left: How many calls there are until then; below zero it is whole.
+        landed: How many calls failed.
+        lasts: Whether it stays broken.
+    """
+
+    def __init__(self, left: int, code: int, *, lasts: bool) -> None:
+        """Let so many calls happen."""
+        self.left = left
+        self.landed = 0
+        self.lasts = lasts
+        self._code = code
+
+    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - whatever the disk has
+        """Count the calls."""
+        found = super().__getattribute__(name)
+        if name not in FAILING:
+            return found
+
+        def counted(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401 - as above
+            if self.left == 0:
+                self.landed += 1
+                self.left -= not self.lasts
+                raise OSError(self._code, os.strerror(self._code))
+            self.left -= self.left > 0
+            return found(*arguments, **more)
+
+        return counted
+
+
+# To close a file, and to say who one is, cannot fail in a way that anybody could act on.
+FAILING: Final = {name for name in vars(EpisodeDisk) if name.islower() and name[0] != "_"} - {
+    "close",
+    "process",
+    "is_running",
+}
+CODES: Final = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EMFILE)
+
+
+@pytest.mark.parametrize("durability", ["fast", "full"])
+@pytest.mark.parametrize("lasts", [False, True], ids=["once", "lasting"])
+def test_an_error_at_any_call_raises_nothing_and_loses_nothing(
+    tmp_path: Path, durability: Literal["fast", "full"], *, lasts: bool
+) -> None:
+    left, landed = 0, True
+    while landed:
+        root, report = tmp_path / str(left), tmp_path / f"{left}.report"
+        disk = FailingDisk(left, CODES[left % len(CODES)], lasts=lasts)
+        memory = EpisodicMemory(root, EpisodeSettings(durability=durability), disk)
+        record(memory, report)
+        landed = disk.landed > 0
+        disk.left = -1
+        assert memory.recorder.flush()
+        assert memory.trouble is None or not landed
+        episodes = memory.session("s").episodes
+        assert [each.seq for each in episodes] == list(range(len(episodes)))
+        assert len({each.id for each in episodes}) == len(episodes)
+        said = [(each.role, memory.whole(each)) for each in episodes if each.role != "event"]
+        assert said == list(SAID)
+        events = [each.event for each in episodes if each.event]
+        assert (events[0], sorted(events[1:])) == ("start", ["end", "exclude"])
+        assert list(root.rglob("*.part")) == []
+        memory.close()
+        left += 1
+    assert left > 30
