@@ -16,6 +16,7 @@ import pytest
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.forgetting import UNFINISHED, Forgetting
+from engramdown.episodes.index.shelf import Shelf
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import digest
@@ -209,6 +210,33 @@ def test_somebody_who_has_the_index_open_finds_it_no_more(tmp_path: Path) -> Non
     one.forgetting().redact("s", [1, 3])
     assert two.recall("heron") == []
     assert len(two.recall("grey")) == 1
+
+
+def test_only_what_is_forgotten_leaves_the_index(
+    memory: EpisodicMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memory.recall("heron")
+    made: list[object] = []
+    monkeypatch.setattr(Shelf, "_make", made.append)
+    memory.forgetting().redact("s", [1, 3])
+    assert memory.recall("heron") == []
+    assert [str(hit.pointer) for hit in memory.recall("grey")] == ["s#2"]
+    memory.forgetting().purge("s")
+    assert memory.recall("grey") == []
+    assert [str(hit.pointer) for hit in memory.recall("hello")] == ["other#1"]
+    assert made == []
+    assert (tmp_path / "cache" / "index.sqlite").exists()
+
+
+def test_without_sqlite_the_index_that_another_python_made_goes(
+    memory: EpisodicMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memory.recall("heron")
+    memory.close()
+    monkeypatch.setitem(sys.modules, "sqlite3", None)
+    memory.forgetting().redact("s", [1, 3])
+    assert not list((tmp_path / "cache").glob("index.s*"))
+    assert TRACE not in everything(tmp_path)
 
 
 def test_the_piece_of_it_that_was_torn_off_goes_too(memory: EpisodicMemory) -> None:
