@@ -25,7 +25,7 @@ WRITING: Final = frozenset(
         "portalocker",
         *(
             f"engramdown.hippocampus.{name}"
-            for name in ("handedits", "merge", "recovery", "saves", "staging")
+            for name in ("handedits", "merge", "recovery", "revising", "saves", "staging")
         ),
     }
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
@@ -21,11 +21,13 @@ from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.finding import by_prefix, find_lines
-from engramdown.hippocampus.revising import Desk, Revised, Revision, revise
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
 from engramdown.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from engramdown.hippocampus.revising import Revised, Revision
 
 __all__ = ["Hippocampus"]
 
@@ -266,6 +268,8 @@ class Hippocampus:
         Raises:
             StoreError: If it could not be written; memory is as it was before.
         """
+        # Imported here: few processes revise memory.
+        from engramdown.hippocampus.revising import Desk, revise
 
         def edit(draft: Draft) -> list[Revised]:
             desk = Desk(self.files.names(), new_id, today().isoformat(), by)
