@@ -69,6 +69,7 @@ MODEL: Final = """
 from engramdown.consolidation.instructor_model import InstructorModel
 assert InstructorModel("openai/small").name
 """
+STATS: Final = COMMAND.format(arguments=["stats"])
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
 
 
@@ -148,6 +149,14 @@ def test_naming_a_model_loads_nothing_of_a_provider(
 ) -> None:
     loaded = packages_loaded_by(MODEL, child_env, tmp_path)
     assert loaded & (HEAVY | {"anthropic"}) == set()
+
+
+def test_counting_what_models_were_asked_loads_nothing_of_a_provider(
+    child_env: dict[str, str], project: Path
+) -> None:
+    loaded = packages_loaded_by(STATS, child_env, project)
+    assert "jinja2" in loaded
+    assert loaded & {"anthropic", "asyncio", "instructor", "openai", "pydantic"} == set()
 
 
 def test_a_heavy_import_is_seen(child_env: dict[str, str], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``engramdown stats``: how much is remembered, of what kind, from whom, and how old.
+"""``engramdown stats``: how much is remembered, from whom, how old; what models were asked.
 
 Promises: counts only what a store holds now; changes nothing.
 """
@@ -19,7 +19,9 @@ from engramdown.cli.filtering import age_of
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, json_option, pass_place
-from engramdown.clock import today
+from engramdown.clock import moment, today
+from engramdown.consolidation.calls import Sum, sums
+from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.tokens import estimate_tokens
 
@@ -34,7 +36,7 @@ _AGES: Final = ((7, "a week"), (30, "a month"), (365, "a year"))
 @json_option
 @pass_place
 def stats(place: Place, /, *, as_json: bool) -> None:
-    """Count memories by file, kind, source, basis and age; what waits, what was retired."""
+    """Count memories by file, kind, source, basis and age; what waits; what models were asked."""
     cortex = open_cortex(place)
     counted = _count(cortex, today())
     if as_json:
@@ -65,6 +67,26 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "episodes": recorded.episodes,
         "episode_bytes": recorded.size,
         "degraded": list(recorded.degraded),
+        "models": _asked(cortex),
+    }
+
+
+def _asked(cortex: Cortex) -> dict[str, Any]:
+    """Sum the ledger of what models were asked."""
+    settings = cortex.settings.consolidation
+    ledger = ledger_of(cortex)
+    calls, torn = ledger.known()
+    recent = ledger.spent_since(settings.window_hours, moment())
+    total = Sum()
+    for call in calls:
+        total = total.plus(call)
+    return {
+        **total._asdict(),
+        "by_job": {name: each._asdict() for name, each in sums(calls, "job").items()},
+        "by_model": {name: each._asdict() for name, each in sums(calls, "model").items()},
+        "by_outcome": _tally(call.outcome for call in calls),
+        "window": {"hours": settings.window_hours, **recent._asdict()},
+        "torn_lines": torn,
     }
 
 
@@ -108,5 +130,28 @@ def _lines(counted: dict[str, Any]) -> Iterator[Line]:
     yield line()
     rows = [(str(counted[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
+    yield from _asked_lines(counted["models"])
     for reason in counted["degraded"]:
         yield line((stats_messages.degraded(reason), "bad"))
+
+
+def _asked_lines(asked: dict[str, Any]) -> Iterator[Line]:
+    """Show what models were asked, if they were."""
+    if asked["by_outcome"]:
+        yield line()
+        yield line((stats_messages.MODELS, "where"))
+        for key in ("by_job", "by_model"):
+            rows = [
+                (str(each["calls"]), name, stats_messages.cost(each))
+                for name, each in asked[key].items()
+            ]
+            yield from table(rows, ("strong",), indent=2)
+        ended = [
+            (str(count), stats_messages.outcome(name))
+            for name, count in asked["by_outcome"].items()
+            if name != "ok"
+        ]
+        yield from table(ended, ("strong",), indent=2)
+        yield line(f"  {stats_messages.window(asked['window'])}")
+    if asked["torn_lines"]:
+        yield line((stats_messages.torn_lines(asked["torn_lines"]), "bad"))

@@ -5,18 +5,64 @@ Promises: pure; plain words.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from engramdown.consolidation.calls import OUTCOMES
 
 __all__ = [
+    "MODELS",
     "NO_DATE",
     "OLDER",
     "STATS_GROUPS",
     "STATS_TOTALS",
     "TRANSCRIPT_TOTALS",
+    "cost",
     "count_title",
     "degraded",
+    "outcome",
+    "torn_lines",
     "up_to",
+    "window",
 ]
+
+MODELS: Final = "calls of language models, for all projects"
+
+
+def cost(asked: Mapping[str, int]) -> str:
+    """Say what some calls cost.
+
+    >>> cost({"tokens_in": 1200, "tokens_out": 80, "ms": 2340})
+    '1,200 tokens in, 80 out, 2.3 s'
+    """
+    seconds = asked["ms"] / 1000
+    return f"{asked['tokens_in']:,} tokens in, {asked['tokens_out']:,} out, {seconds:,.1f} s"
+
+
+def outcome(name: str) -> str:
+    """Say how calls ended.
+
+    >>> outcome("timeout"), outcome("of a newer program")
+    ('no answer in time', 'of a newer program')
+    """
+    return OUTCOMES.get(name, name)
+
+
+def window(spent: Mapping[str, Any]) -> str:
+    """Say what was spent lately.
+
+    >>> window({"hours": 24.0, "calls": 3, "tokens": 4100})
+    'in the last 24 hours: 3 calls, 4,100 tokens'
+    """
+    calls = "1 call" if spent["calls"] == 1 else f"{spent['calls']:,} calls"
+    return f"in the last {spent['hours']:g} hours: {calls}, {spent['tokens']:,} tokens"
+
+
+def torn_lines(count: int) -> str:
+    """Say that lines of the ledger cannot be read."""
+    lines = "1 line of ledger.jsonl is" if count == 1 else f"{count} lines of ledger.jsonl are"
+    return f"{lines} cut short and not counted"
+
 
 TRANSCRIPT_TOTALS: Final = {
     "sessions": "sessions in the transcripts",

@@ -125,7 +125,9 @@ def read_line(line: bytes) -> Call | None:
         return None
     if not all(isinstance(text, str) for text in texts) or not all(map(_is_size, sizes)):
         return None
-    return Call(*texts[:3], *sizes, texts[3])
+    ts, job, model, outcome = texts
+    tokens_in, tokens_out, ms = sizes
+    return Call(ts, job, model, tokens_in, tokens_out, ms, outcome)
 
 
 def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from freezegun import freeze_time
 
+from engramdown.clock import moment
+from engramdown.consolidation.calls import Call
+from engramdown.consolidation.ledger import Ledger
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.episodes.disks import Fault, FaultyDisk
@@ -80,3 +83,31 @@ def test_transcripts_are_counted_and_their_trouble_is_told(run: Runner, memory: 
     assert "sessions in the transcripts" in out
     assert "Memory is degraded: transcripts are not written: [Errno 28]" in out
     assert run("doctor").code == 1
+
+
+def test_what_models_were_asked_is_summed(run: Runner, memory: Path) -> None:
+    assert memory.is_dir()
+    assert run.ok("stats", "--json").json["models"]["calls"] == 0
+    assert "language models" not in run.ok("stats").out
+    ledger = Ledger(Path.home() / ".engramdown")
+    call = Call(moment(), "replay", "openai/small", 1200, 80, 2340, "ok")
+    ledger.add(call._replace(ts="2020-01-01T00:00:00.000000Z"))
+    ledger.add(call._replace(job="identity", tokens_out=0, outcome="timeout"))
+    ledger.add(call._replace(outcome="refused_spend"))
+    with (Path.home() / ".engramdown" / "ledger.jsonl").open("ab") as file:
+        file.write(b'{"ts":"20')
+    found = run.ok("stats", "--json").json["models"]
+    assert (found["calls"], found["failed"]) == (2, 1)
+    assert (found["tokens_in"], found["tokens_out"], found["ms"]) == (2400, 80, 4680)
+    assert list(found["by_job"]) == ["replay", "identity"]
+    assert found["by_model"]["openai/small"]["calls"] == 2
+    assert found["by_outcome"] == {"ok": 1, "timeout": 1, "refused_spend": 1}
+    assert found["window"] == {"hours": 24, "calls": 1, "tokens": 1200}
+    assert found["torn_lines"] == 1
+    out = run.ok("stats").out
+    assert "calls of language models, for all projects" in out
+    assert "1  replay" in out
+    assert "1,200 tokens in, 80 out, 2.3 s" in out
+    assert "1  no answer in time" in out
+    assert "in the last 24 hours: 1 call, 1,200 tokens" in out
+    assert "1 line of ledger.jsonl is cut short" in out

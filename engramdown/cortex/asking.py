@@ -1,0 +1,100 @@
+"""The language model of a cortex, as its jobs may ask it.
+
+Promises: what is asked in one run stays within one set of limits; every call stands in the ledger,
+which is in the folder of the global scope, as what is spent is the person's. Where no model is set
+there is none, and nothing is loaded that could ask one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engramdown.consolidation_settings import ConsolidationSettings
+from engramdown.errors import SettingsError
+from engramdown.hippocampus.store import Hippocampus
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.ledger import Ledger
+    from engramdown.consolidation.model import Asker, LanguageModel
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = ["Asking", "ledger_of", "prompts_of"]
+
+
+class Asking:
+    """One run of jobs that may ask a language model."""
+
+    def __init__(self, model: object, settings: ConsolidationSettings, folder: Path | None) -> None:
+        """Begin a run.
+
+        Args:
+            model: A model, the name of one, or ``None`` for the one that is set.
+            settings: The model that is set, and the limits.
+            folder: The folder of the ledger; ``None`` keeps it in mind.
+
+        Raises:
+            SettingsError: If ``model`` is no model.
+        """
+        from engramdown.consolidation.ledger import Ledger
+        from engramdown.consolidation.model import Run
+        from engramdown.consolidation.spending import Limits
+
+        self._model = _model(model, settings)
+        limits = Limits(*(getattr(settings, key) for key in Limits._fields))
+        self.run = Run(Ledger(folder), limits)
+
+    @classmethod
+    def begin(cls, cortex: Cortex) -> Asking:
+        """Begin a run of a cortex."""
+        return cls(cortex.model, cortex.settings.consolidation, _ledger_folder(cortex))
+
+    def of(self, job: str) -> Asker | None:
+        """Return what a job asks, or ``None`` if there is no model."""
+        from engramdown.consolidation.model import Asker
+
+        return None if self._model is None else Asker(self._model, job, self.run)
+
+
+def ledger_of(cortex: Cortex) -> Ledger:
+    """Return the ledger in which the calls of a cortex stand."""
+    from engramdown.consolidation.ledger import Ledger
+
+    return Ledger(_ledger_folder(cortex))
+
+
+def prompts_of(stores: Sequence[Hippocampus], job: str) -> dict[str, str]:
+    """Return the prompt that scopes have of their own for a job; the project's wins."""
+    from engramdown.consolidation.prompts import FOLDER
+
+    name = f"{job}.j2"
+    texts = [text for store in stores if (text := store.template(name, FOLDER))]
+    return {name: texts[-1]} if texts else {}
+
+
+def _ledger_folder(cortex: Cortex) -> Path | None:
+    return next((store.root for store in cortex.stores), None)
+
+
+def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | None:
+    from engramdown.consolidation.model import LanguageModel
+
+    chosen = settings.model if model is None else model
+    if chosen == "":
+        return None
+    if isinstance(chosen, LanguageModel):
+        return chosen
+    if not isinstance(chosen, str):
+        reason = f"{type(chosen).__name__} has no name and no ask(schema, system, user)"
+        raise SettingsError("argument", "model", reason)
+    from engramdown.consolidation.instructor_model import InstructorModel
+
+    return InstructorModel(
+        chosen,
+        # Another model than the one that is set is not sent to that one's server.
+        settings.base_url if chosen == settings.model else None,
+        timeout=settings.timeout,
+        retries=settings.retries,
+        max_tokens=settings.max_tokens,
+    )
