@@ -77,14 +77,14 @@ def changed(folder: Path, sessions: Mapping[str, Seen]) -> list[str]:
     """Return those of ``sessions`` whose files are not what they were."""
     lstat, before = os.lstat, f"{folder}{os.sep}"
     found = []
-    for session, seen in sessions.items():
+    for session, (inode, size, written) in sessions.items():
         try:
             now = lstat(f"{before}{session}{SUFFIX}")
         except OSError:
             found.append(session)
             continue
         # This is done for every file at every question.
-        if now.st_size != seen.size or now.st_mtime_ns != seen.changed or now.st_ino != seen.inode:
+        if now.st_mtime_ns != written or now.st_size != size or now.st_ino != inode:
             found.append(session)
     return found
 

@@ -202,13 +202,13 @@ class _Gathering:
     def marks(self) -> dict[int, Mark]:
         """Return what is known of candidates and neighbours beside their words."""
         self.load(self._held)
-        return {self._names[key]: self._mark(key) for key in self._held}
-
-    def _mark(self, key: int) -> Mark:
-        number, at = divmod(key, CHUNK)
-        _, _, ts, length, role, name = self._chunks[number].values(at)
-        said_by, own = self._speakers.get((role, name)) or self._speaker(role, name)
-        return Mark(ts / _MILLION, said_by, own, length)
+        chunks, names, speakers = self._chunks, self._names, self._speakers
+        marks = {}
+        for key in self._held:
+            _, _, ts, length, role, name = chunks[key // CHUNK].values(key % CHUNK)
+            said_by, own = speakers.get((role, name)) or self._speaker(role, name)
+            marks[names[key]] = Mark(ts / _MILLION, said_by, own, length)
+        return marks
 
     def _speaker(self, role: int, name: int) -> tuple[str, bool]:
         """Return who speaks, and whether it is a person to an assistant."""
