@@ -52,7 +52,7 @@ class Payloads:
         self._disk.make_folder(path.parent, durable=self._durable)
         # What is there but shorter lost its end in a power cut.
         # Begun where all such are found that a process leaves when it dies.
-        begun = self.folder / name
+        begun = self.folder / f"{name}.txt"
         self._disk.publish(path, data, durable=self._durable, replace=True, unfinished=begun)
         if self._durable:
             self._disk.sync_folder(path.parent)
