@@ -88,6 +88,7 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
         "file": proposal.file,
         "line": proposal.line,
         "replaces": entry_data(proposal.replaces, folders) if proposal.replaces else None,
+        "takes": [entry_data(entry, folders) for entry in proposal.takes],
         "similar": [entry_data(entry, folders) for entry in proposal.similar],
     }
 
@@ -137,4 +138,5 @@ def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
         "reason": item.reason,
         "by": item.by,
         "date": item.date,
+        "replaced": item.replaced,
     }

@@ -27,7 +27,7 @@ def proposal_lines(proposal: Proposal) -> Iterator[Line]:
     """Return what a person needs to decide."""
     yield from _change(proposal)
     yield line((review_messages.proposal_facts(proposal), "dim"))
-    why = proposal.hold or proposal.reason
+    why = proposal.reason or proposal.hold
     if why:
         yield line((review_messages.waits_because(why), "warn"))
     for entry in proposal.similar:
@@ -44,6 +44,9 @@ def proposal_lines(proposal: Proposal) -> Iterator[Line]:
 
 def _change(proposal: Proposal) -> Iterator[Line]:
     """Return the text, as a diff where something gives way to it."""
+    if proposal.takes:
+        yield from _tidying(proposal)
+        return
     old = proposal.replaces.text if proposal.replaces else ""
     new = "" if proposal.op == "forget" else proposal.engram.text
     if not old:
@@ -52,3 +55,15 @@ def _change(proposal: Proposal) -> Iterator[Line]:
     for mark, style, text in (("-", "bad", old), ("+", "good", new)):
         for row in text.split("\n") if text else ():
             yield line((f"{mark} {row}", style), hang=2)
+
+
+def _tidying(proposal: Proposal) -> Iterator[Line]:
+    """Return what a question about memories that stand would take, and what comes for it."""
+    merges = proposal.op == "merge"
+    if not merges:
+        yield line((proposal.engram.text, "strong"))
+    for entry in proposal.takes if proposal.op != "move" else ():
+        for row in entry.text.split("\n"):
+            yield line((f"- {row}", "bad"), "  ", (entry.id, "id"), hang=2)
+    for row in proposal.engram.text.split("\n") if merges else ():
+        yield line((f"+ {row}", "good"), hang=2)

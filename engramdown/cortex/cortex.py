@@ -5,8 +5,11 @@ Promises: every engram that is proposed gets a receipt that tells what became of
 reading works in every mode, with no model and no network.
 """
 
+# long file: every call that a user makes of the coordinator stands here, and hands on to a module.
+
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +28,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import MODES, Settings, find_places, load
 
 if TYPE_CHECKING:
+    from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.gate import Decision
     from engramdown.cortex.intake import Intake
@@ -248,6 +252,50 @@ class Cortex:
 
         scope, entry = self._find(entry_id)
         return self._store(scope).update(entry.id, redact(text))
+
+    def needs_compaction(self) -> bool:
+        """Whether a file holds more memories than ``consolidation.threshold`` allows."""
+        most = self.settings.consolidation.threshold
+        sizes = (Counter(entry.file for entry in store.entries()) for store in self.stores)
+        return any(size > most for each in sizes for size in each.values())
+
+    def compact_all(
+        self, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
+    ) -> list[CompactionReceipt]:
+        """Say the same in fewer memories: duplicates, what has expired, and what a model proposes.
+
+        In autopilot duplicates and what has expired go to the archive; the rest waits for a
+        person, as everything does in copilot. What a person wrote always waits.
+
+        Args:
+            approved: A person saw the diff and said yes: apply all that needs no further word.
+            dry_run: Write nothing, and tell what would be done.
+            use_model: Ask the model about files that hold too much, if there is one.
+
+        Returns:
+            What became of each operation; of a scope in which nothing is done, why.
+
+        Raises:
+            StoreError: If a store could not be read.
+            SettingsError: If ``model`` is none.
+        """
+        from engramdown.cortex.compacting import compact
+
+        self._notice()
+        return compact(self, approved=approved, dry_run=dry_run, use_model=use_model)
+
+    def tidy_if_due(self) -> None:
+        """Tidy files that hold too much, without a model: what a session does as it begins."""
+        if self.mode == "off" or self._rehearsing:
+            return
+        try:
+            if self.needs_compaction():
+                from engramdown.cortex.compacting import tidied
+
+                for notice in tidied(self):
+                    self._tell(notice)
+        except StoreError as error:
+            self._tell(f"could not tidy memory: {error}")
 
     def build_memory_context(
         self, message: str = "", session: Session | None = None

@@ -14,7 +14,7 @@ from engramdown.hippocampus.entry import Entry, Written
 
 __all__ = ["Identity", "Operation", "Pending", "Queue", "Tick", "identity", "kind_and_fold"]
 
-Operation = Literal["encode", "replace", "forget"]
+Operation = Literal["encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move"]
 Tick = Literal["", "x", "-"]
 Identity = tuple[str, str, str, str]
 
@@ -28,12 +28,15 @@ class Pending:
         engram: What is proposed.
         hold: The code of why nobody is prompted about it, or ``""``; see ``gate.REASONS``.
         reason: The code of why it waits.
-        op: ``encode`` it, ``replace`` the memory ``of`` with it, or ``forget`` the memory ``of``.
-        of: The id of a memory, or ``""``.
+        op: ``encode`` it, ``replace`` the memory ``of`` with it, ``forget`` the memory ``of``, or
+            one of the operations of a plan; see :mod:`engramdown.cortex.settling`.
+        of: The id of a memory, or ids with commas between, or ``""``.
         tick: ``x`` if a person accepted it in the file, ``-`` if they declined it, else ``""``.
         ts: The day it was proposed.
         line: Its line in ``pending.md``, from 1, or 0.
         problem: Why it cannot be accepted as it stands, or ``""``.
+        stays: The memory that is to stay for those of ``of``, or ``""``.
+        seen: A digest of what those said when it was proposed, or ``""``.
     """
 
     id: str
@@ -46,6 +49,8 @@ class Pending:
     ts: str = ""
     line: int = 0
     problem: str = ""
+    stays: str = ""
+    seen: str = ""
 
 
 class Queue(Protocol):

@@ -13,6 +13,7 @@ from engramdown.cortex.gate import REASONS
 from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.revising import OPERATIONS
 from engramdown.likeness.similarity import Rewordings
 
 __all__ = ["Proposal", "describe"]
@@ -27,8 +28,10 @@ class Proposal:
         engram: What is proposed.
         hold: Why nobody was prompted about it, or ``""``.
         reason: Why it waits, in words.
-        op: ``encode``, ``replace`` or ``forget``.
+        op: ``encode``, ``replace``, ``forget``, or an operation of a plan: ``drop``, ``merge``,
+            ``supersede``, ``expire``, ``move``.
         replaces: The memory that accepting it would retire, or ``None``.
+        takes: The memories that an operation of a plan would retire or move.
         similar: Memories that say nearly the same.
         file: The file it waits in, or ``""``.
         line: Its line there, from 1, or 0.
@@ -45,6 +48,7 @@ class Proposal:
     file: str = ""
     line: int = 0
     ts: str = ""
+    takes: tuple[Entry, ...] = ()
 
 
 def describe(items: Sequence[tuple[Queue, Pending]], entries: Sequence[Entry]) -> list[Proposal]:
@@ -59,9 +63,12 @@ def describe(items: Sequence[tuple[Queue, Pending]], entries: Sequence[Entry]) -
 
 
 def _describe(item: Pending, file: str, entries: Sequence[Entry], known: Rewordings) -> Proposal:
-    replaces = _replaced(item, entries)
+    takes = _taken(item, entries)
+    replaces = None if takes else _replaced(item, entries)
     near = known.matches(item.engram.text)
-    similar = tuple(entries[at] for at in near if entries[at] is not replaces)
+    similar = tuple(
+        entries[at] for at in near if entries[at] is not replaces and entries[at] not in takes
+    )
     hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
     return Proposal(
         id=item.id,
@@ -74,7 +81,16 @@ def _describe(item: Pending, file: str, entries: Sequence[Entry], known: Rewordi
         file=file,
         line=item.line,
         ts=item.ts,
+        takes=takes,
     )
+
+
+def _taken(item: Pending, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return the memories that a part of a plan is about; a question about them is no memory."""
+    if item.op not in OPERATIONS:
+        return ()
+    ids = item.of.split(",")
+    return tuple(entry for entry in entries if entry.id in ids)
 
 
 def _replaced(item: Pending, entries: Sequence[Entry]) -> Entry | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
@@ -30,12 +30,13 @@ from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.revising import OPERATIONS, Desk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.redaction import redact
 
 __all__ = ["FileQueue"]
 
-_OPERATIONS: Final[dict[str, Operation]] = {"replace": "replace", "forget": "forget"}
+_OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 _ASIDE: Final = frozenset({filing.PENDING, filing.ARCHIVE})
 
@@ -73,8 +74,11 @@ class FileQueue:
 
         def edit(draft: Draft) -> filing.Filed | None:
             placed = self._find(draft, item)
-            self._retire_replaced(draft, item, engram)
-            filed = None if item.op == "forget" else _write(draft, engram)
+            if item.op in OPERATIONS:
+                filed = self._settle(draft, item, engram)
+            else:
+                self._retire_replaced(draft, item, engram)
+                filed = None if item.op == "forget" else _write(draft, engram)
             draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
             return filed
 
@@ -88,8 +92,10 @@ class FileQueue:
         def edit(draft: Draft) -> None:
             placed = self._find(draft, item)
             if item.op != "forget":
-                kind = item.engram.kind
-                record = {"kind": kind, "was": filing.PENDING, "reason": "declined", "by": "user"}
+                # What was asked about memories that stand are no words to be kept out.
+                reason = "kept" if item.op in OPERATIONS else "declined"
+                record = {"kind": item.engram.kind, "was": filing.PENDING, "reason": reason}
+                record["by"] = "user"
                 filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
             draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
 
@@ -109,6 +115,19 @@ class FileQueue:
 
     def forgot(self, entry: Entry) -> None:
         """Do nothing: the store keeps what it forgot in ``archive.md``."""
+
+    def answered(self) -> set[tuple[str, str]]:
+        """Return which questions about memories that stand wait, or were answered with no.
+
+        Each is what it would do, and the ids of the memories that it is about.
+        """
+        waiting = (item for item in self.pending() if item.op in OPERATIONS)
+        found: set[tuple[str, str]] = {(item.op, item.of) for item in waiting}
+        for placed in self._store.files.document(filing.ARCHIVE).placed():
+            values = placed.block.meta.values() if placed.block.meta else {}
+            if values.get("reason") == "kept":
+                found.add((values.get("op", ""), values.get("of", "")))
+        return found
 
     def turned_down(self) -> list[tuple[str, str]]:
         """Return the tombstones in ``archive.md``: each text with its kind."""
@@ -151,12 +170,20 @@ class FileQueue:
             ts=entry.ts,
             line=placed.line,
             problem=problem,
+            stays=values.get("replaced", ""),
+            seen=values.get("seen", ""),
         )
 
     def _kind_of(self, text: str) -> Kind:
         """Return the kind of a person's own line; their tick in a project changes no other."""
         kind = kind_of(text)
         return "lesson" if kind == "profile" and self._store.scope == "project" else kind
+
+    def _settle(self, draft: Draft, item: Pending, engram: Engram) -> filing.Filed | None:
+        from engramdown.cortex.settling import settle
+
+        desk = Desk(self._store.files.names(), new_id, today().isoformat(), "user")
+        return settle(draft, item, engram.text, self._store.scope, desk)
 
     def _retire_replaced(self, draft: Draft, item: Pending, engram: Engram) -> None:
         """Move the memory that the proposal is about to the archive, wherever it stands."""
@@ -224,14 +251,25 @@ def _metadata(item: Pending) -> Metadata:
         "hold": item.hold,
         "op": "" if item.op == "encode" else item.op,
         "of": item.of,
-        "reason": "" if item.hold or item.reason == "confidence" else item.reason,
+        "seen": item.seen,
+        "reason": "" if _is_plain(item) else item.reason,
+        "replaced": item.stays,
     }
     return Metadata().update(filing.fields(item.engram, item.id, today().isoformat()) | more)
 
 
+def _is_plain(item: Pending) -> bool:
+    """Whether the reason need not be written: it follows from the rest of the line."""
+    return item.op not in OPERATIONS and (bool(item.hold) or item.reason == "confidence")
+
+
 def _for_archive(placed: Placed) -> Placed:
     """Return a proposal without a secret that a person typed into it, and as no proposal."""
-    meta = (placed.block.meta or Metadata()).update({"hold": "", "op": "", "of": ""})
+    meta = placed.block.meta or Metadata()
+    aside = {"hold": "", "seen": "", "replaced": ""}
+    if meta.get("op") not in OPERATIONS:
+        aside |= {"op": "", "of": ""}
+    meta = meta.update(aside)
     return Document().add(redact(placed.block.text), meta).placed()[0]
 
 

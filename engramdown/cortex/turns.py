@@ -54,6 +54,7 @@ class Session:
         self.turns = 0
         cortex.listen(weakref.WeakMethod(self._heard))
         cortex.apply_ticks()
+        cortex.tidy_if_due()
 
     def __enter__(self) -> Self:
         """Return the session."""

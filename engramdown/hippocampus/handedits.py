@@ -29,6 +29,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.merge import Changes, best_base, compare, merge
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.revising import OPERATIONS
 
 __all__ = ["HandEdit", "Response", "respond"]
 
@@ -165,8 +166,10 @@ def _retire_removed(
     if folder.get(file).same(text) or not _is_proposed(file, placed):
         return []
     plain = split_task(text)[1] if file == PENDING else text
-    reason = "declined" if file == PENDING else "deleted"
     meta = placed.block.meta or Metadata()
+    # A question about memories that stand was answered; its words are nothing to be kept out.
+    asked = "kept" if meta.get("op") in OPERATIONS else "declined"
+    reason = asked if file == PENDING else "deleted"
     for name in copies_of(file, meta):
         copies = folder.get(name)
         copy = _find(copies, meta.get("id"), text)

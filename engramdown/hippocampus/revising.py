@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.document import Placed
@@ -28,7 +28,11 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.metadata import Metadata
 
-__all__ = ["Desk", "Revised", "Revision", "pointers", "revise"]
+__all__ = ["OPERATIONS", "Desk", "Revised", "Revision", "pointers", "revise"]
+
+
+OPERATIONS: Final = frozenset({"drop", "merge", "supersede", "expire", "move"})
+"""What a question in ``pending.md`` about memories that stand may be, in its ``op``."""
 
 
 @dataclass(frozen=True, slots=True)

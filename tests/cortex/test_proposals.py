@@ -103,3 +103,11 @@ def test_what_says_nearly_the_same_stands_beside_it() -> None:
 def test_a_secret_that_a_person_typed_is_not_shown() -> None:
     proposal = described(item(f"The token is {KEY}"))
     assert proposal.engram.text == "The token is [redacted: GitHub token]"
+
+
+def test_a_question_about_memories_shows_those_that_it_is_about() -> None:
+    memories = [entry("Use uv", id="a"), entry("use uv now", id="b"), entry("Use uv!", id="c")]
+    found = described(item("Use uv", op="merge", of="a,b"), *memories)
+    assert [each.id for each in found.takes] == ["a", "b"]
+    assert [each.id for each in found.similar] == ["c"]
+    assert found.replaces is None

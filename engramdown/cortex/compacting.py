@@ -1,0 +1,374 @@
+"""Compaction of the stores of files: planned without a lock, checked, then applied or asked about.
+
+Promises: nothing of a person's is taken without their word; every operation of a plan gets a
+receipt; a model that fails, or whose plan is refused, leaves a scope byte for byte as it was; no
+lock is held while a model thinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from engramdown.clock import today
+from engramdown.consolidation import offline
+from engramdown.consolidation.compaction import batches, crowded, propose
+from engramdown.consolidation.diff import Row, diff
+from engramdown.consolidation.outcome import Search, after, joined, unrecalled
+from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
+from engramdown.consolidation.rules import is_safe, judged
+from engramdown.cortex.gate import REASONS, Decision
+from engramdown.cortex.relevance import Index
+from engramdown.cortex.review import FileQueue
+from engramdown.cortex.settling import entry_of, question, revision
+from engramdown.engram import Engram, Scope
+from engramdown.errors import InvalidEngramError, ModelError, StoreError
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.revising import Revised
+from engramdown.hippocampus.store import Hippocampus
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.model import LanguageModel
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = ["Compaction", "CompactionReceipt", "Prepared", "compact", "tidied"]
+
+_JOB: Final = "compaction"
+
+_MOST_QUESTIONS: Final = 20
+_HOLD: Final = "tidying"
+_EMPTY: Final = "nothing to compact"
+_YOURS: Final = "you decide on what is more than a duplicate or expired"
+
+Action = Literal["applied", "queued", "refused", "passed over", "failed", "nothing"]
+Gate = Callable[[Engram], Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionReceipt:
+    """What became of one operation, or of the plan of one scope.
+
+    Attributes:
+        scope: The scope.
+        action: ``applied``, ``queued`` (waits for a person), ``refused``, ``passed over`` (the
+            memories changed meanwhile), ``failed``, or ``nothing`` where there is nothing to do.
+        reason: Why.
+        operation: The operation, or ``None`` if it is about the plan as a whole.
+        id: The memory that stands now for what went, or the proposal that waits; or ``""``.
+    """
+
+    scope: Scope
+    action: Action
+    reason: str
+    operation: Operation | None = None
+    id: str = ""
+
+
+class Prepared(NamedTuple):
+    """What is to be done in one scope, planned and checked; nothing is written yet.
+
+    Attributes:
+        store: The store of the scope.
+        entries: Its memories, as the plan saw them.
+        apply: What may be applied, the safe operations first.
+        propose: What only a person may decide.
+        refused: What must not be done.
+        problem: Why nothing at all is done, or ``""``.
+        outcome: What the receipt says then.
+    """
+
+    store: Hippocampus
+    entries: tuple[Entry, ...]
+    apply: tuple[Operation, ...] = ()
+    propose: tuple[Ruling, ...] = ()
+    refused: tuple[Ruling, ...] = ()
+    problem: str = ""
+    outcome: Action = "refused"
+
+    def diff(self) -> list[Row]:
+        """Return what a person sees before saying yes."""
+        return diff(self.apply, self.entries)
+
+    def known(self) -> dict[str, Entry]:
+        """Return its memories by id."""
+        return {entry.id: entry for entry in reversed(self.entries)}
+
+
+class Compaction:
+    """One compaction of some stores."""
+
+    def __init__(self, gate: Gate, threshold: int) -> None:
+        """Prepare a compaction.
+
+        Args:
+            gate: What a merged text is asked about.
+            threshold: Files with more memories than that are compacted.
+        """
+        self._gate = gate
+        self._threshold = threshold
+
+    @classmethod
+    def of(cls, cortex: Cortex) -> Compaction:
+        """Return a compaction of the stores of a cortex."""
+        return cls(cortex.encoding_gate, cortex.settings.consolidation.threshold)
+
+    def prepare_all(
+        self, cortex: Cortex, scope: Scope | None = None, *, use_model: bool = True
+    ) -> list[Prepared]:
+        """Return what is to be done in each scope, or in one.
+
+        Args:
+            cortex: The cortex.
+            scope: The scope, or ``None`` for both.
+            use_model: Whether to ask the model of the cortex about files that are crowded.
+
+        Raises:
+            StoreError: If a store could not be read.
+            SettingsError: If the model of the cortex is none.
+        """
+        from engramdown.cortex.asking import Asking, prompts_of
+
+        wanted = use_model and cortex.needs_compaction()
+        model = Asking.begin(cortex).of(_JOB) if wanted else None
+        templates = prompts_of(cortex.stores, _JOB) if model else {}
+        stores = [store for store in cortex.stores if scope in (None, store.scope)]
+        return [self.prepare(store, model, templates) for store in stores]
+
+    def prepare(
+        self,
+        store: Hippocampus,
+        model: LanguageModel | None = None,
+        templates: Mapping[str, str] | None = None,
+        *,
+        everything: bool = True,
+    ) -> Prepared:
+        """Return what is to be done in one scope. No lock is held.
+
+        Args:
+            store: The store of the scope.
+            model: The language model, or ``None`` to do without.
+            templates: A scope's own prompts.
+            everything: Also look for duplicates in files that are not crowded.
+        """
+        entries = tuple(store.entries())
+        files = set(crowded(entries, self._threshold))
+        day = today()
+        plan = offline.tidy(entries, day)
+        if not everything:
+            known = {entry.id: entry for entry in entries}
+            kept = (each for each in plan.operations if known[each.ids[0]].file in files)
+            plan = Plan(tuple(kept))
+        first = judged(plan, entries, day)
+        prepared = Prepared(store, entries, first.apply, first.propose, first.refused)
+        if model is not None:
+            try:
+                prepared = self._ask(prepared, model, templates or {})
+            except ModelError as error:
+                return Prepared(store, entries, problem=str(error), outcome="failed")
+        prepared = self._checked(prepared)
+        if not (prepared.apply or prepared.propose or prepared.refused or prepared.problem):
+            return prepared._replace(problem=_EMPTY, outcome="nothing")
+        return prepared
+
+    def carry_out(
+        self, prepared: Prepared, mode: str, *, approved: bool = False, dry_run: bool = False
+    ) -> list[CompactionReceipt]:
+        """Apply what may be applied, let the rest wait, and tell what became of each operation.
+
+        Args:
+            prepared: What :meth:`prepare` returned.
+            mode: ``autopilot``, ``copilot`` or ``off``.
+            approved: Whether a person saw the diff and said yes to it.
+            dry_run: Write nothing, and tell what would become of each.
+        """
+        scope = prepared.store.scope
+        if mode == "off":
+            return [CompactionReceipt(scope, "refused", REASONS["off"])]
+        if prepared.problem:
+            return [CompactionReceipt(scope, prepared.outcome, prepared.problem)]
+        mine = self._mine(prepared, mode, approved=approved)
+        rest = [each for each in prepared.apply if each not in mine]
+        asked = [*(Ruling(each, "propose", _YOURS) for each in rest), *prepared.propose]
+        hold = _HOLD if mode == "autopilot" or approved else ""
+        return [
+            *_applied(prepared, mine, dry_run=dry_run),
+            *_queued(prepared, asked, hold, dry_run=dry_run),
+            *(
+                CompactionReceipt(scope, "refused", each.why, each.operation)
+                for each in prepared.refused
+            ),
+        ]
+
+    def _mine(self, prepared: Prepared, mode: str, *, approved: bool) -> list[Operation]:
+        """Return what is applied without asking about each."""
+        if approved:
+            return list(prepared.apply)
+        known = prepared.known()
+        safe = [each for each in prepared.apply if is_safe(each, known, today())]
+        return safe if mode == "autopilot" else []
+
+    def _ask(
+        self, prepared: Prepared, model: LanguageModel, templates: Mapping[str, str]
+    ) -> Prepared:
+        """Return what is prepared with what a model proposes for the files that are crowded."""
+        left = [entry_of(memory) for memory in after(prepared.apply, prepared.entries)]
+        # What stays for a duplicate is not touched again in the same run.
+        staying = {operation.stays for operation in prepared.apply}
+        for file in crowded(left, self._threshold):
+            operations: list[Operation] = []
+            for batch in batches(left, [file]):
+                found = propose(batch, model, today(), templates)
+                if found.refusal:
+                    return Prepared(prepared.store, prepared.entries, problem=found.refusal)
+                operations += found.plan.operations
+            if not operations:
+                continue
+            ruled = judged(Plan(tuple(operations)), left, today())
+            if ruled.refusal:
+                return Prepared(prepared.store, prepared.entries, problem=ruled.refusal)
+            late = [each for each in ruled.apply if staying.intersection(each.ids)]
+            refused = [Ruling(each, "refuse", "it stays for a duplicate") for each in late]
+            prepared = prepared._replace(
+                apply=(*prepared.apply, *(each for each in ruled.apply if each not in late)),
+                propose=(*prepared.propose, *ruled.propose),
+                refused=(*prepared.refused, *ruled.refused, *refused),
+            )
+        return prepared
+
+    def _checked(self, prepared: Prepared) -> Prepared:
+        """Take out what the gate objects to, and what could not be found any more."""
+        known = prepared.known()
+        objections = [
+            ruling
+            for operation in prepared.apply
+            if (ruling := self._objection(operation, known)) is not None
+        ]
+        gone = {ruling.operation for ruling in objections}
+        left = [each for each in prepared.apply if each not in gone]
+        lost = unrecalled(left, prepared.entries, _searching)
+        gone |= {ruling.operation for ruling in lost}
+        found = [*objections, *lost]
+        return prepared._replace(
+            apply=tuple(each for each in prepared.apply if each not in gone),
+            propose=(*prepared.propose, *(each for each in found if each.verdict == "propose")),
+            refused=(*prepared.refused, *(each for each in found if each.verdict == "refuse")),
+        )
+
+    def _objection(self, operation: Operation, known: Mapping[str, Entry]) -> Ruling | None:
+        """Return what the gate says against a merged text; it came from outside."""
+        if not isinstance(operation, Merge):
+            return None
+        new = joined([known[each] for each in operation.ids], operation.text)
+        try:
+            engram = Engram(
+                new.text, new.kind, new.scope, new.confidence, new.topic,
+                "consolidation", origin=new.origin, via="tool", expires=new.expires,
+            )  # fmt: skip
+        except InvalidEngramError as error:
+            return Ruling(operation, "refuse", str(error))
+        decision = self._gate(engram)
+        if decision.action == "encode" or decision.code == "confidence":
+            return None
+        if decision.code in ("contradiction", "instruction"):
+            return Ruling(operation, "propose", decision.reason)
+        return Ruling(operation, "refuse", decision.reason)
+
+
+def compact(
+    cortex: Cortex, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
+) -> list[CompactionReceipt]:
+    """Compact every store of files of a cortex; see :meth:`engramdown.Cortex.compact_all`."""
+    if cortex.mode == "off":
+        return [
+            CompactionReceipt(store.scope, "refused", REASONS["off"]) for store in cortex.stores
+        ]
+    compaction = Compaction.of(cortex)
+    return [
+        receipt
+        for prepared in compaction.prepare_all(cortex, use_model=use_model)
+        for receipt in compaction.carry_out(
+            prepared, cortex.mode, approved=approved, dry_run=dry_run
+        )
+    ]
+
+
+def tidied(cortex: Cortex) -> list[str]:
+    """Tidy what is crowded without a model, and return what was done, in words.
+
+    Raises:
+        StoreError: If a store could not be read.
+    """
+    compaction = Compaction.of(cortex)
+    told = []
+    for store in cortex.stores:
+        prepared = compaction.prepare(store, everything=False)
+        receipts = compaction.carry_out(prepared, cortex.mode)
+        done = sum(each.action == "applied" for each in receipts)
+        waits = sum(each.action == "queued" for each in receipts)
+        if done:
+            told.append(
+                f"{store.memory}: tidied {done} duplicate or expired memories away; "
+                "`engramdown undo` brings them back"
+            )
+        if waits:
+            told.append(f"{store.memory}: {waits} questions about tidying wait in pending.md")
+        told += [f"could not tidy: {each.reason}" for each in receipts if each.action == "failed"]
+    return told
+
+
+def _applied(
+    prepared: Prepared, operations: Sequence[Operation], *, dry_run: bool
+) -> Iterator[CompactionReceipt]:
+    """Apply operations as one step."""
+    if not operations:
+        return
+    scope, known = prepared.store.scope, prepared.known()
+    revisions = [revision(each, known) for each in operations]
+    try:
+        done = [Revised(each) for each in revisions] if dry_run else prepared.store.apply(revisions)
+    except StoreError as error:
+        yield from (
+            CompactionReceipt(scope, "failed", str(error), operation) for operation in operations
+        )
+        return
+    for operation, each in zip(operations, done, strict=True):
+        if each.problem:
+            yield CompactionReceipt(scope, "passed over", each.problem, operation)
+        else:
+            yield CompactionReceipt(scope, "applied", operation.reason, operation, each.id)
+
+
+def _queued(
+    prepared: Prepared, rulings: Sequence[Ruling], hold: str, *, dry_run: bool
+) -> Iterator[CompactionReceipt]:
+    """Let a person decide, a few at a time; what they were asked before is not asked again."""
+    scope, known, queue = prepared.store.scope, prepared.known(), FileQueue(prepared.store)
+    try:
+        answered = queue.answered() if rulings else set()
+        asked = [(each, question(each.operation, known, each.why, hold)) for each in rulings]
+        new = [(each, item) for each, item in asked if (item.op, item.of) not in answered]
+        now = new[:_MOST_QUESTIONS]
+        items = [item for _, item in now]
+        waiting = queue.add(items) if items and not dry_run else items
+    except StoreError as error:
+        yield from (
+            CompactionReceipt(scope, "failed", str(error), each.operation) for each in rulings
+        )
+        return
+    for (each, _), item in zip(now, waiting, strict=True):
+        found = "" if dry_run else item.id
+        yield CompactionReceipt(scope, "queued", each.why, each.operation, found)
+    for each, _ in new[_MOST_QUESTIONS:]:
+        why = f"{_MOST_QUESTIONS} questions are enough for once"
+        yield CompactionReceipt(scope, "refused", why, each.operation)
+    known_items = [item for _, item in new]
+    for each, item in asked:
+        if item not in known_items:
+            yield CompactionReceipt(scope, "refused", "you were asked before", each.operation)
+
+
+def _searching(memories: Sequence[Memory]) -> Search:
+    """Return the search through ``memories`` that a person and a model have, too."""
+    index, day = Index(entry_of(memory) for memory in memories), today()
+    return lambda query: [hit.entry.id for hit in index.search(query, day)]

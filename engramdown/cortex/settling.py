@@ -1,0 +1,203 @@
+"""Questions about memories that stand: how a part of a plan waits for a person, and is carried out.
+
+Promises: what is accepted is done to the memories as they read when it was proposed, and to no
+others; what a person declines is remembered by what it was about, and never as words that must not
+be learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from engramdown.clock import today
+from engramdown.consolidation.outcome import joined, origins
+from engramdown.consolidation.plan import (
+    Drop,
+    Expire,
+    Memory,
+    Merge,
+    Move,
+    Operation,
+    Supersede,
+)
+from engramdown.cortex import pending
+from engramdown.cortex.evidence import harmless
+from engramdown.cortex.pending import Pending
+from engramdown.engram import Engram, Scope, slug
+from engramdown.errors import StoreError
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    PENDING,
+    Filed,
+    Folder,
+    address,
+    as_entry,
+    entry_id,
+    raw_entries,
+)
+from engramdown.hippocampus.revising import Desk, Revision, revise
+from engramdown.redaction import redact
+
+__all__ = ["REASONS", "entry_of", "question", "revision", "settle"]
+
+REASONS: Final[Mapping[type[Operation], str]] = {
+    Drop: "duplicate",
+    Merge: "merged",
+    Supersede: "replaced",
+    Expire: "expired",
+    Move: "",
+}
+"""The word of each operation for the archive."""
+
+_NAMES: Final[Mapping[type[Operation], pending.Operation]] = {
+    Drop: "drop",
+    Merge: "merge",
+    Supersede: "supersede",
+    Expire: "expire",
+    Move: "move",
+}
+
+
+_ASIDE: Final = frozenset({ARCHIVE, PENDING})
+
+
+def question(operation: Operation, known: Mapping[str, Memory], why: str, hold: str) -> Pending:
+    """Return the line of ``pending.md`` that asks a person whether to do ``operation``.
+
+    Args:
+        operation: What a plan proposes.
+        known: The memories of its scope by id.
+        why: Why it is not simply done.
+        hold: The code of why nobody is prompted about it, or ``""``.
+    """
+    taken = [known[each] for each in operation.ids]
+    topic = operation.topic if isinstance(operation, Move) else ""
+    first = taken[0]
+    engram = Engram(
+        _words(operation, taken),
+        first.kind,
+        first.scope,
+        topic=topic,
+        source="consolidation",
+        origin=origins(taken),
+    )
+    return Pending(
+        new_id(),
+        harmless(engram),
+        hold=hold,
+        reason=redact(why),
+        op=_NAMES[type(operation)],
+        of=",".join(sorted(operation.ids)),
+        ts=today().isoformat(),
+        stays=operation.stays,
+        seen=_digest(taken),
+    )
+
+
+def revision(operation: Operation, known: Mapping[str, Entry]) -> Revision:
+    """Return what ``operation`` means for the store.
+
+    Args:
+        operation: What a plan proposes.
+        known: The memories of its scope by id.
+    """
+    taken = tuple(known[each] for each in operation.ids)
+    reason = REASONS[type(operation)]
+    if isinstance(operation, Merge):
+        return Revision(taken, reason, comes=entry_of(joined(taken, operation.text)))
+    if isinstance(operation, Move):
+        return Revision(stays=taken[0], topic=slug(operation.topic))
+    stays = known[operation.stays] if operation.stays else None
+    learned = origins(taken) if stays and not stays.by_person else ""
+    return Revision(taken, reason, stays, learned=learned)
+
+
+def settle(folder: Folder, item: Pending, text: str, scope: Scope, desk: Desk) -> Filed | None:
+    """Carry out what a person accepted; return what stands now, or ``None`` if something went.
+
+    Args:
+        folder: The memory files.
+        item: The proposal.
+        text: The words of a merged memory, as the person wants them.
+        scope: The scope of the files.
+        desk: What carrying it out needs.
+
+    Raises:
+        StoreError: If the memories are not as they were when it was proposed.
+    """
+    ids = item.of.split(",")
+    known = _standing(folder, {*ids, item.stays}, scope, desk)
+    if (
+        any(each not in known for each in ids)
+        or _digest([known[each] for each in ids]) != item.seen
+    ):
+        raise _stale(item, "the memories that it is about were changed since")
+    if item.stays and item.stays not in known:
+        raise _stale(item, f"{item.stays}, which was to stay, is not there any more")
+    wanted = revision(_operation(item, text), known)
+    if wanted.comes is not None:
+        # A person has read these words.
+        wanted = Revision(
+            wanted.taken, wanted.reason, comes=wanted.comes._replace(basis="verified")
+        )
+    (done,) = revise(folder, [wanted], desk)
+    if done.problem:
+        raise _stale(item, done.problem)
+    stands = wanted.comes or (wanted.stays if item.op == "move" else None)
+    return Filed(done.id, stands.file, added=True, said=stands) if stands else None
+
+
+def entry_of(memory: Memory) -> Entry:
+    """Return a memory as an entry of a store."""
+    if isinstance(memory, Entry):
+        return memory
+    values = {name: getattr(memory, name) for name in Entry._fields if name != "line"}
+    return Entry(**values)
+
+
+def _words(operation: Operation, taken: Sequence[Memory]) -> str:
+    text = taken[0].text
+    if isinstance(operation, Merge):
+        return operation.text
+    if isinstance(operation, Drop):
+        return f"Remove, as `{operation.of}` says the same: {text}"
+    if isinstance(operation, Supersede):
+        return f"Remove, as `{operation.by}` replaces it: {text}"
+    if isinstance(operation, Expire):
+        return f"Remove, as it expired on {taken[0].expires}: {text}"
+    return f"Move to the topic {slug(operation.topic)}: {text}"
+
+
+def _operation(item: Pending, text: str) -> Operation:
+    ids = tuple(item.of.split(","))
+    if item.op == "merge":
+        return Merge(ids, text)
+    if item.op == "move":
+        return Move(ids[0], item.engram.topic)
+    if item.op == "supersede":
+        return Supersede(ids[0], item.stays)
+    return Drop(ids[0], item.stays) if item.op == "drop" else Expire(ids[0])
+
+
+def _standing(folder: Folder, ids: Iterable[str], scope: Scope, desk: Desk) -> dict[str, Entry]:
+    """Return the memories with these ids as they stand now; a lesson as it stands among lessons."""
+    found: dict[str, Entry] = {}
+    wanted = set(ids)
+    for name in (each for each in desk.names if each not in _ASIDE):
+        for placed in raw_entries(name, folder.get(name)):
+            memory_id = entry_id(placed)
+            if memory_id in wanted and memory_id not in found:
+                found[memory_id] = as_entry(name, scope, placed)
+    return found
+
+
+def _digest(taken: Iterable[Memory]) -> str:
+    texts = {memory.id: memory.text for memory in taken}
+    return address("\n".join(texts[each] for each in sorted(texts)))[1:]
+
+
+def _stale(item: Pending, why: str) -> StoreError:
+    return StoreError(f"{item.id} is not carried out: {why}; decline it")
