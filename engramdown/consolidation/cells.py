@@ -1,0 +1,349 @@
+"""What an assistant did in a session: each tool call with its result, and each scratchpad cell.
+
+Promises: pure; any lines may be passed; linear time. Whether a cell failed, was cancelled or was
+killed is told by fields of its line and of its result, never by words of its output. A result
+belongs to the call of its id, or to the oldest open call of that tool. A call that never got a
+result was cancelled if the conversation went on without it; else it may still run, and is no cell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+__all__ = ["Cell", "Line", "Status", "arguments_of", "by_turn", "cells_of", "last_line"]
+
+Status = Literal["ok", "error", "cancelled", "killed"]
+
+# What is longer is not read as JSON.
+_LONGEST_JSON: Final = 100_000
+_LONGEST_MESSAGE: Final = 400
+_SAYING: Final = (
+    "description", "one_line_description", "explanation", "intent", "purpose", "goal", "reason",
+)  # fmt: skip
+_CODE: Final = ("code", "command", "cmd", "query", "sql", "script")
+_FAILING: Final = ("error", "stderr", "exception", "traceback")
+_OUTPUT: Final = ("output", "stdout", "result", "content")
+_EXITS: Final = ("exit_code", "exitCode", "returncode", "exit_status")
+# A result is a program's, or tells of an error, if it has one of these; that of a search in orders
+# may have a ``status`` that is the order's.
+_SHAPES: Final = frozenset(("error", "is_error", "isError", "stdout", "stderr", *_EXITS))
+_STOPPED: Final[Mapping[str, Status]] = {
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+    "interrupted": "cancelled",
+    "aborted": "cancelled",
+    "killed": "killed",
+    "terminated": "killed",
+    "timed_out": "killed",
+    "timeout": "killed",
+}
+_STATUSES: Final[Mapping[str, Status]] = {
+    **_STOPPED,
+    "ok": "ok",
+    "success": "ok",
+    "error": "error",
+    "failed": "error",
+    "failure": "error",
+}
+# How a shell tells that a signal ended a program: 128 and its number, or minus its number.
+_SIGNALS: Final[Mapping[int, Status]] = {
+    130: "cancelled", -2: "cancelled", 137: "killed", -9: "killed", 143: "killed", -15: "killed",
+}  # fmt: skip
+
+
+class Line(Protocol):
+    """What is needed of a line of a transcript; an episode has it."""
+
+    @property
+    def seq(self) -> int:
+        """Its number in the session."""
+        ...
+
+    @property
+    def role(self) -> str:
+        """``user``, ``assistant``, ``tool_call``, ``tool_result``, ``scratchpad``, or another."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What was said, called, or came back."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The tool, or the scratchpad."""
+        ...
+
+    @property
+    def call(self) -> str:
+        """What a call and its result have in common, or nothing."""
+        ...
+
+    @property
+    def error(self) -> bool | str:
+        """Whether it failed, or why."""
+        ...
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """What is kept with it."""
+        ...
+
+
+class Cell(NamedTuple):
+    """One thing that an assistant did.
+
+    Attributes:
+        pointer: Where it stands, ``<session>#<seq>``.
+        kind: What did it.
+        name: The tool, or the scratchpad.
+        said: What it was said to do.
+        code: What was run; all that was given, where no part of it is the code.
+        output: What came back.
+        error: Why it failed, or ``""``.
+        status: How it ended.
+        given: All that was given, as it was recorded.
+        turn: The number of the user's message that it follows; 0 before the first.
+        corrected: What the user said against it in the next message, or ``""``.
+        corrected_at: Where that stands.
+    """
+
+    pointer: str
+    kind: Literal["tool", "scratchpad"]
+    name: str = ""
+    said: str = ""
+    code: str = ""
+    output: str = ""
+    error: str = ""
+    status: Status = "ok"
+    given: str = ""
+    turn: int = 0
+    corrected: str = ""
+    corrected_at: str = ""
+
+
+class _Done(NamedTuple):
+    """A call or a scratchpad line, and its result if there is one."""
+
+    line: Line
+    result: Line | None
+    turn: int
+    announced: str
+
+
+def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
+    """Return what was done in a session, in the order in which it was begun.
+
+    Args:
+        session: Its id, for the pointers.
+        lines: Its lines, in order.
+    """
+    found: list[Cell] = []
+    corrections: dict[int, Line] = {}
+    kept = list(lines)
+    for done in _done(kept):
+        cell = _cell(session, done)
+        if not (done.line.role == "scratchpad" and found and _repeats(cell, found[-1])):
+            found.append(cell)
+    turn = 0
+    for line in kept:
+        if line.role == "user":
+            if _corrects(line.text):
+                corrections[turn] = line
+            turn += 1
+    return _corrected(session, found, corrections)
+
+
+def by_turn(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Return cells turn by turn, without the turns that have none."""
+    turns: defaultdict[int, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        turns[cell.turn].append(cell)
+    return [turns[turn] for turn in sorted(turns)]
+
+
+def arguments_of(given: str) -> dict[str, Any]:
+    """Return the arguments of a call, none if it was given no JSON object.
+
+    >>> arguments_of('{"code": "1/0"}'), arguments_of("ls")
+    ({'code': '1/0'}, {})
+    """
+    if len(given) > _LONGEST_JSON or not given.lstrip().startswith("{"):
+        return {}
+    try:
+        found = json.loads(given)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def last_line(text: str) -> str:
+    r"""Return the last line of a text that says something.
+
+    >>> last_line("Traceback:\n  ...\nValueError: no\n\n")
+    'ValueError: no'
+    """
+    return text.rstrip().rpartition("\n")[2].strip()
+
+
+# ---- which result belongs to which call ----
+
+
+def _done(lines: Sequence[Line]) -> Iterator[_Done]:
+    """Yield what was done, with its results, in order."""
+    waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+    done: list[_Done] = []
+    turn, announced = 0, ""
+    for line in lines:
+        key = (line.call, "" if line.call else line.name)
+        if line.role == "user":
+            turn, announced = turn + 1, ""
+        elif line.role == "assistant":
+            announced = line.text
+        elif line.role == "tool_result" and waiting[key]:
+            at = waiting[key].popleft()
+            done[at] = done[at]._replace(result=line)
+            announced = ""
+        elif line.role in ("tool_call", "tool_result", "scratchpad"):
+            if line.role == "tool_call":
+                waiting[key].append(len(done))
+            done.append(_Done(line, None, turn, announced))
+    return (
+        each
+        for each in done
+        if each.result is not None or each.line.role != "tool_call" or each.turn < turn
+    )
+
+
+def _repeats(cell: Cell, before: Cell) -> bool:
+    """Whether a scratchpad line only shows again what the call of a scratchpad tool gave."""
+    same = cell.output == before.output or not before.output
+    return before.kind == "scratchpad" and bool(before.given) and same
+
+
+# ---- what a cell is ----
+
+
+def _cell(session: str, done: _Done) -> Cell:
+    line, result = done.line, done.result
+    is_call = line.role == "tool_call"
+    given = line.text if is_call else ""
+    arguments = {**arguments_of(given), **line.meta}
+    back = result if is_call else line
+    fields = {} if back is None else {**_outcome(back.text), **back.meta}
+    output = "" if back is None else _first(fields, _OUTPUT) or back.text
+    status = "cancelled" if back is None else _status(back, fields)
+    is_pad = line.role == "scratchpad" or "scratchpad" in line.name.casefold()
+    return Cell(
+        f"{session}#{line.seq}",
+        "scratchpad" if is_pad else "tool",
+        line.name,
+        _first(arguments, _SAYING) or done.announced,
+        _first(arguments, _CODE) or given,
+        output,
+        "" if status == "ok" or back is None else _why(back, fields, output),
+        status,
+        given,
+        done.turn,
+    )
+
+
+def _outcome(text: str) -> dict[str, Any]:
+    found = arguments_of(text)
+    return found if _SHAPES.intersection(found) else {}
+
+
+def _first(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first text among fields that says something."""
+    found = (fields.get(name) for name in names)
+    return next((each for each in found if isinstance(each, str) and each.strip()), "")
+
+
+def _status(line: Line, fields: Mapping[str, Any]) -> Status:
+    """Return how something ended, as the fields say; words of its output say nothing."""
+    told = fields.get("status")
+    named = _STATUSES.get(told.casefold()) if isinstance(told, str) else None
+    flags = (status for name, status in _STOPPED.items() if fields.get(name) is True)
+    stopped = next(flags, None) or (named if named != "ok" else None) or _signal(fields)
+    if stopped is not None and stopped != "error":
+        return stopped
+    if line.error:
+        reason = line.error if isinstance(line.error, str) else ""
+        found = _pattern(_STOPPING).match(reason[:_LONGEST_MESSAGE])
+        return "error" if found is None else _STOPPED[found[1].casefold().replace(" ", "_")]
+    failed = stopped == "error" or _tells_of_error(fields)
+    return "error" if failed else "ok"
+
+
+# "Killed", "the command was killed by …": the reason of an error begins with it.
+_STOPPING: Final = (
+    r"\W*(?:[^\W_]+ ){0,3}?(cancelled|canceled|interrupted|aborted|killed|terminated|timed out"
+    r"|timeout)\b"
+)
+
+
+def _exit(fields: Mapping[str, Any]) -> int:
+    found = (fields.get(name) for name in _EXITS)
+    return next((each for each in found if type(each) is int), 0)
+
+
+def _signal(fields: Mapping[str, Any]) -> Status | None:
+    return _SIGNALS.get(_exit(fields))
+
+
+def _tells_of_error(fields: Mapping[str, Any]) -> bool:
+    flagged = True in (fields.get("is_error"), fields.get("isError"), fields.get("error"))
+    return flagged or _exit(fields) != 0 or bool(_first(fields, ("error", "exception")))
+
+
+# Such a reason tells that it failed, and not why.
+_GENERIC: Final = r"(?:command )?(?:failed|error|exit|non-?zero)[\w :]{0,40}"
+
+
+def _why(line: Line, fields: Mapping[str, Any], output: str) -> str:
+    told = line.error if isinstance(line.error, str) else ""
+    if told and not _pattern(_GENERIC).fullmatch(told):
+        return told
+    return _first(fields, _FAILING) or (output if output.strip() else told)
+
+
+# ---- what the user said against it ----
+
+_CORRECTION: Final = (
+    r"\W*(?:no|nope|nah|stop|wrong|incorrect|undo|revert)\b"
+    r"(?!,? (?:problem|worries|need|rush|hurry|thanks|thank|idea|one|more|further|other|doubt)\b)"
+    r"|(?s:.*?)\b(?:not (?:that|this|what i|like that)\b"
+    r"|that(?:'s| is) (?:wrong|incorrect|not (?!bad|a problem))"
+    r"|(?:use|do|try|run|take|put|want|call|write) [^.?!]{1,80} instead\b"
+    r"|instead,? (?:use|do|try|run|take)\b|i (?:said|meant|asked for|wanted) "
+    r"|you should have\b)"
+)
+
+
+def _corrects(text: str) -> bool:
+    """Whether a message begins with something against what was done before."""
+    start = text[:_LONGEST_MESSAGE].replace("\u2019", "'")
+    return _pattern(_CORRECTION).match(start) is not None
+
+
+def _corrected(session: str, cells: list[Cell], corrections: Mapping[int, Line]) -> list[Cell]:
+    """Give the last cell of each turn what was said against it."""
+    last = {cell.turn: at for at, cell in enumerate(cells)}
+    for turn, line in corrections.items():
+        if turn in last:
+            at = last[turn]
+            cells[at] = cells[at]._replace(
+                corrected=line.text, corrected_at=f"{session}#{line.seq}"
+            )
+    return cells
+
+
+@cache
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compile when it is first needed."""
+    return re.compile(source, re.IGNORECASE)
