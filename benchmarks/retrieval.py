@@ -1,9 +1,11 @@
 """How well recall finds the episodes that answer a question.
 
-    python -m benchmarks.retrieval [--data ../shared/data] [--save]
+    python -m benchmarks.retrieval [--data ../shared/data] [--embedder NAME] [--save]
 
-A store is one conversation; the pooled store holds all of them among noise. docs/recall.md says
-where the data comes from; without it this says so and measures nothing.
+With an embedder, such as ``fastembed:sentence-transformers/all-MiniLM-L6-v2``, recall is measured
+with the lane of embeddings, too. A store is one conversation; the pooled store holds all of them
+among noise. docs/recall.md says where the data comes from; without it this says so and measures
+nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import Final, NamedTuple
 
 from benchmarks.conversations import Question, Store, pooled, read_stores
 from benchmarks.measure import finish, table
-from benchmarks.searches import SEARCHES, Recipe, Search, ours, recalled
+from benchmarks.searches import PATIENCE, SEARCHES, Recipe, Search, ours, recalled
+from engramdown.episodes.meaning.embedding import open_embedder
 from engramdown.episodes.search.ranking import WEIGHTS
 
 __all__ = ["Score", "main", "score"]
@@ -116,7 +119,8 @@ def main() -> None:
         sys.exit(f"no {' and no '.join(missing)} in {folder}: docs/recall.md says where to get it")
     corpora = {name: read_stores(folder / file) for name, file in FILES.items()}
     sets = _sets(corpora)
-    parts = [_comparison(sets), _categories(corpora), _ablation(_thinned(sets))]
+    searches = {**SEARCHES, **_embedded(sys.argv[1:])}
+    parts = [_comparison(sets, searches), _categories(corpora), _ablation(_thinned(sets))]
     finish("retrieval", "\n\n".join(parts))
 
 
@@ -124,6 +128,15 @@ def _folder(arguments: Sequence[str]) -> Path:
     if "--data" in arguments:
         return Path(arguments[arguments.index("--data") + 1])
     return DATA
+
+
+def _embedded(arguments: Sequence[str]) -> dict[str, Callable[[Store], Search]]:
+    """Return recall with the embedder that the command line names, if it names one."""
+    if "--embedder" not in arguments:
+        return {}
+    name = arguments[arguments.index("--embedder") + 1]
+    embedder = open_embedder(name, PATIENCE)
+    return {f"engramdown, {name}": partial(recalled, embedder=embedder)}
 
 
 def _sets(corpora: Mapping[str, Sequence[Store]]) -> dict[str, list[Store]]:
@@ -160,10 +173,12 @@ def _mean(scores: Iterable[Score]) -> Score:
     return Score(*(fmean(column) for column in zip(*scores, strict=True)))
 
 
-def _comparison(sets: Mapping[str, list[Store]]) -> str:
+def _comparison(
+    sets: Mapping[str, list[Store]], searches: Mapping[str, Callable[[Store], Search]]
+) -> str:
     rows: list[tuple[str, ...]] = [("search", "store", *HEAD)]
     left_out = []
-    for name, build in SEARCHES.items():
+    for name, build in searches.items():
         try:
             for kind, stores in sets.items():
                 mean = _mean(one for _, one in _judged(stores, build))

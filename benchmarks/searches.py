@@ -22,6 +22,7 @@ from typing import Any, Final
 from benchmarks.conversations import ASSISTANT, Said, Store
 from engramdown.episodes.episode import Episode, Role, stamp, write_line
 from engramdown.episodes.index.rows import CHUNK
+from engramdown.episodes.meaning.embedding import Embedder, LaneError
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.search.candidates import MOST
 from engramdown.episodes.search.ranking import (
@@ -39,13 +40,16 @@ from engramdown.episodes.search.ranking import (
 from engramdown.episodes.words.query import Query, read_query
 from engramdown.episodes.words.stems import stem
 from engramdown.episodes.words.terms import Term, stems, words
+from engramdown.settings import EpisodeSettings
 
-__all__ = ["DEPTH", "SEARCHES", "Recipe", "Search", "ours", "recalled"]
+__all__ = ["DEPTH", "PATIENCE", "SEARCHES", "Recipe", "Search", "ours", "recalled"]
 
 Search = Callable[[str], Sequence[int]]
 
 DEPTH: Final = 50
 """How many episodes a search returns."""
+PATIENCE: Final = 86_400.0
+"""Seconds for the vectors of a store: quality is measured, not time."""
 SESSION: Final = 24
 ABOVE_ALL: Final = 1e6
 
@@ -149,16 +153,22 @@ def _regular(terms: Iterable[Term], question: str) -> tuple[Term, ...]:
     return tuple(Term((word,), (stem(word),)) for word in kept)
 
 
-def recalled(store: Store) -> Search:
-    """What a user gets."""
+def recalled(store: Store, embedder: Embedder | None = None) -> Search:
+    """What a user gets, with the lane of embeddings if there is an embedder.
+
+    Raises:
+        LaneError: By the search, if the lane is off: words alone would be measured otherwise.
+    """
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     places = _write(store, folder / "episodes")
-    memory = EpisodicMemory(folder)
+    memory = EpisodicMemory(folder, EpisodeSettings(embedder_timeout=PATIENCE), embedder=embedder)
     atexit.register(memory.close)
 
     def search(question: str) -> list[int]:
         hits = memory.recall(question, limit=DEPTH)
+        if hits.notes:
+            raise LaneError("; ".join(hits.notes))
         return [places[hit.session, hit.seq] for hit in hits]
 
     return search

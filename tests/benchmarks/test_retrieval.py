@@ -10,7 +10,9 @@ import pytest
 
 from benchmarks.conversations import Question, Said, Store, pooled, read_stores
 from benchmarks.retrieval import main, score
-from benchmarks.searches import SEARCHES, Recipe, ours
+from benchmarks.searches import SEARCHES, Recipe, ours, recalled
+from engramdown.episodes.meaning.embedding import LaneError
+from tests.episodes.endpoint import FakeEmbedder
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 STORE = Store(
@@ -65,6 +67,14 @@ def test_a_pooled_store_keeps_what_answers_and_is_always_the_same() -> None:
 @pytest.mark.parametrize("name", ["any word, substring", "FTS5 porter", "engramdown"])
 def test_a_search_finds_the_answer(name: str) -> None:
     assert SEARCHES[name](STORE)("What did Ana paddle? A kayak?")[-1 if "any" in name else 0] == 0
+
+
+def test_recall_is_measured_with_an_embedder() -> None:
+    assert recalled(STORE, FakeEmbedder())("What did Ana paddle?")[0] == 0
+    broken = FakeEmbedder()
+    broken.error = OSError("gone")
+    with pytest.raises(LaneError, match="off for this recall: OSError: gone"):
+        recalled(STORE, broken)("What did Ana paddle?")
 
 
 def test_a_whole_question_is_hardly_ever_a_substring() -> None:
