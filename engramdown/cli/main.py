@@ -67,6 +67,7 @@ _COMMANDS: Final = {
     "forget": "editing:forget",
     "restore": "editing:restore",
     "undo": "history:undo",
+    "compact": "compact:compact",
     "doctor": "doctor:doctor",
 }
 _MANY_OBJECTS: Final = 50_000

@@ -63,6 +63,7 @@ SHORT_HELP: Final = {
     "forget": "Retire memories.",
     "restore": "Bring back a retired memory.",
     "undo": "Reverse a change.",
+    "compact": "Say the same in fewer memories.",
     "doctor": "Find, and mend, what is wrong in the files.",
 }
 COMMAND_GROUPS: Final = {
@@ -71,7 +72,7 @@ COMMAND_GROUPS: Final = {
     "Look": ("list", "show", "why", "history", "stats"),
     "Transcripts": ("log", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),
-    "Care": ("doctor",),
+    "Care": ("compact", "doctor"),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
 STOPPED: Final = "Stopped."

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from engramdown.consolidation.outcome import joined
 from engramdown.consolidation.plan import Drop, Expire, Memory, Merge, Move, Operation, Supersede
 from engramdown.engram import slug
+from engramdown.errors import InvalidEngramError
 
 __all__ = ["Row", "diff", "headline"]
 
@@ -47,7 +48,8 @@ def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Ro
     """
     known = {memory.id: memory for memory in reversed(memories)}
     places = {memory.id: place for place, memory in reversed([*enumerate(memories)])}
-    ordered = sorted(operations, key=lambda each: min(places[item] for item in each.ids))
+    some = (operation for operation in operations if operation.ids)
+    ordered = sorted(some, key=lambda each: min(places[item] for item in each.ids))
     rows: list[Row] = []
     file = None
     for operation in ordered:
@@ -69,7 +71,15 @@ def headline(operation: Operation) -> str:
         return f"replaced by {operation.by}"
     if isinstance(operation, Expire):
         return "expired"
-    return f"moves to the topic {slug(operation.topic)}"
+    return f"moves to the topic {_topic(operation.topic)}"
+
+
+def _topic(topic: str) -> str:
+    """Return the slug of a topic; one that is refused is shown as it is."""
+    try:
+        return slug(topic)
+    except InvalidEngramError:
+        return repr(topic)
 
 
 def _rows(operation: Operation, known: dict[str, Memory]) -> list[Row]:

@@ -63,6 +63,8 @@ def test_a_merge_of_what_nobody_knows_where_it_was_learned_says_so_by_silence() 
 
 def test_every_operation_has_a_name() -> None:
     assert headline(Merge(("a", "b", "c"), "x")) == "3 become one"
+    assert headline(Move("a", "../x\n")) == "moves to the topic '../x\\n'"
+    assert diff([Merge((), "x")], []) == []
 
 
 @given(any_plan, any_memories)

@@ -1,0 +1,202 @@
+"""``engramdown compact``: say the same in fewer memories, after showing the diff.
+
+Promises: nothing is written before a yes; what is applied is what was shown, and one step; what is
+a person's waits in pending.md whatever the answer is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex
+from engramdown.cli import compact_messages as said
+from engramdown.cli import messages, output
+from engramdown.cli.changing import rehearsed_data
+from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
+from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import open_cortex
+from engramdown.cli.options import (
+    Place,
+    dry_run_option,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.engram import Scope
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.diff import Row
+    from engramdown.consolidation.plan import Operation, Ruling
+    from engramdown.cortex.compacting import CompactionReceipt, Prepared
+
+__all__ = ["compact"]
+
+_STYLES: Final = {"-": "bad", "+": "good", "?": "dim", " ": "", "": "where"}
+
+
+@click.command()
+@click.option("--yes", is_flag=True, help="Apply without asking.")
+@click.option("--no-model", is_flag=True, help="Ask no model: only duplicates and what expired.")
+@scope_options("Only memory for all projects.", "Only this project.")
+@json_option
+@dry_run_option
+@pass_place
+def compact(
+    place: Place, /, *, scope: Scope | None, as_json: bool, dry_run: bool, **_: object
+) -> None:
+    """Say the same in fewer memories: shows the diff, asks, and applies it as one step.
+
+    Duplicates and memories that have expired go to the archive. With a model, files that hold
+    more than `threshold` memories are compacted: it proposes what to merge, to replace and to
+    move. What you wrote, confirmed or pinned is only asked about, in pending.md.
+    """
+    cortex = open_cortex(place)
+    if cortex.mode == "off":
+        raise RefusalError(said.OFF)
+    yes = given()["yes"]
+    if not (yes or dry_run) and (as_json or not output.is_person()):
+        raise RefusalError(said.NEEDS_YES)
+    from engramdown.cortex.compacting import Compaction
+
+    compaction = Compaction.of(cortex)
+    use_model = not given()["no_model"]
+    _tell_model(cortex, use_model=use_model)
+    prepared = compaction.prepare_all(cortex, scope, use_model=use_model)
+    if not as_json:
+        output.screen().show(_shown(prepared, dry_run=dry_run))
+    if dry_run:
+        cortex.rehearse()
+    elif not yes:
+        _ask(prepared)
+    receipts = [
+        receipt
+        for each in prepared
+        for receipt in compaction.carry_out(each, cortex.mode, approved=True)
+    ]
+    if as_json:
+        output.print_json(_data(cortex, prepared, receipts))
+    elif not dry_run:
+        output.screen().show(_told(receipts))
+    raise Exit(_exit_code(receipts))
+
+
+def _tell_model(cortex: Cortex, *, use_model: bool) -> None:
+    """Say that it will take a while, if a model is about to be asked."""
+    model = cortex.model or cortex.settings.consolidation.model
+    if use_model and model and cortex.needs_compaction():
+        output.note(said.thinks(model if isinstance(model, str) else type(model).__name__))
+
+
+def _ask(prepared: Sequence[Prepared]) -> None:
+    if any(each.apply for each in prepared):
+        question = said.ASK
+    elif any(each.propose for each in prepared):
+        question = said.ASK_LATER
+    else:
+        return
+    if not click.confirm(question):
+        raise Exit(REFUSED)
+
+
+def _exit_code(receipts: Iterable[CompactionReceipt]) -> int:
+    alone = [each for each in receipts if each.operation is None]
+    if any(each.action == "failed" and each.operation is not None for each in receipts):
+        return STORE_FAILED
+    return REFUSED if any(each.action in ("failed", "refused") for each in alone) else 0
+
+
+# ---- showing ----
+
+
+def _shown(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
+    """Yield what a person sees before saying yes."""
+    if dry_run:
+        yield line((messages.DRY_RUN, "warn"))
+    for each in prepared:
+        name = messages.SCOPE_NAMES[each.store.scope]
+        if each.problem:
+            yield line(said.nothing_done(name, each.problem), hang=2)
+            continue
+        yield line((name, "strong"))
+        if each.apply:
+            yield line((said.APPLY, "strong"), indent=2)
+            yield from _rows(each.diff())
+        yield from _rulings(each, said.WAITS, each.propose)
+        yield from _rulings(each, said.LEFT_OUT, each.refused)
+        yield line()
+
+
+def _rulings(prepared: Prepared, title: str, rulings: Sequence[Ruling]) -> Iterator[Line]:
+    from engramdown.consolidation.diff import diff
+
+    if rulings:
+        yield line((title, "strong"), indent=2)
+    for ruling in rulings:
+        yield from _rows(diff([ruling.operation], prepared.entries))
+        yield line((f"  {ruling.why}", "warn"), indent=4, hang=6)
+
+
+def _rows(rows: Iterable[Row]) -> Iterator[Line]:
+    for row in rows:
+        mark = "" if row.mark == "?" else row.mark
+        parts = [(f"{mark or ' '} {row.text}" if row.mark else row.text, _STYLES[row.mark])]
+        parts += [(f"  {row.id}", "id")] if row.id else []
+        yield line(*parts, indent=4, hang=6)
+
+
+def _told(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:
+    for each in receipts:
+        if each.operation is not None and each.action in ("failed", "passed over"):
+            yield line((said.receipt(each), "warn"), hang=2)
+    yield line((said.summary(each for each in receipts if each.operation), "good"), hang=2)
+
+
+# ---- for programs ----
+
+
+def _data(
+    cortex: Cortex, prepared: Iterable[Prepared], receipts: Iterable[CompactionReceipt]
+) -> dict[str, Any]:
+    dry_run = given()["dry_run"]
+    return {
+        "dry_run": dry_run,
+        "scopes": [_scope_data(each) for each in prepared],
+        "receipts": [
+            {
+                "scope": each.scope,
+                "action": each.action,
+                "reason": each.reason,
+                "id": each.id,
+                "operation": _operation_data(each.operation) if each.operation else None,
+            }
+            for each in receipts
+        ],
+        "changes": rehearsed_data(cortex.rehearsed()) if dry_run else [],
+    }
+
+
+def _scope_data(each: Prepared) -> dict[str, Any]:
+    return {
+        "scope": each.store.scope,
+        "problem": each.problem,
+        "diff": [str(row) for row in each.diff()],
+        "apply": [_operation_data(operation) for operation in each.apply],
+        "propose": [_operation_data(it.operation) | {"why": it.why} for it in each.propose],
+        "refused": [_operation_data(it.operation) | {"why": it.why} for it in each.refused],
+    }
+
+
+def _operation_data(operation: Operation) -> dict[str, Any]:
+    return {
+        "operation": type(operation).__name__.lower(),
+        "ids": list(operation.ids),
+        "stays": operation.stays,
+        "text": getattr(operation, "text", ""),
+        "topic": getattr(operation, "topic", ""),
+        "reason": operation.reason,
+    }

@@ -1,0 +1,71 @@
+"""What the program says when it compacts memory.
+
+Promises: pure; plain words; an error names the next step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from engramdown.cortex.compacting import CompactionReceipt
+
+__all__ = [
+    "APPLY",
+    "ASK",
+    "ASK_LATER",
+    "LEFT_OUT",
+    "NEEDS_YES",
+    "OFF",
+    "WAITS",
+    "nothing_done",
+    "receipt",
+    "summary",
+    "thinks",
+]
+
+APPLY: Final = "Apply"
+WAITS: Final = "Waits for you in pending.md"
+LEFT_OUT: Final = "Left as it is"
+ASK: Final = "Apply this?"
+ASK_LATER: Final = "Put these questions into pending.md?"
+NEEDS_YES: Final = (
+    "compacting needs a person's yes; --dry-run shows what would change, --yes applies"
+)
+OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
+_DONE: Final = {
+    "applied": "applied",
+    "queued": "waiting in pending.md",
+    "refused": "left as it is",
+    "passed over": "passed over, as you or somebody else changed it meanwhile",
+    "failed": "failed",
+}
+
+
+def thinks(name: str) -> str:
+    """Say that a model is asked."""
+    return f"asking {name}; this can take a while"
+
+
+def nothing_done(scope: str, problem: str) -> str:
+    """Say why nothing is done in a scope."""
+    return f"{scope}: {problem}"
+
+
+def receipt(each: CompactionReceipt) -> str:
+    """Say what became of an operation that was not simply applied."""
+    names = ", ".join(each.operation.ids) if each.operation else each.scope
+    said = "failed" if each.action == "failed" else "passed over"
+    return f"{names}: {said}: {each.reason}"
+
+
+def summary(receipts: Iterable[CompactionReceipt]) -> str:
+    """Say how many operations came to what end."""
+    counts = Counter[str](each.action for each in receipts)
+    said = ", ".join(f"{counts[key]} {words}" for key, words in _DONE.items() if counts[key])
+    if not said:
+        return "Nothing to compact."
+    undo = "; `engramdown undo` takes it back" if counts["applied"] else ""
+    return f"{said}{undo}."
