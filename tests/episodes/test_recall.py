@@ -198,6 +198,17 @@ def test_who_is_named_is_found_among_hundreds_who_say_more_of_it(
         assert "people#41" not in found(reader, "the red kayak", 400)
 
 
+def test_the_name_of_a_tool_is_nobody_in_a_chat_of_several_people(tmp_path: Path) -> None:
+    scores = []
+    for root, named in ((tmp_path / "with", {"name": "look"}), (tmp_path / "without", {})):
+        path = write(root, "lake", ["Where is the red boat?", "In the boat house"])
+        append(path, line(3, "boat boat", role="tool_result", **named))
+        with closing(memory(root)) as reader:
+            scores.append([(str(hit.pointer), hit.score) for hit in reader.recall("red boat")])
+    assert scores[0] == scores[1]
+    assert [pointer for pointer, _ in scores[0]] == ["lake#1", "lake#2", "lake#3"]
+
+
 def test_last_week_is_counted_from_now(tmp_path: Path) -> None:
     now = datetime.fromtimestamp(time.time(), UTC)
     for name, days in (("old", 60), ("lately", 8), ("today", 0)):

@@ -24,6 +24,7 @@ __all__ = ["Best", "Place", "best", "lists_of", "places_near"]
 
 _SHIFT: Final = 24
 _USER: Final = ROLES.index("user")
+_SPEAKERS: Final = frozenset({_USER, ROLES.index("assistant")})
 _MILLION: Final = 1_000_000
 # Bits for the lines that a candidate reaches: bit REACH is the first line of its own chunk.
 _WIDE: Final = (1 << 2 * REACH + 1) - 1
@@ -212,7 +213,8 @@ class _Gathering:
 
     def _speaker(self, role: int, name: int) -> tuple[str, bool]:
         """Return who speaks, and whether it is a person to an assistant."""
-        speaker = self._source.speaker(name)
+        # The name of a tool is nobody's who speaks.
+        speaker = self._source.speaker(name) if role in _SPEAKERS else ""
         found = ((speaker or ROLES[role]).lower(), role == _USER and not speaker)
         self._speakers[role, name] = found
         return found
