@@ -1,0 +1,115 @@
+"""What a job learned, made of a model's answer: memories, and what is refused, with the reason.
+
+Promises: pure; a memory is one line, says something, is no longer than allowed and points at what
+it was learned from; it is inferred, never surer than *medium*, and came through a tool as far as
+the gate is concerned, because words of tools stood in what the model read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from engramdown.consolidation.answers import strange_ids, text_problem
+from engramdown.engram import Confidence, Engram, Kind, Scope, fold
+from engramdown.errors import InvalidEngramError
+from engramdown.redaction import redact
+
+__all__ = ["LONGEST", "Learned", "Lesson", "learned", "shortened"]
+
+LONGEST: Final = 500
+"""How long one thing may be that was learned, in characters."""
+
+_SHOWN: Final = 60
+
+
+class Learned(NamedTuple):
+    """What a job learned.
+
+    Attributes:
+        engrams: What shall pass the gate.
+        refusals: What a model answered that is not used, and why, in words.
+    """
+
+    engrams: tuple[Engram, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+class Lesson(NamedTuple):
+    """What a model says that it learned.
+
+    Attributes:
+        text: In these words.
+        numbers: From what it was given under these numbers.
+        kind: As such a memory.
+        scope: For such a scope.
+        confidence: How sure it says it is.
+        topic: Filed under this.
+    """
+
+    text: str
+    numbers: Sequence[int]
+    kind: Kind = "lesson"
+    scope: Scope = "project"
+    confidence: Confidence = "medium"
+    topic: str = ""
+
+
+def learned(lessons: Iterable[Lesson], pointers: Sequence[str], most: int) -> Learned:
+    """Return what becomes of a model's lessons; none, if it names what it was not given.
+
+    Args:
+        lessons: What it says.
+        pointers: Where what it was given as 1, 2, 3, … stands.
+        most: So many memories at most; the first ones.
+    """
+    said = list(lessons)
+    known = {str(number) for number in range(1, len(pointers) + 1)}
+    strange = strange_ids((str(each) for lesson in said for each in lesson.numbers), known)
+    if strange:
+        return Learned(refusals=(f"the model's answer is refused: {strange}",))
+    found: dict[str, Engram] = {}
+    refusals: list[str] = []
+    for lesson in said:
+        engram = _engram(lesson, pointers)
+        if isinstance(engram, str):
+            refusals.append(engram)
+        else:
+            found.setdefault(fold(engram.text), engram)
+    kept = tuple(found.values())
+    if len(kept) > most:
+        refusals.append(f"{len(kept) - most} more were left out: {most} are enough for once")
+    return Learned(kept[:most], tuple(refusals))
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return the beginning of a text without its secrets.
+
+    >>> shortened("abcdef", 3)
+    'abc…'
+    """
+    # What a secret may look like is found before it is cut, and what is far away is never read.
+    safe = redact(text[: 4 * longest])
+    return safe if len(safe) <= longest else f"{safe[:longest].rstrip()}…"
+
+
+def _engram(lesson: Lesson, pointers: Sequence[str]) -> Engram | str:
+    """Return the memory, or why it is none."""
+    text = " ".join(lesson.text.split())
+    problem = text_problem(text, LONGEST)
+    if problem:
+        return f"a memory is refused: {problem}"
+    try:
+        return Engram(
+            text,
+            lesson.kind,
+            lesson.scope,
+            "low" if lesson.confidence == "low" else "medium",
+            lesson.topic,
+            "consolidation",
+            basis="inferred",
+            origin=",".join(dict.fromkeys(pointers[number - 1] for number in lesson.numbers)),
+            via="tool",
+        )
+    except InvalidEngramError as error:
+        return f"a memory is refused: {shortened(str(error), _SHOWN * 3)}"

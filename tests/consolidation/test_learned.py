@@ -1,0 +1,88 @@
+"""`engramdown.consolidation.learned`: what becomes of what a model says that it learned."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.consolidation.learned import LONGEST, Learned, Lesson, learned, shortened
+from engramdown.engram import Engram
+from engramdown.wording.inert import quoted
+from tests.strategies import any_text
+
+POINTERS = ["s#1", "s#4,s#9", "s#7"]
+
+
+def test_a_lesson_is_inferred_and_points_at_what_taught_it() -> None:
+    said = Lesson("Use  uv,\nnever pip", [2, 1, 2], "always", "global", "high", "CI notes")
+    assert learned([said], POINTERS, 5) == Learned(
+        (
+            Engram(
+                "Use uv, never pip",
+                "always",
+                "global",
+                "medium",
+                "CI notes",
+                "consolidation",
+                basis="inferred",
+                origin="s#4,s#9,s#1",
+                via="tool",
+            ),
+        )
+    )
+
+
+def test_a_model_can_be_less_sure_and_never_surer() -> None:
+    said = [Lesson(text, [1], confidence=text) for text in ("high", "medium", "low")]
+    found = learned(said, POINTERS, 5).engrams
+    assert [engram.confidence for engram in found] == ["medium", "medium", "low"]
+
+
+@pytest.mark.parametrize("number", [0, 4, -1, 10**9])
+def test_an_answer_that_names_what_was_not_given_is_refused_as_a_whole(number: int) -> None:
+    found = learned([Lesson("good", [1]), Lesson("bad", [1, number])], POINTERS, 5)
+    assert found.engrams == ()
+    assert found.refusals == (
+        f"the model's answer is refused: it names {quoted(str(number))}, which it was not given",
+    )
+
+
+@pytest.mark.parametrize(
+    "lesson, why",
+    [
+        pytest.param(Lesson(" \n", [1]), "its text says nothing", id="blank"),
+        pytest.param(Lesson("x" * (LONGEST + 1), [1]), "its text has 501 characters", id="long"),
+        pytest.param(Lesson("x", [1], topic="../x"), "looks like a path", id="topic"),
+        pytest.param(Lesson("\ud800", [1]), "half of a surrogate pair", id="half"),
+    ],
+)
+def test_a_lesson_that_could_not_be_kept_is_refused_alone(lesson: Lesson, why: str) -> None:
+    found = learned([lesson, Lesson("good", [1])], POINTERS, 5)
+    assert [engram.text for engram in found.engrams] == ["good"]
+    (refusal,) = found.refusals
+    assert refusal.startswith("a memory is refused: ")
+    assert why in refusal
+
+
+def test_the_same_counts_once_and_what_is_too_much_is_left_out() -> None:
+    said = [Lesson(text, [1]) for text in ("A", "a.", "b", "c")]
+    found = learned(said, POINTERS, 2)
+    assert [engram.text for engram in found.engrams] == ["A", "b"]
+    assert found.refusals == ("1 more were left out: 2 are enough for once",)
+
+
+def test_what_is_shown_holds_no_secret() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6" * 3
+    assert "ghp_" not in shortened(f"the key is {key}", 20)
+
+
+@given(st.lists(st.builds(Lesson, any_text, st.lists(st.integers(-1, 4), max_size=3))))
+def test_no_answer_is_trusted_above_inferred(said: list[Lesson]) -> None:
+    found = learned(said, POINTERS, 5)
+    assert len(found.engrams) <= 5
+    for engram in found.engrams:
+        trusted = (engram.source, engram.basis, engram.via)
+        assert trusted == ("consolidation", "inferred", "tool")
+        assert engram.confidence != "high"
+        assert "\n" not in engram.text
