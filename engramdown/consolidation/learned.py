@@ -108,8 +108,14 @@ def _engram(lesson: Lesson, pointers: Sequence[str]) -> Engram | str:
             lesson.topic,
             "consolidation",
             basis="inferred",
-            origin=",".join(dict.fromkeys(pointers[number - 1] for number in lesson.numbers)),
+            origin=_origin(pointers[number - 1] for number in lesson.numbers),
             via="tool",
         )
     except InvalidEngramError as error:
         return f"a memory is refused: {shortened(str(error), _SHOWN * 3)}"
+
+
+def _origin(pointers: Iterable[str]) -> str:
+    """Return several pointers as one, each once."""
+    each = (one for several in pointers for one in several.split(",") if one)
+    return ",".join(dict.fromkeys(each))

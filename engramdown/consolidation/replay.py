@@ -25,6 +25,7 @@ __all__ = [
     "MOST",
     "MOST_CELLS",
     "Shown",
+    "origin_of",
     "replay_and_extract",
     "replay_without_model",
     "should_replay",
@@ -97,7 +98,7 @@ def replay_and_extract(
         Lesson(item.text, item.cells, item.kind, item.scope, item.confidence, item.topic)
         for item in answer.items
     )
-    return learned(lessons, [_origin(cell) for cell in chosen], MOST)
+    return learned(lessons, [origin_of(cell) for cell in chosen], MOST)
 
 
 def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
@@ -127,6 +128,11 @@ def shown(cells: Iterable[Cell]) -> list[Shown]:
     return [_shown(number, cell) for number, cell in enumerate(cells, 1)]
 
 
+def origin_of(cell: Cell) -> str:
+    """Return where a cell stands, and what was said against it."""
+    return ",".join(filter(None, (cell.pointer, cell.corrected_at)))
+
+
 def _shown(number: int, cell: Cell) -> Shown:
     failed = cell.status != "ok"
     told = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
@@ -139,11 +145,6 @@ def _shown(number: int, cell: Cell) -> Shown:
         shortened(told, _OUTCOME[failed]),
         shortened(cell.corrected, _CORRECTION),
     )
-
-
-def _origin(cell: Cell) -> str:
-    """Return where a cell stands, and what was said against it."""
-    return ",".join(filter(None, (cell.pointer, cell.corrected_at)))
 
 
 def _chosen(cells: Sequence[Cell]) -> list[Cell]:

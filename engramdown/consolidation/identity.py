@@ -1,0 +1,135 @@
+"""Facts about the user from what they wrote last: name, time zone, role, preferences, tools.
+
+Promises: writes nothing; a fact reads ``Key: value``, is about the user everywhere, and points at
+the message that tells it; what a model finds is inferred and at most of medium confidence, so that
+the gate lets it contradict nothing that a person wrote; without a model only what is stated
+outright is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engramdown.consolidation.cells import Line
+from engramdown.consolidation.extraction import extract
+from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
+from engramdown.engram import Engram, fact_key, fold
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.lessons_form import Fact
+    from engramdown.consolidation.model import LanguageModel
+
+__all__ = [
+    "EVERY",
+    "MOST",
+    "Message",
+    "facts_of_model",
+    "facts_without_model",
+    "is_due",
+    "recent_messages",
+]
+
+EVERY: Final = 5
+"""After so many messages of the user, the facts in them are looked for."""
+MOST: Final = 10
+"""So many facts one look may bring."""
+
+_LONGEST_VALUE: Final = 200
+_SHOWN: Final = 1500
+_NO_TEMPLATES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class Message(NamedTuple):
+    """What the user wrote.
+
+    Attributes:
+        text: In these words.
+        pointer: Where it stands, ``<session>#<seq>``, or ``""``.
+    """
+
+    text: str
+    pointer: str = ""
+
+
+class _Shown(NamedTuple):
+    """A message as a prompt shows it."""
+
+    number: int
+    text: str
+
+
+def is_due(turns: int) -> bool:
+    """Whether so many messages of the user make a look due.
+
+    >>> [turns for turns in range(12) if is_due(turns)]
+    [5, 10]
+    """
+    return turns > 0 and turns % EVERY == 0
+
+
+def recent_messages(session: str, lines: Iterable[Line]) -> list[Message]:
+    """Return the last five messages of the user in a session.
+
+    Args:
+        session: Its id, for the pointers.
+        lines: Its lines, in order.
+    """
+    said = (line for line in lines if line.role == "user" and line.text.strip())
+    return [Message(line.text, f"{session}#{line.seq}") for line in said][-EVERY:]
+
+
+def facts_without_model(messages: Iterable[Message]) -> Learned:
+    """Return what the user states outright; of two facts with one key the later one."""
+    found: dict[str, Engram] = {}
+    for message in messages:
+        for engram in extract(message.text, origin=message.pointer):
+            if engram.kind == "profile":
+                found[_key(engram)] = engram
+    return Learned(tuple(found.values()))
+
+
+def facts_of_model(
+    messages: Sequence[Message], model: LanguageModel, templates: Mapping[str, str] = _NO_TEMPLATES
+) -> Learned:
+    """Ask ``model`` which facts about the user are in messages. No lock may be held meanwhile.
+
+    Raises:
+        ModelError: If the model gives no answer of the form.
+        StoreError: If a scope's own prompt is broken.
+    """
+    from engramdown.consolidation.lessons_form import Facts
+    from engramdown.consolidation.prompts import render
+
+    if not messages:
+        return Learned()
+    given = [_Shown(at, shortened(each.text, _SHOWN)) for at, each in enumerate(messages, 1)]
+    prompt = render("identity", templates, messages=given, most=MOST)
+    answer = model.ask(Facts, prompt.system, prompt.user)
+    refusals = tuple(filter(None, map(_problem, answer.facts)))
+    facts = [
+        Lesson(f"{fact.key.strip()}: {fact.value.strip()}", fact.messages, "profile", "global")
+        for fact in answer.facts
+        if not _problem(fact)
+    ]
+    found = learned(facts, [message.pointer for message in messages], MOST)
+    by_key = {_key(engram): engram for engram in found.engrams}
+    return Learned(tuple(by_key.values()), refusals + found.refusals)
+
+
+def _problem(fact: Fact) -> str:
+    """Return why a fact of a model is none, or ``""``."""
+    if not fact.value.strip():
+        return "a fact is refused: it says nothing"
+    if len(fact.value) > _LONGEST_VALUE:
+        return f"a fact is refused: it has more than {_LONGEST_VALUE} characters"
+    key = fact.key.strip()
+    if not key or ":" in key or fact_key(f"{' '.join(key.split())}: x") != fold(key):
+        return "a fact is refused: it has no key like Name or Time zone"
+    return ""
+
+
+def _key(engram: Engram) -> str:
+    """Return what a fact is about; all of it, where it has no key."""
+    return fact_key(engram.text) or fold(engram.text)
