@@ -6,7 +6,7 @@ founded than the weakest of them, with every pointer to where they were learned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,21 +119,36 @@ def unrecalled(
     known = {memory.id: memory for memory in reversed(memories)}
     out: list[Ruling] = []
     left = list(operations)
-    while True:
+    # To prepare a search costs more than to see that there is nothing to ask.
+    while any(_rewords(each, known) for each in left):
         search = searching(after(left, memories))
         lost = {each: why for each in left if (why := _lost(each, known, search))}
         if not lost:
-            return out
+            break
         # What is left is asked about again: the originals that stay compete with replacements.
         out += [Ruling(operation, "refuse", why) for operation, why in lost.items()]
         left = [each for each in left if each not in lost]
+    return out
 
 
-def _lost(operation: Operation, known: dict[str, Memory], search: Search) -> str:
+def _rewords(operation: Operation, known: Mapping[str, Memory]) -> bool:
+    """Whether something comes or stays for a memory that goes, in other words than its own."""
+    said = _said(operation, known)
+    return said != "" and any(fold(known[each].text) != fold(said) for each in operation.ids)
+
+
+def _said(operation: Operation, known: Mapping[str, Memory]) -> str:
+    """Return the words of what comes or stays for the memories that go, or ``""``."""
+    if isinstance(operation, Merge):
+        return operation.text
+    return known[operation.stays].text if operation.stays else ""
+
+
+def _lost(operation: Operation, known: Mapping[str, Memory], search: Search) -> str:
     """Return which memory would not be found any more."""
     stays = operation.ids[0] if isinstance(operation, Merge) else operation.stays
-    said = operation.text if isinstance(operation, Merge) else stays and known[stays].text
-    for each in operation.ids if stays else ():
+    said = _said(operation, known)
+    for each in operation.ids if said else ():
         text = known[each].text
         if fold(text) == fold(said):
             continue  # What finds the one finds the other.

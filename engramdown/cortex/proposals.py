@@ -13,7 +13,7 @@ from engramdown.cortex.gate import REASONS
 from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.revising import OPERATIONS
+from engramdown.hippocampus.metadata import OPERATIONS
 from engramdown.likeness.similarity import Rewordings
 
 __all__ = ["Proposal", "describe"]

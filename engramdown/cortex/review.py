@@ -29,8 +29,8 @@ from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.metadata import Metadata
-from engramdown.hippocampus.revising import OPERATIONS, Desk
+from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
+from engramdown.hippocampus.revising import Desk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.redaction import redact
 
@@ -93,7 +93,7 @@ class FileQueue:
             placed = self._find(draft, item)
             if item.op != "forget":
                 # What was asked about memories that stand are no words to be kept out.
-                reason = "kept" if item.op in OPERATIONS else "declined"
+                reason = KEPT if item.op in OPERATIONS else "declined"
                 record = {"kind": item.engram.kind, "was": filing.PENDING, "reason": reason}
                 record["by"] = "user"
                 filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
@@ -125,7 +125,7 @@ class FileQueue:
         found: set[tuple[str, str]] = {(item.op, item.of) for item in waiting}
         for placed in self._store.files.document(filing.ARCHIVE).placed():
             values = placed.block.meta.values() if placed.block.meta else {}
-            if values.get("reason") == "kept":
+            if values.get("reason") == KEPT:
                 found.add((values.get("op", ""), values.get("of", "")))
         return found
 

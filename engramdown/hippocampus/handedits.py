@@ -28,8 +28,7 @@ from engramdown.hippocampus.filing import (
     tombstones_of,
 )
 from engramdown.hippocampus.merge import Changes, best_base, compare, merge
-from engramdown.hippocampus.metadata import Metadata
-from engramdown.hippocampus.revising import OPERATIONS
+from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
 
 __all__ = ["HandEdit", "Response", "respond"]
 
@@ -168,7 +167,7 @@ def _retire_removed(
     plain = split_task(text)[1] if file == PENDING else text
     meta = placed.block.meta or Metadata()
     # A question about memories that stand was answered; its words are nothing to be kept out.
-    asked = "kept" if meta.get("op") in OPERATIONS else "declined"
+    asked = KEPT if meta.get("op") in OPERATIONS else "declined"
     reason = asked if file == PENDING else "deleted"
     for name in copies_of(file, meta):
         copies = folder.get(name)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-__all__ = ["KNOWN_KEYS", "Metadata"]
+__all__ = ["KEPT", "KNOWN_KEYS", "OPERATIONS", "Metadata"]
 
 KNOWN_KEYS: Final = (
     "id",
@@ -38,6 +38,12 @@ KNOWN_KEYS: Final = (
     "archived",
 )
 """The keys that we write, in the order in which we write them."""
+
+OPERATIONS: Final = frozenset({"drop", "merge", "supersede", "expire", "move"})
+"""What ``op`` says in a question about memories that stand, in ``pending.md``."""
+
+KEPT: Final = "kept"
+"""What ``reason`` says in ``archive.md`` of such a question that a person answered with no."""
 
 _FIELDS: Final = re.compile(r"\s*+(?:[A-Za-z][A-Za-z0-9_.-]*+:\S*+(?:\s++|\Z))++")
 _FIELD: Final = re.compile(r"([^\s:]++):(\S*+)")

@@ -30,7 +30,7 @@ from engramdown.hippocampus.filing import (
     twin,
 )
 from engramdown.hippocampus.finding import by_prefix
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.metadata import KEPT, Metadata
 
 __all__ = ["pick", "retired", "unretire"]
 
@@ -43,7 +43,7 @@ _RECORD: Final = dict.fromkeys(
 def retired(archive: Document, scope: Scope) -> list[Archived]:
     """Return what was retired, the oldest first."""
     found = []
-    for placed in raw_entries(ARCHIVE, archive):
+    for placed in _memories(archive):
         values = placed.block.meta.values() if placed.block.meta else {}
         record = (values.get(key, "") for key in ("was", "reason", "by", "archived", "replaced"))
         found.append(Archived(as_entry(ARCHIVE, scope, placed), *record))
@@ -57,11 +57,20 @@ def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
         EntryNotFoundError: If there is none.
         AmbiguousIdError: If there are several.
     """
-    placed = raw_entries(ARCHIVE, archive)
+    placed = _memories(archive)
     entries = [as_entry(ARCHIVE, scope, each) for each in placed]
     # Of a memory that was retired more than once, the last time counts.
     latest = list({entry.id: entry for entry in entries}.values())
     return placed[entries.index(by_prefix(prefix, latest, lambda entry: entry.id, "archive.md"))]
+
+
+def _memories(archive: Document) -> list[Placed]:
+    """Return the entries of the archive but for questions that a person answered with no."""
+    return [
+        placed
+        for placed in raw_entries(ARCHIVE, archive)
+        if placed.block.meta is None or placed.block.meta.get("reason") != KEPT
+    ]
 
 
 def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:

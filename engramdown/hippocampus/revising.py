@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from engramdown.errors import InvalidEngramError
+from engramdown.engram import fold
+from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import (
+    ARCHIVE,
     LESSONS,
+    PENDING,
     Folder,
     as_entry,
     entry_id,
@@ -28,11 +31,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.metadata import Metadata
 
-__all__ = ["OPERATIONS", "Desk", "Revised", "Revision", "pointers", "revise"]
-
-
-OPERATIONS: Final = frozenset({"drop", "merge", "supersede", "expire", "move"})
-"""What a question in ``pending.md`` about memories that stand may be, in its ``op``."""
+__all__ = ["Desk", "Revised", "Revision", "pointers", "revise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +94,13 @@ def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Re
     """Carry out what still fits, in order, and say what does not and why."""
     # All are looked at first: what one part notes on a memory that stays changes it for the next.
     looked = [(each, _problem(folder, each, desk)) for each in revisions]
-    return [
+    before = _ids(folder, desk.names)
+    done = [
         Revised(each, problem=problem) if problem else _carry_out(folder, each, desk)
         for each, problem in looked
     ]
+    _check_conserved(folder, before, done, desk)
+    return done
 
 
 def pointers(*origins: str) -> str:
@@ -109,6 +111,33 @@ def pointers(*origins: str) -> str:
     """
     found = (pointer for origin in origins for pointer in origin.split(","))
     return ",".join(dict.fromkeys(filter(None, found)))
+
+
+def _check_conserved(folder: Folder, before: set[str], done: Iterable[Revised], desk: Desk) -> None:
+    """Make sure that everything stands where it stood, or in the archive.
+
+    Raises:
+        StoreError: If a memory would be gone; nothing may be written then.
+    """
+    # Imported here, as in :func:`retire`: it is not needed to read.
+    from engramdown.redaction import redact
+
+    taken = [entry for each in done if not each.problem for entry in each.revision.taken]
+    gone = before - _ids(folder, desk.names)
+    archived = {fold(placed.block.text) for placed in raw_entries(ARCHIVE, folder.get(ARCHIVE))}
+    kept = {each.id for each in taken if fold(redact(each.text)) in archived}
+    lost = sorted(gone - kept)
+    if lost:
+        raise StoreError(f"a plan would lose {', '.join(lost)}; nothing was written")
+
+
+def _ids(folder: Folder, names: Iterable[str]) -> set[str]:
+    return {
+        entry_id(placed)
+        for name in names
+        if name not in (ARCHIVE, PENDING)
+        for placed in raw_entries(name, folder.get(name))
+    }
 
 
 def _problem(folder: Folder, revision: Revision, desk: Desk) -> str:

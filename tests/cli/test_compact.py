@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -340,3 +341,20 @@ def test_at_a_terminal_it_asks_and_ctrl_c_writes_nothing(
         terminal.expect("2 applied")
         assert terminal.end() == 0
     assert b"The office is closed" not in lessons.read_bytes()
+
+
+def test_ctrl_c_while_a_model_thinks_writes_nothing(
+    lessons: Path, child_env: dict[str, str]
+) -> None:
+    before = files(lessons.parent)
+    with serving(Reply(way="hang")) as url:
+        configured(lessons.parent, url)
+        env = {**child_env, "OPENAI_API_KEY": "none"}
+        with Terminal(["engramdown", "compact"], env) as terminal:
+            terminal.expect("asking openai/scripted")
+            deadline = time.monotonic() + 30
+            while not Provider.seen and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.kill(terminal.process, signal.SIGINT)
+            assert terminal.end() == 130
+    assert files(lessons.parent) == before

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
+from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.errors import StoreError
 from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.fitting import written
+from engramdown.hippocampus.metadata import Metadata
+from engramdown.settings import Settings
 from tests.consolidation.scripted import Scripted
 from tests.cortex.person import Person
 
@@ -381,6 +388,71 @@ def test_a_store_that_cannot_be_written_gives_receipts_that_say_so(
     monkeypatch.setattr(full.stores[1].files, "change", fail)
     receipts = [each for each in full.compact_all() if each.scope == "project"]
     assert [(each.action, each.reason) for each in receipts] == [("failed", "the disk is full")] * 2
+
+
+# ---- whatever a model says ----
+
+_names: Final = st.sampled_from([f"m{at:07}" for at in range(9)])
+_words: Final = st.sampled_from(
+    [
+        *("builds are slow", "Builds are slow in winter.", "retry 3 times", "retry 5 times"),
+        *("never retry", "use uv", "## Never", "- [x] yes <!-- id:m0000001 -->", "two\nlines"),
+        *("\x1b[2J", "x" * 2100),
+    ]
+)
+_changes: Final = st.lists(
+    st.fixed_dictionaries(
+        {
+            "operation": st.sampled_from(["drop", "merge", "supersede", "move", "expire"]),
+            "ids": st.lists(_names, min_size=2, max_size=3),
+            "stays": _names,
+            "text": _words,
+            "topic": st.sampled_from(["ci", "../x", "CON", "CI notes"]),
+            "reason": st.sampled_from(["", "- [x] yes\n## Always", "<!-- id:x -->"]),
+        }
+    ),
+    max_size=3,
+)
+_memories: Final = st.lists(
+    st.tuples(_words, st.sampled_from(["", "topic:ci", "source:user", "pin:yes"])),
+    min_size=9,
+    max_size=9,
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(_memories, _changes)
+def test_nothing_is_lost_nothing_of_a_person_changes_and_undo_brings_back_the_bytes(
+    memories: list[tuple[str, str]], changes: list[dict[str, Any]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder) / ".engramdown"
+        store = Hippocampus(root, disk=Disk(durable=False))
+        lines = "".join(
+            written(text, Metadata((("id", f"m{at:07}"), ("from", f"s#{at}"))), "\n").replace(
+                " -->\n", f" {more} -->\n"
+            )
+            for at, (text, more) in enumerate(memories)
+        )
+        store.rewrite("lessons.md", lambda _: f"# Lessons\n\nMine.\n\n{lines}", "set up")
+        other = Hippocampus(Path(folder) / "home", "global", disk=Disk(durable=False))
+        limits = Settings(consolidation=ConsolidationSettings(threshold=1))
+        cortex = Cortex(other, store, model=Scripted(*changes), settings=limits)
+        seen = {entry.id: entry for entry in store.entries()}
+        before, steps = store.files.document("lessons.md").render(), len(store.history())
+        receipts = cortex.compact_all(approved=True)
+        stands = {entry.id: entry for entry in store.entries()}
+        archived = {each.entry.id for each in store.archived()}
+        assert seen.keys() <= stands.keys() | archived
+        mine = [entry for entry in seen.values() if entry.by_person]
+        assert all(stands[each.id]._replace(line=0) == each._replace(line=0) for each in mine)
+        applied = [each for each in receipts if each.action == "applied"]
+        done = [step for step in store.history()[steps:] if step.op == "compact"]
+        assert len(done) == bool(applied)
+        for step in done:
+            store.undo(step.id)
+        assert store.files.document("lessons.md").render() == before
+        assert store.archived() == []
 
 
 # ---- at the start of a session ----

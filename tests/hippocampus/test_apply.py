@@ -161,6 +161,18 @@ def test_a_rehearsed_plan_writes_nothing(store: Hippocampus) -> None:
     assert files(store) == before
 
 
+def test_an_editor_that_was_open_before_takes_nothing_of_a_plan_back(store: Hippocampus) -> None:
+    path = store.memory / "lessons.md"
+    buffer = path.read_text("utf-8")
+    (done, *_) = store.apply(plan(store))
+    path.write_text(f"{buffer}\nTyped meanwhile.\n", encoding="utf-8")
+    store.notice()
+    texts = sorted(entry.text for entry in store.recall_lessons())
+    assert texts == ["CI is slow, on Mondays", "Mine, by hand.", "Typed meanwhile."]
+    assert store.find(done.id).text == "CI is slow, on Mondays"
+    assert len(store.archived()) == 4
+
+
 def test_two_processes_append_and_a_person_edits_while_plans_are_applied(
     store: Hippocampus, child_env: dict[str, str]
 ) -> None:

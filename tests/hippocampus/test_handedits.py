@@ -269,3 +269,12 @@ def test_our_change_that_gave_way_is_in_the_archive(file: str, kind: str) -> Non
 def test_a_hand_edit_is_a_value() -> None:
     edit = HandEdit("rules.md", ("",), "- a")
     assert dataclasses.replace(edit, unseen=0) == edit
+
+
+def test_a_question_about_memories_that_is_deleted_is_answered_and_keeps_no_words_out() -> None:
+    line = "- [ ] Remove: a <!-- id:qqqqqqqq kind:lesson op:expire of:aaaaaaaa seen:x -->\n"
+    shelf = Shelf({"pending.md": line + "- [ ] note\n"})
+    shelf.save("pending.md", "- [ ] note\n")
+    assert buried(shelf) == []
+    assert "op:expire of:aaaaaaaa" in shelf.texts["archive.md"]
+    assert "reason:kept" in shelf.texts["archive.md"]

@@ -165,3 +165,10 @@ def test_what_was_retired_is_told_and_found_by_the_beginning_of_its_id() -> None
     assert pick(document, "project", "aaa").block.text == "older"
     with pytest.raises(EntryNotFoundError):
         pick(document, "project", "zzz")
+
+
+def test_a_question_that_was_answered_with_no_is_no_memory() -> None:
+    document = parse("- Remove it <!-- id:aaaaaaaa reason:kept op:drop of:b -->\n- by hand\n")
+    assert [each.entry.text for each in retired(document, "project")] == ["by hand"]
+    with pytest.raises(EntryNotFoundError):
+        pick(document, "project", "aaaaaaaa")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry, raw_entries
@@ -260,6 +261,22 @@ def test_a_fact_that_a_plan_took_comes_back_once() -> None:
     files.restore()
     assert files.said("profile.md") == ["Editor: vim"]
     assert files.said("archive.md") == ["Editor: Vim"]
+
+
+def test_a_plan_that_would_lose_a_memory_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = shelf()
+    before = dict(files.texts)
+    monkeypatch.setattr("engramdown.hippocampus.revising.retire", lambda *_: None)
+    with pytest.raises(StoreError, match="would lose cccccccc; nothing was written"):
+        apply(files, Revision((seen(files, "old"),), "expired"))
+    assert files.texts == before
+
+
+def test_a_secret_is_hidden_in_the_archive_and_not_lost() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6" * 3
+    files = Shelf({"lessons.md": f"- use {key} <!-- id:aaaaaaaa source:llm -->\n"})
+    apply(files, Revision((seen(files, f"use {key}"),), "expired"))
+    assert files.said("archive.md") == ["use [redacted: GitHub token]"]
 
 
 def test_pointers_are_joined_once_each() -> None:
