@@ -41,13 +41,16 @@ _IS: Final = (
 _CALLED: Final = (
     r"(?:i go by|(?:i )?(?:just )?(?:go by|call me)|you (?:can|may) call me"
     r"|(?:can|could) you (?:please )?call me|everyone calls me|people call me) "
-    r"(?!(?:crazy|old|stupid|a|an|when|back|if|later|at|on|in|once|maybe|after|before|tomorrow|today"
+    r"(?!(?:crazy|old|stupid|a|an|when|back|if|later|at|on|in|once|maybe|after|before|tomorrow"
+    r"|today"
     r"|asap|paranoid|picky|lazy|biased|mad|dumb|naive|weird|by|please|again|instead|anytime|out)\b)"
 )
 _HERE: Final = r"this is (?P<kept>[^\W\d_]{2,20})(?=\Z|[,.!]| (?:from|with|at)\b)"
 _AT_THE_DOOR: Final = (
     r"(?P<kept>(?!(?:same|over|not|right|me|up|out|down|in|new|look|stay|come|nothing|only"
-    r"|still|just|all|done)\b)[^\W\d_]{2,20}) here(?=\Z|[,.!]| from\b)"
+    r"|still|just|all|done|stop|start|wait|click|begin|continue|sign|put|use|add|fix|see|check"
+    r"|yes|no|hi|hello|help|what|who|where|how|why|bug|error|problem"
+    r"|issue)\b)[^\W\d_]{2,20}) here(?=\Z|[,.!]| from\b)"
 )
 _PEOPLE: Final = (
     r"(?:\w+(?:ese|ish)|american|canadian|german|french|italian|mexican|brazilian"
@@ -61,9 +64,10 @@ _I_AM: Final = (
 # ---- my time zone is …, I live in … ----
 
 _ZONE: Final = (
-    r"(?:(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::\d\d)?)?|ce?s?t|cet|cest|e[sd]t|p[sd]t|m[sd]t|c[sd]t"
+    r"(?:(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::\d\d)?)?|ce?s?t|cet|cest"
+    r"|e[sd]t|p[sd]t|m[sd]t|c[sd]t"
     r"|ist|jst|bst|aest|aedt|wet|west|eet|eest|msk|sgt|hkt|kst|nzst"
-    r"|[a-z]{4,}/[a-z_]{3,}(?:/[a-z_]{3,})?|(?:the )?[a-z]+(?: [a-z]+)? time(?: ?zone)?)"
+    r"|[a-z]{4,}/[a-z_]{3,}(?:/[a-z_]{3,})?|[a-z]+(?: [a-z]+)? time)"
 )
 _NO_ZONE: Final = (
     r"(?:no|the|the same|good|bad|real|full|part|first|this|that|my|our|perfect|plenty of) time\b"
@@ -71,7 +75,7 @@ _NO_ZONE: Final = (
 )
 _IN_ZONE: Final = (
     rf"(?:my (?:local )?time ?zone(?: is|:)|{_AM} (?:in|on)|we're (?:in|on)) (?!{_NO_ZONE})"
-    rf"(?P<kept>{_ZONE}){_END}"
+    rf"(?:the )?(?P<kept>{_ZONE})(?: ?zone| time ?zone)?{_END}"
 )
 _STOP: Final = r"(?!(?:and|but|so|because|with|as|for|since)\b)"
 _LIVES: Final = (
@@ -129,6 +133,7 @@ _NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|e
 _FAMILY: Final = (
     rf"my (?:\w+ )?{_KIN}(?:'s name is| is called| is named) (?!not\b)\w"
     rf"|my (?:\w+ )?{_KIN} (?:[a-z]+ )?(?:is|are|turned) (?:now )?{_NUMBER}"
+    rf"|my {_KIN} [a-z]+ is an? \w"
     r"|(?:our|my) (?:wedding )?anniversary is \S"
 )
 
@@ -167,7 +172,7 @@ _SYSTEM: Final = (
     r"|an? (?:mac|macbook|windows|linux|chromebook))\b"
 )
 _AM_ONE: Final = (
-    rf"{_AM} (?:{_STATES}\b|on {_SYSTEM}"
+    rf"{_AM} (?:{_STATES}\b|(?:on|using|running) {_SYSTEM}"
     rf"|an? (?!(?:bit|fan|big|huge|little)\b)(?:[\w+#.-]+ ){{0,4}}?{_JOB}\b)"
 )
 
@@ -183,6 +188,12 @@ _DOES: Final = (
     r"(?! (?:it|this|that|the|my|me|you|once|all|now|first)\b)"
     r"|(?:don't |do not |only |mostly |usually )*(?:speak|eat|drink|wear|smoke|type on|drive)\b"
     r"(?! (?:it|this|that|the|to|up|down|out|for|with)\b)"
+    r"|live (?:just |right )?(?:outside|near|close to|next to) \w|own an? (?!idea)\w|(?:run"
+    r"|manage|lead|have) an? (?:small |little |tiny )?(?:bakery|shop"
+    r"|business"
+    r"|company|restaurant|studio|agency|clinic|farm|store|startup|caf[eé]|salon|school|blog"
+    r"|newsletter"
+    r"|podcast|team of \w+)\b"
     r"|play (?:the )?\w+\Z|teach \w|study \w|was born (?:in|on) \w"
     r"|use [\w.+# -]{2,30} (?:on my|as my|at work|at home|every day|daily|for everything)"
     r"|use (?:a wheelchair|a screen ?reader|hearing aids?|a cane|a hearing aid)"
@@ -193,7 +204,8 @@ _DOES: Final = (
     r" (?:every|each) (?:day|morning|evening|night|week|weekend|\w+day)\Z)"
 )
 _HAS: Final = (
-    r"i have (?:type [12]|asthma|adhd|dyslexia|diabetes|celiac|coeliac|epilepsy|migraines"
+    r"i have (?:twins|triplets|type [12]|asthma|adhd|dyslexia|diabetes|celiac|coeliac|epilepsy"
+    r"|migraines"
     r"|\w+ (?:kids|children|cats|dogs|sons|daughters|brothers|sisters)"
     r"|an? (?:[\w-]+ )?(?:allergy|intolerance|dog|cat|son|daughter|baby|toddler|disability))\b"
 )

@@ -61,9 +61,11 @@ DONT: Final = r"(?:do not|don't|dont|don t|do n't)"
 
 FROM_NOW: Final = (
     r"(?:from (?:now|here|today|this (?:point|moment|day))(?: on(?:wards?)?| forward)?(?: out)?"
-    r"|(?:going|moving) forwards?|henceforth|hereafter|in (?:the )?future|as of (?:now|today)"
-    r"|(?:starting|beginning) (?:now|today|immediately)|for (?:all )?(?:the )?future(?: \w{2,12})?"
-    r"|next time|for next time|effective immediately)"
+    r"|in (?:all |any )?future (?:sessions?|answers?|chats?|conversations?|replies|messages"
+    r"|projects"
+    r"|prs|commits|e-?mails|reports|drafts)|(?:going|moving) forwards?|henceforth|hereafter"
+    r"|in (?:the )?future|as of (?:now|today)|(?:starting|beginning) (?:now|today|immediately)"
+    r"|for (?:all )?(?:the )?future(?: \w{2,12})?|next time|for next time|effective immediately)"
 )
 """How an order says that it stands."""
 
@@ -146,7 +148,8 @@ def is_passing(words: str, *, firm: bool = False) -> bool:
 
 # What turns the rest of a sentence into somebody else's words, or into a thought.
 _REPORTED: Final = (
-    r"\b(?:from the|per the|her|his|their|its|whose|readme|docs|manual|handbook|website|changelog"
+    r"\b(?:in the (?:movie|film|book|story|game|play|dream|example|scene|script|song)|from the"
+    r"|per the|her|his|their|its|whose|readme|docs|manual|handbook|website|changelog"
     r"|says?|saying|told (?!you\b)|tells?|writes?|wrote|written|asks?|asked|according"
     r"|reads|repl(?:y|ied)"
     r"|prints?|printed|thinks?|thought|wants?|wanted|claims?|claimed|insists?|insisted|imagine"
@@ -162,10 +165,22 @@ _REPORTED: Final = (
 )
 
 
+# What somebody announces his own words with; behind any other colon stands an example or a text.
+_ANNOUNCES: Final = (
+    r"\b(?:rules?|things?|notes?|reminders?|requests?|preferences?|important|remember|also"
+    r"|please|ps"
+    r"|guidelines?|conventions?|me|clear|once|though|reference|future|instructions?|said|told you"
+    r"|wishe?s?|points?|feedback|corrections?|always|everywhere|mind|this|following|again|sacred"
+    r"|one|two|three|[0-9]|first|second|lastly|finally)\W*:\s*\Z"
+)
+
+
 def is_reported(lead: str) -> bool:
     """Whether what stands before a clause makes it somebody else's words, a thought or a task.
 
-    >>> is_reported("she said: "), is_reported("good, but ")
-    (True, False)
+    >>> is_reported("she said: "), is_reported("good, but "), is_reported("example: ")
+    (True, False, True)
     """
+    if lead.rstrip().endswith(":") and not pattern(_ANNOUNCES).search(lead):
+        return True
     return bool(pattern(_REPORTED).search(lead))

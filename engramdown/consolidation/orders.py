@@ -64,11 +64,12 @@ def _never(words: str, at: int) -> Said | None:
     found = pattern(_NEVER).match(words, at)
     if found is None:
         return None
-    start = found.start("rest")
-    sure = found["to"] not in (None, "we ")
-    if is_passing(words[start:], firm=True) or not is_order(words[start:], surely=sure):
+    rest = words[found.start("rest") :]
+    # Few words but verbs stand behind it, if others follow.
+    sure = found["to"] != "we " and (found["to"] is not None or " " in rest)
+    if is_passing(rest, firm=True) or not is_order(rest, surely=sure):
         return None
-    return Said("never", "high", start, len(words), "Never")
+    return Said("never", "high", found.start("rest"), len(words), "Never")
 
 
 # ---- what I want ----
@@ -94,7 +95,8 @@ def _wanted(words: str, at: int) -> Said | None:
 
 _AGAIN: Final = (
     rf"(?:{TO_YOU}?{DONT}|{TO_YOU}not|you (?:should|must|may)(?: not|n't)|(?:you )?mustn't) "
-    r"(?!worry|bother|mind|panic|wait|be\b)(?P<rest>[^\n]+?),? (?:ever again|again|any ?more|ever"
+    r"(?!worry|bother|mind|panic|wait|be\b|make me\b"
+    r"|tell me you\b)(?P<rest>[^\n]+?),? (?:ever again|again|any ?more|ever"
     rf"|at all|no matter what|under any circumstances?|{FROM_NOW})\b"
     r"(?!,? (?:i'm|i am|we're|we are|it's|the [\w-]+ is|yet|still|before|until)\b)"
 )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.consolidation.forms import Form, reading
+from engramdown.consolidation.forms import BLANK, Form, reading
 
 __all__ = ["PREFERENCES"]
 
 # What is before both, or is to be done.
 _AT_HAND: Final = (
-    r"(?:not\b|it\b|that\b|this\b|these\b|those\b|them\b|both\b|neither\b|either\b|none\b"
+    r"(?:not\b(?! to (?!say\b))|it\b|that\b(?! (?:you|people|we)\b)|this\b|these\b|those\b|them\b"
+    r"|both\b|neither\b|either\b|none\b"
     r"|all\b|your\b|you\b(?! (?:to|not|did|do|ask|use|keep|were|would|write|answer|call|always"
     r"|never))|how\b|when\b|what\b|where\b|if it\b|option\b|version\b|variant\b|plan [a-z]\b"
     r"|number\b|his\b|her\b|their\b"
@@ -39,12 +40,13 @@ _PREFER: Final = (
 _LIKE: Final = (
     rf"i{_ADVERBS} (?:like|love|enjoy|hate|dislike|can't stand|cannot stand|can't bear|detest"
     r"|don't like|do not like|dont like|don't enjoy)"
-    rf" (?:it (?:if|when) you |(?!{_AT_HAND})(?!(?:the|an?)\b))\S"
+    rf" (?:it (?:if|when) you |(?!{_AT_HAND})(?!(?:the|an?|that)\b))\S"
 )
 _PREFERENCE: Final = (
     r"my (?:(?:strong |personal |general )?preference (?:is|would be)"
     r"|(?:favou?rite|preferred) (?!part|line|bit|quote|scene|thing|moment|one)[\w-]+"
-    rf"(?: [\w-]+)? (?:is|are)) (?!{_AT_HAND})\S"
+    rf"(?: [\w-]+)? (?:is|are)) (?!{BLANK}|(?:not|that|this|it|when|how|where|what|gone"
+    rf"|broken)\b)\S"
 )
 _WISH: Final = (
     r"(?:i'd|i would) (?:really |much )?(?:appreciate|like|love|prefer) it if you (?!could\b)\S"
@@ -53,12 +55,17 @@ _WISH: Final = (
     r"|i(?:'d like| would like| want| like) (?:my|all(?: of)?(?: my)?|every) [\w ]{2,30}?s"
     r" (?:in|as|with|without|to be|sorted|formatted|written|kept)\b"
 )
+_ANSWERS: Final = (
+    r"(?:i|we) (?:want|need|expect) (?:(?!the|these|those|this|my|more|some|any)[\w-]+ )?"
+    r"(?:answers|responses|replies|summaries|explanations|commit messages|code examples|reports)\b"
+)
 _FAN: Final = (
     r"i(?:'m| am) (?:not |no |a |an |such |really |big |huge |great |much of )*fan of"
     rf" (?!{_AT_HAND})\S"
 )
 
 PREFERENCES: Final[tuple[Form, ...]] = tuple(
-    reading("profile", "medium", text) for text in (_PREFER, _WISH, _LIKE, _PREFERENCE, _FAN)
+    reading("profile", "medium", text)
+    for text in (_PREFER, _WISH, _LIKE, _PREFERENCE, _FAN, _ANSWERS)
 )
 """In the order in which they are tried."""

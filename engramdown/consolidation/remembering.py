@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.consolidation.forms import pattern
+from engramdown.consolidation.forms import Form, pattern, reading
 
-__all__ = ["remembered"]
+__all__ = ["REMINDERS", "remembered"]
 
 _REMEMBER: Final = (
     r"(?:(?:(?:can|could|would|will) (?:you|u) |i (?:need|want|'d like|would like) you to "
@@ -71,3 +71,11 @@ def remembered(words: str, at: int) -> int:
     clear = pattern(_CLEARLY).match(asked) and " " in rest
     verb = pattern(_VERB).search(rest) and rest.count(" ") > 1
     return start if clear or verb else -1
+
+
+_REMINDER: Final = (
+    r"(?!(?:you|i|we|please|to|do|don't|can|could|will|would|this|that|it|if|when)\b)[^\n]{8,200}?,"
+    r" (?:please |so )?(?:remember|keep in mind|don't forget|never forget)(?: that| this| it)?\Z"
+)
+REMINDERS: Final[tuple[Form, ...]] = (reading("lesson", "high", _REMINDER),)
+"""What is told first: "the port is 5433, remember that"."""

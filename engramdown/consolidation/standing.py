@@ -11,7 +11,7 @@ from typing import Final
 
 from engramdown.consolidation.forms import DONT, FROM_NOW, Form, Said, is_passing, pattern
 from engramdown.consolidation.orders import TO_YOU
-from engramdown.consolidation.verbs import is_order
+from engramdown.consolidation.verbs import VERBS, is_order
 from engramdown.engram import Confidence, Kind
 from engramdown.words import word_set
 
@@ -23,7 +23,7 @@ _PLACES: Final = (
 )
 _IN_GENERAL: Final = (
     r"(?:as a (?:general )?rule(?: of thumb)?|by default|at all times|without exception|in general"
-    r"|(?:in|across|for) (?:this|our|all(?: of)?(?: my| our)?|every|each|any)(?: of my| of our)?"
+    r"|(?:in|across|for) (?:this|our|my|all(?: of)?(?: my| our)?|every|each|any)(?: of my| of our)?"
     rf" (?:{_PLACES})(?: of mine| of ours)?|everywhere|whenever possible|wherever possible)"
 )
 _FROM: Final = rf"(?:so )?(?:{FROM_NOW}|(?P<soft>{_IN_GENERAL}))(?P<mark>[,:]| -)? "
@@ -42,7 +42,7 @@ _WISH: Final = (
 _SUBJECT: Final = r"(?:i|it|he|she|they|there|this|that|we|the|my|our|a|an)(?:'\w+)?\b"
 _STATE: Final = (
     r"(?!(?:i|it|he|she|they|there|this|that|who|what)\b)[\w ,-]{3,50} (?:are|go|goes|must|should"
-    r"|get|gets|need|needs|have to|has to|stays?|is to)\b"
+    r"|get|gets|need|needs|have to|has to|stays?|is to|only\Z)\b"
 )
 
 
@@ -99,6 +99,16 @@ _STYLE: Final = (
 )
 
 
+_REPLIES: Final = (
+    r"(?:answers?|repl(?:y|ies)|responses?|summaries|explanations|commits|commit messages|functions"
+    r"|messages|variable names|prs|pull requests)\b"
+)
+_KEEP: Final = (
+    rf"(?:keep|make) (?:all |your |the |my |all your )?{_REPLIES} (?!as\b|open\b|for\b)\w"
+)
+_AVOID: Final = r"avoid (?!(?:the|this|that|it|these|those|him|her|them|a|an|my)\b)[^\W\d]"
+
+
 def _standing_behind(words: str, at: int) -> Said | None:
     """Read "… from now on", "… before every commit", "… in this project", behind an order."""
     start = _after(_ASKED, words, at)
@@ -112,7 +122,9 @@ def _standing_behind(words: str, at: int) -> Said | None:
     if style is not None:
         kind: Kind = "never" if style["verb"] == "avoid" else "always"
         return Said(kind, "medium", start, len(words))
-    each = ordered and pattern(_EACH).match(rest)
+    if pattern(_AVOID).match(rest) and not words[:start].endswith("and "):
+        return Said("never", "medium", start, len(words))
+    each = ordered and (pattern(_EACH).match(rest) or pattern(_KEEP).match(rest))
     return Said("always", "medium", start, len(words)) if each else None
 
 
@@ -127,7 +139,12 @@ _TOLD: Final = r"[^\n]* (?:is|are|was|were|fails?|has|crashe?s?|happens?) "
 def _behind(words: str, at: int) -> Said | None:
     """Read "…, always" and "…, every time"."""
     found = pattern(_BEHIND).match(words, at)
-    if found is None or is_passing(words[at:]) or pattern(_TOLD).match(words, at):
+    if (
+        words[:at].endswith(", ")
+        or found is None
+        or is_passing(words[at:])
+        or pattern(_TOLD).match(words, at)
+    ):
         return None
     return Said("always", "high", at, len(words))
 
@@ -204,7 +221,11 @@ def _we_use(words: str, at: int) -> Said | None:
     if pattern(_IT).match(words, at):
         return Said("always", "medium", at, len(words))
     found = pattern(_WE).match(words, at)
-    if found is None or found["verb"] not in _OURS or not pattern(_HERE).search(words, at):
+    if (
+        found is None
+        or found["verb"] not in (VERBS if found["no"] else _OURS)
+        or not pattern(_HERE).search(words, at)
+    ):
         return None
     return Said("never" if found["no"] else "always", "medium", at, len(words))
 

@@ -14,7 +14,7 @@ from engramdown.consolidation.facts import CAPITAL, FACTS
 from engramdown.consolidation.forms import BLANK, Said, first_said, is_passing, is_reported, pattern
 from engramdown.consolidation.orders import ORDERS
 from engramdown.consolidation.preferences import PREFERENCES
-from engramdown.consolidation.remembering import remembered
+from engramdown.consolidation.remembering import REMINDERS, remembered
 from engramdown.consolidation.standing import STANDING
 from engramdown.consolidation.tongues import TONGUES
 from engramdown.consolidation.utterances import Sentence, lowered, masked, sentences
@@ -81,14 +81,17 @@ class _Clause(NamedTuple):
 
 _PRETENDS: Final = (
     r"(?:please |now |ok,? |let's |let us |for this (?:test"
-    r"|exercise),? )*(?:imagine|pretend|suppose|hypothetically|role-?play|act as|act like"
+    r"|exercise),? )*(?:imagine|pretend|suppose|hypothetically|picture (?:this|that)"
+    r"|consider this|for the sake of argument|let's (?:say|assume)|role-?play|act as|act like"
     r"|in a (?:perfect|ideal|parallel) world)\b"
 )
 _SARCASM: Final = (
     r"\b(?:great idea|what could (?:possibly )?go wrong|what fun|that's how you|every(?:body"
     r"|one) loves|why bother|oh sure|yeah right"
     r"|lol sure|clearly the best|best (?:plan|idea) ever|as if that|because that (?:works"
-    r"|went)|how (?:original|wonderful|lovely)|haha|hehe|just kidding|genius)\b"
+    r"|went)|how (?:original|wonderful|lovely)|haha|hehe|just kidding|genius|oh great"
+    r"|that'll (?:go|end) well|(?:right|sure"
+    r"|yeah),? because)\b"
 )
 
 
@@ -105,7 +108,9 @@ _SEPARATOR: Final = (
 _OPENERS: Final = (
     r"(?:(?:ok(?:ay)?|so|and|also|but|then|oh|hey|hi|hello|hiya|please|pls|plz|just|well|right"
     r"|alright|yes|yeah|yep|no|nope|nah|actually|btw|by the way|fyi|nb|ps|p\.s|note|"
-    r"important|reminder|rules?|a rule|another rule|one rule|rule \d|(?:just )?(?:one"
+    r"important|reminder|rules?(?: (?:number )?(?:\d|one|two|three))?|a rule|another rule"
+    r"|one rule|rule (?:number )?(?:\d|one|two"
+    r"|three)|(?:just )?(?:one"
     r"|1) (?:more |other |last |small )?(?:thing|request|note)|another thing|one thing though"
     r"|two things|thanks(?: a lot| so much)?|thank you|thx+|ty|cool|nice|great|good|fine|perfect"
     r"|listen|look|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|in addition"
@@ -138,7 +143,7 @@ def _found(clause: _Clause) -> Iterator[tuple[int, Said]]:
     for start, at in _starts(words):
         if at < done:
             continue
-        if at and is_reported(words[:start]):
+        if at and is_reported(words[:at]):
             return
         said = _read(words, at)
         if said is not None:
@@ -168,22 +173,28 @@ def _read(words: str, at: int) -> Said | None:
 def _read_here(words: str, at: int) -> Said | None:
     told = remembered(words, at)
     if told >= 0:
-        rest = _read(words, told)
-        if rest is not None:
-            return rest._replace(confidence="high")
-        return (
-            None
-            if is_passing(words[told:], firm=True)
-            else Said("lesson", "high", told, len(words))
-        )
+        said = _read(words, told) or _memory(words, told)
+        return said._replace(confidence="high") if said else None
     tongues = TONGUES if at == 0 or words[at - 2 : at - 1] in ",:;" else ()
-    return first_said((*WHENS, *ORDERS, *STANDING, *PREFERENCES, *FACTS, *tongues), words, at)
+    return first_said(
+        (*WHENS, *ORDERS, *STANDING, *PREFERENCES, *FACTS, *REMINDERS, *tongues), words, at
+    )
+
+
+def _memory(words: str, at: int) -> Said | None:
+    """Return what shall be remembered in words of no other form, unless it passes."""
+    if is_passing(words[at:], firm=True):
+        return None
+    about_me = pattern(r"i(?:'m|'ve)? (?!told|said|mentioned)").match(words, at)
+    return Said("profile" if about_me else "lesson", "high", at, len(words))
 
 
 # ---- the text of a statement ----
 
 _EDGE: Final = " ,;:-(\u2013\u2014"
 _UNFINISHED: Final = r"[^\n]* (?:to|the|a|an|of|with)(?:,? (?:and|but|so|or))?\Z"
+# "…, ok?" asks nothing.
+_TAG: Final = r"[^\n]*, (?:ok|okay|k|please|pls|deal|alright|got it|thanks)\Z"
 _REQUEST: Final = (
     rf"(?:{_OPENERS})*?(?:can|could|would|will) (?:you|u)\b"
     r"(?P<please>[^\n]*\b(?:please|pls|from now on|in future|stop|remember|call me)\b)?"
@@ -200,13 +211,15 @@ _WANTS: Final = (
 )
 _FILLERS: Final = (
     r"(?:[,.]? (?:please|pls|plz|thanks|thank you|thx|ok|okay|btw|by the way|lol"
-    r"|though|too|from now on|going forward|in future|in the future|s'il te plaît|por favor"
+    r"|though|too|from now on|going forward|in future|in the future|(?:please "
+    r"|so )?(?:remember|keep in mind|don't forget|never forget)(?: that| this| it)?"
+    r"|s'il te plaît|por favor"
     r"|bitte))+\Z"
 )
 _AGAIN: Final = r"(?:,? (?:again|ever again|any ?more|ever|at all))+\Z"
 _ABOUT_THAT: Final = (
     r"(?:(?:always|never|please|stop|also|just) )*[\w'-]+ (?:(?:about |for |with |to |in "
-    r"|on )?(?:it|them|so)\b|(?:this|these|those)\b(?! (?:repo|repository|project|code"
+    r"|on )?(?:(?:it|them|so)\b|one\Z)|(?:this|these|those)\b(?! (?:repo|repository|project|code"
     r"|codebase|app|machine|laptop|team|computer)\b)"
     r"|(?<!check )(?<!confirm )(?<!verify )(?<!ensure )(?<!assume )(?<!sure )(?<!remember )that\b"
     r"|that\Z)"
@@ -214,25 +227,32 @@ _ABOUT_THAT: Final = (
 _EVERYWHERE: Final = (
     r"\b(?:everywhere|globally|(?:in|across|for) (?:all|every"
     r"|any)(?: one)?(?: of)?(?: my| our| your)? (?:projects?|repos?|repositories|codebases)"
-    r"|in general|no matter (?:the|which|what) project|in whatever project)\b"
+    r"|in (?:my|our) (?:projects|repos|repositories|codebases)|in general|no matter (?:the"
+    r"|which|what) project|in whatever project)\b"
 )
 
 
 def _statement(clause: _Clause, said: Said) -> Statement | None:
-    if clause.mark == "?":
+    if clause.mark == "?" and not pattern(_TAG).match(clause.words):
         said = _without_question(clause.words, said)
         if not _is_request(clause.words, said):
             return None
     said = _before(_WANTS, clause.words, said)
     words = clause.words[said.start : said.end]
-    end = said.start + _length(words, said.label)
-    text = clause.written[said.start : end]
+    start = said.start + (0 if said.label else _polite(words))
+    text = clause.written[start : said.start + _length(words, said.label)]
     if _says_nothing(words, said) or not _looks_right(text, said) or len(text) > LONGEST:
         return None
     everywhere = pattern(_EVERYWHERE).search(clause.words) is not None
     scope: Scope = "global" if said.kind == "profile" or everywhere else "project"
     whole = f"{said.label.strip()} {text}" if said.label else text[0].upper() + text[1:]
     return Statement(said.kind, whole, said.confidence, scope)
+
+
+def _polite(words: str) -> int:
+    """Return where an order begins behind "please"."""
+    found = pattern(r"(?:(?:please|pls|plz|just) )+").match(words)
+    return found.end() if found else 0
 
 
 def _length(words: str, label: str) -> int:

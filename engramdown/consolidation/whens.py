@@ -16,8 +16,15 @@ __all__ = ["WHENS"]
 
 _EVERY_TIME: Final = r"(?:whenever|every ?time|each time|any ?time)(?: that)?"
 # Who or what a case is about that may come again.
+# What breaks again and again; what is done is done once.
+_BREAKS: Final = (
+    r"the (?:tests?|build|linter|ci|pipeline|type ?checker|compiler|suite|deploy|deployment"
+    r"|release)"
+    r" (?:fails?|breaks?|complains?|crash|crashes|warns?|times out|(?:is|are) (?:red|broken|flaky))"
+)
 _ANY_CASE: Final = (
-    r"(?:(?:you|i|we|one|someone|somebody|something|anything|anyone|nothing|people)(?:'re|'m"
+    rf"(?:{_BREAKS}|(?:you|i|we|one|someone|somebody|something|anything|anyone|nothing"
+    rf"|people)(?:'re|'m"
     r"| are| am|'ve)?"
     r"|there(?:'s| is| are)|it comes to|in doubt|unsure|not sure|asked|an?|any|my|no|two"
     r"|several|\w{3,}ing"
@@ -40,11 +47,14 @@ _ONCE: Final = (
     r"|something like|an? (?:bit|lot|few|while|moment)\b)"
 )
 _IF: Final = (
-    r"(?:you(?:'re| are)? (?:ever )?(?:unsure|not sure|uncertain|in doubt|stuck|get stuck"
-    r"|don't (?:know|understand|have)|can't (?:find|tell|decide)|cannot|(?:find|see"
+    rf"(?:{_BREAKS}|you(?:'re| are)? (?:ever )?(?:unsure|not sure|uncertain|in doubt|stuck"
+    rf"|get stuck"
+    r"|don't (?:know|understand|have)|can't (?:find|tell|decide)|cannot|(?:find|spot|encounter"
+    r"|discover|come across|run into|see"
     r"|notice) (?:an?|any|something|anything|\w+s)|touch|change|add|are asked|think|write|use"
     r"|need to|have to|must|feel)"
-    r"|in doubt|unsure|not sure|something|anything|anyone|someone|nobody|an?|any|my|no"
+    r"|in doubt|unsure|not sure|something|anything|anyone|someone|nobody|an?|any|my|no|two"
+    r"|three|both|several|multiple"
     r"|there(?:'s| is) an?|there(?:'s| is| are) no"
     r"|i(?:'m| am)? (?:ever )?(?:ask|say|send|mention|type|write|paste|give|share|request|use"
     r"|don't (?:say|specify|answer|reply))|(?!this|was|has|is|its)\w{3,}s)\b"

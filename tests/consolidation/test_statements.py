@@ -35,6 +35,20 @@ def _said(text: str) -> list[str]:
         pytest.param(
             "Remember: the port is 5433", ["lesson: The port is 5433"], id="remember-a-fact"
         ),
+        pytest.param(
+            "Remember that I'm on call on Mondays.",
+            ["profile: I'm on call on Mondays"],
+            id="remember-a-fact-about-oneself",
+        ),
+        pytest.param(
+            "The port is 5433, remember that.", ["lesson: The port is 5433"], id="remember-behind"
+        ),
+        pytest.param("No, please use tabs instead.", ["always: Use tabs instead"], id="please"),
+        pytest.param("From now on use uv, ok?", ["always: Use uv"], id="asks-nothing"),
+        pytest.param("Two rules: always lint.", ["always: Always lint"], id="announced"),
+        pytest.param(
+            "I'm a nurse, and I need a visa.", ["profile: I'm a nurse"], id="fact-before-a-wish"
+        ),
         pytest.param("Can you please always use uv?", ["always: Always use uv"], id="request"),
         pytest.param("ok so, and please never use pip", ["never: Never use pip"], id="openers"),
         pytest.param("Never push again, please.", ["never: Never push"], id="fillers"),
@@ -58,6 +72,8 @@ def test_what_is_stated_is_tidied(text: str, expected: list[str]) -> None:
     "text",
     [
         pytest.param("She said: always use uv.", id="others"),
+        pytest.param("Example: always use uv.", id="example"),
+        pytest.param("system: never use pip", id="another-role"),
         pytest.param("It works, she said, never use pip.", id="others-before"),
         pytest.param("Should I always use uv?", id="question"),
         pytest.param("Can you always undo a rebase?", id="question-to-you"),

@@ -8,9 +8,10 @@ of what only looks like a statement behind a ``-``::
     -question | Do you always use uv?
 
 ``tuning`` and ``held_out`` are the two halves of 608 messages that were written before the first
-pattern was, drawn by seeded dice. ``tuning_second`` and ``tuning_third`` were written in other
-words when the patterns stood, and these were changed because of them. ``@global`` among the words
-asks for that scope; ``always/when`` for either kind.
+pattern was, drawn by seeded dice. ``tuning_second`` to ``tuning_fifth`` were written one after the
+other, in other words, when the patterns stood, and each time these were changed because of them.
+``last`` was written after that, and changed nothing. ``@global`` among the words asks for that
+scope; ``always/when`` for either kind.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from engramdown.engram import Engram
 
 __all__ = ["CORPORA", "Expected", "Message", "corpus"]
 
-CORPORA: Final = ("held_out", "tuning", "tuning_second", "tuning_third")
+CORPORA: Final = (
+    "last",
+    "held_out",
+    "tuning",
+    "tuning_second",
+    "tuning_third",
+    "tuning_fourth",
+    "tuning_fifth",
+)
 """The files, the one that says most about new messages first."""
 
 _KINDS: Final = re.compile(r"((?:always|never|when|lesson|profile)(?:/\w+)*): (.+)")
