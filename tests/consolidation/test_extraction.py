@@ -15,6 +15,7 @@ from engramdown.words import word_set
 from tests.corpora.statements import CORPORA, corpus
 
 TUNED: Final = ("tuning", "tuning_second", "tuning_third", "tuning_fourth", "tuning_fifth")
+NEW: Final = ("last", "held_out")
 # Words that forms are made of, and what hides them, put together at random.
 WORDS: Final = word_set(
     "always never when I ask , use uv not pip . ! ? : ; - and but so no instead remember that my "
@@ -30,6 +31,18 @@ any_talk: Final = st.one_of(
 
 def _said(text: str) -> list[tuple[str, str]]:
     return [(engram.kind, engram.text) for engram in extract(text)]
+
+
+def _outcome(name: str) -> tuple[int, int, int, int]:
+    """Return how many memories are right and wrong, and how many of what is stated is found."""
+    right = wrong = found = missed = 0
+    for message in corpus(name):
+        engrams = extract(message.text)
+        good = sum(any(one.fits(engram) for one in message.expected) for engram in engrams)
+        seen = sum(any(map(one.fits, engrams)) for one in message.expected)
+        right, wrong = right + good, wrong + len(engrams) - good
+        found, missed = found + seen, missed + len(message.expected) - seen
+    return right, wrong, found, missed
 
 
 class TestEngrams:
@@ -89,25 +102,18 @@ class TestEngrams:
 class TestLabelledMessages:
     """The messages that were labelled by hand."""
 
+    # A change of these figures is a change of what docs/sleep.md may say: benchmarks/extraction.py.
+    @pytest.mark.parametrize("name", NEW)
+    def test_of_new_messages_most_is_learned_and_little_that_is_not_stated(self, name: str) -> None:
+        right, wrong, found, missed = _outcome(name)
+        assert right / (right + wrong) >= 0.95
+        assert found / (found + missed) >= 0.8
+
     @pytest.mark.parametrize("name", TUNED)
     def test_the_forms_do_on_what_they_were_tuned_on_as_they_did(self, name: str) -> None:
-        messages = corpus(name)
-        found = [(extract(message.text), message.expected) for message in messages]
-        wrong = [
-            engram
-            for engrams, expected in found
-            for engram in engrams
-            if not any(one.fits(engram) for one in expected)
-        ]
-        missed = [
-            one
-            for engrams, expected in found
-            for one in expected
-            if not any(map(one.fits, engrams))
-        ]
-        stated = sum(len(message.expected) for message in messages)
-        assert wrong == []
-        assert len(missed) <= stated * 0.1
+        _, wrong, found, missed = _outcome(name)
+        assert wrong == 0
+        assert found / (found + missed) >= 0.9
 
     @pytest.mark.parametrize("name", CORPORA)
     def test_at_least_two_in_five_messages_state_nothing(self, name: str) -> None:
