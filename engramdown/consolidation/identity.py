@@ -1,14 +1,14 @@
 """Facts about the user from what they wrote last: name, time zone, role, preferences, tools.
 
 Promises: writes nothing; a fact reads ``Key: value``, is about the user everywhere, and points at
-the message that tells it; what a model finds is inferred and at most of medium confidence, so that
-the gate lets it contradict nothing that a person wrote; without a model only what is stated
-outright is found.
+the message that tells it; what a model finds is inferred and at most of medium confidence; without
+a model only what is stated outright is found. None passes the gate against what a person wrote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -28,7 +28,7 @@ __all__ = [
     "facts_of_model",
     "facts_without_model",
     "is_due",
-    "recent_messages",
+    "messages_of",
 ]
 
 EVERY: Final = 5
@@ -69,24 +69,27 @@ def is_due(turns: int) -> bool:
     return turns > 0 and turns % EVERY == 0
 
 
-def recent_messages(session: str, lines: Iterable[Line]) -> list[Message]:
-    """Return the last five messages of the user in a session.
+def messages_of(session: str, lines: Iterable[Line]) -> list[Message]:
+    """Return the messages of the user in a session.
 
     Args:
         session: Its id, for the pointers.
         lines: Its lines, in order.
     """
     said = (line for line in lines if line.role == "user" and line.text.strip())
-    return [Message(line.text, f"{session}#{line.seq}") for line in said][-EVERY:]
+    return [Message(line.text, f"{session}#{line.seq}") for line in said]
 
 
 def facts_without_model(messages: Iterable[Message]) -> Learned:
-    """Return what the user states outright; of two facts with one key the later one."""
+    """Return what the user states outright; of two facts with one key the later one.
+
+    Who says so is this job, looking back: a fact that contradicts what a person wrote is for them.
+    """
     found: dict[str, Engram] = {}
     for message in messages:
         for engram in extract(message.text, origin=message.pointer):
             if engram.kind == "profile":
-                found[_key(engram)] = engram
+                found[_key(engram)] = replace(engram, source="consolidation")
     return Learned(tuple(found.values()))
 
 

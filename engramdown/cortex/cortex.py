@@ -28,6 +28,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import MODES, Settings, find_places, load
 
 if TYPE_CHECKING:
+    from engramdown.consolidation.identity import Message
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.gate import Decision
@@ -296,6 +297,36 @@ class Cortex:
                     self._tell(notice)
         except StoreError as error:
             self._tell(f"could not tidy memory: {error}")
+
+    def maybe_update_identity(
+        self, messages: str | Iterable[str | Message], *, use_model: bool = True
+    ) -> list[Receipt]:
+        """Keep the facts about the user that are in what they wrote: name, time zone, tools.
+
+        Ask for it every fifth message or so, between turns: a model takes its time. A fact that
+        contradicts what a person wrote waits for them. In mode off nothing is looked for.
+
+        Args:
+            messages: What the user wrote last, oldest first; a
+                :class:`engramdown.consolidation.identity.Message` tells where it stands.
+            use_model: Ask the model, if there is one; without, only what is stated is found.
+
+        Returns:
+            What became of each fact; :meth:`notices` tells what of a model's answer was refused.
+
+        Raises:
+            ModelError: If the model gave no answer of use; memory is as it was.
+            SettingsError: If ``model`` is none.
+            StoreError: If a prompt or the ledger could not be read or written.
+        """
+        from engramdown.cortex.learning import facts
+
+        if self.mode == "off":
+            return []
+        found = facts(self, messages, use_model=use_model)
+        for refusal in found.refusals:
+            self._tell(refusal)
+        return self.propose(found.engrams)
 
     def build_memory_context(
         self, message: str = "", session: Session | None = None

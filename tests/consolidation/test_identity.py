@@ -11,8 +11,9 @@ from engramdown.consolidation.identity import (
     Message,
     facts_of_model,
     facts_without_model,
-    recent_messages,
+    messages_of,
 )
+from engramdown.consolidation.learned import Learned
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
 from tests.consolidation.answering import Answering
@@ -25,14 +26,10 @@ def fact(key: str, value: str, *messages: int) -> dict[str, Any]:
     return {"key": key, "value": value, "messages": messages or [1]}
 
 
-def test_the_last_messages_of_the_user_are_looked_at() -> None:
-    lines = talk(
-        *(said("user", f"message {at}") for at in range(6)), said("assistant", "ok"),
-        said("user", " "), said("user", "last"),
-    )  # fmt: skip
-    found = recent_messages(SESSION, lines)
-    assert [each.text for each in found] == [*(f"message {at}" for at in range(2, 6)), "last"]
-    assert found[-1].pointer == f"{SESSION}#9"
+def test_the_messages_of_the_user_are_looked_at() -> None:
+    lines = talk(said("user", "Hi"), said("assistant", "ok"), said("user", " "), said("user", "x"))
+    found = messages_of(SESSION, lines)
+    assert found == [Message("Hi", f"{SESSION}#1"), Message("x", f"{SESSION}#4")]
 
 
 def test_a_model_finds_facts_with_a_key() -> None:
@@ -116,12 +113,18 @@ def test_without_a_model_what_is_stated_outright_is_found() -> None:
         ("Name: Countess", "s#4"),
         ("I speak French", "s#6"),
     ]
-    assert {engram.source for engram in found} == {"user"}
+    assert {(engram.source, engram.basis) for engram in found} == {("consolidation", "told")}
 
 
-def test_what_contradicts_a_person_waits_for_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "found",
+    [
+        facts_of_model(MESSAGES, Answering(facts=[fact("Name", "Eve")])),
+        facts_without_model([Message("My name is Eve.", "s#1")]),
+    ],
+)
+def test_what_contradicts_a_person_waits_for_them(found: Learned, tmp_path: Path) -> None:
     cortex = Cortex.open(tmp_path / "project", tmp_path / "home")
     cortex.propose(Engram("Name: Ada", "profile", "global", "high", source="user"))
-    found = facts_of_model(MESSAGES, Answering(facts=[fact("Name", "Eve")]))
     assert [receipt.action for receipt in cortex.propose(found.engrams)] == ["queued"]
     assert [entry.text for entry in cortex.entries()] == ["Name: Ada"]

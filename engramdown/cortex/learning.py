@@ -1,0 +1,153 @@
+"""What is learned beside the conversation: facts about the user, and lessons from what went wrong.
+
+Promises: nothing here writes past the gate, and no lock is held while a model thinks; without a
+model the same jobs find less; what somebody else than the user said is no fact about the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+from engramdown.consolidation import acc, cerebellum
+from engramdown.consolidation.cells import Line, by_turn, cells_of
+from engramdown.consolidation.identity import (
+    EVERY,
+    Message,
+    facts_of_model,
+    facts_without_model,
+    messages_of,
+)
+from engramdown.consolidation.learned import Learned
+from engramdown.engram import Engram, fact_key, fold
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.model import LanguageModel
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = ["Heard", "Identity", "Mistakes", "Surprises", "facts"]
+
+# So many messages a model is shown at once.
+_MESSAGES: Final = 40
+
+
+class Heard(Protocol):
+    """What is new in a session."""
+
+    @property
+    def session(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """Its new lines, in order."""
+        ...
+
+    @property
+    def parent(self) -> str:
+        """The session that it was begun from, or ``""``."""
+        ...
+
+
+class Identity:
+    """Facts about the user, from what they wrote; what they state outright is found without it."""
+
+    name: Final = "identity"
+    asks: Final = True
+
+    def is_due(self, told: Heard) -> bool:
+        """Whether the user wrote five messages."""
+        return len(_messages(told)) >= EVERY
+
+    def learn(
+        self, told: Heard, model: LanguageModel | None, prompts: Mapping[str, str]
+    ) -> Learned:
+        """Return what a model finds, a number of messages at a time."""
+        if model is None:
+            return Learned()
+        messages = _messages(told)
+        return _all(
+            facts_of_model(messages[at : at + _MESSAGES], model, prompts)
+            for at in range(0, len(messages), _MESSAGES)
+        )
+
+
+class Mistakes:
+    """How an assistant went wrong, noticed without a model."""
+
+    name: Final = "mistakes"
+    asks: Final = False
+
+    def is_due(self, told: Heard) -> bool:
+        """Whether anything was done."""
+        return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
+
+    def learn(
+        self, told: Heard, model: LanguageModel | None, prompts: Mapping[str, str]
+    ) -> Learned:
+        """Return what was noticed in any turn, each thing once."""
+        del model, prompts
+        found: dict[str, Engram] = {}
+        for turn in by_turn(cells_of(told.session, told.lines)):
+            for engram in acc.lessons_of_turn(turn):
+                found.setdefault(engram.text, engram)
+        return Learned(tuple(found.values()))
+
+
+class Surprises:
+    """What a model learns from calls that did not do what they said, in one call for a session."""
+
+    name: Final = "cerebellum"
+    asks: Final = True
+
+    def is_due(self, told: Heard) -> bool:
+        """Whether any did not."""
+        return bool(cerebellum.surprises(cells_of(told.session, told.lines)))
+
+    def learn(
+        self, told: Heard, model: LanguageModel | None, prompts: Mapping[str, str]
+    ) -> Learned:
+        """Return what it teaches."""
+        return cerebellum.lessons_of_turn(cells_of(told.session, told.lines), model, prompts)
+
+
+def facts(
+    cortex: Cortex, messages: str | Iterable[str | Message], *, use_model: bool = True
+) -> Learned:
+    """Return the facts about the user in messages; see :meth:`Cortex.maybe_update_identity`.
+
+    Raises:
+        ModelError: If the model gave no answer of use.
+        SettingsError: If the model of the cortex is none.
+        StoreError: If a prompt or the ledger could not be read or written.
+    """
+    from engramdown.cortex.asking import Asking, prompts_of
+
+    given = [messages] if isinstance(messages, str) else messages
+    said = [Message(each) if isinstance(each, str) else each for each in given]
+    stated = facts_without_model(said)
+    model = Asking.begin(cortex).of(Identity.name) if use_model else None
+    if model is None:
+        return stated
+    prompts = prompts_of(cortex.stores, Identity.name)
+    asked = facts_of_model(said[-_MESSAGES:], model, prompts)
+    # What is stated outright is surer than what a model makes of it.
+    known = {fact_key(engram.text) or fold(engram.text) for engram in stated.engrams}
+    more = tuple(engram for engram in asked.engrams if fact_key(engram.text) not in known)
+    return Learned(stated.engrams + more, asked.refusals)
+
+
+def _messages(told: Heard) -> list[Message]:
+    """Return what the user wrote; none where an assistant speaks as the user, or several people."""
+    names = {line.name for line in told.lines if line.role == "user"}
+    return [] if told.parent or len(names) > 1 else messages_of(told.session, told.lines)
+
+
+def _all(found: Iterable[Learned]) -> Learned:
+    """Return what was learned several times as one."""
+    kept = list(found)
+    return Learned(
+        tuple(engram for each in kept for engram in each.engrams),
+        tuple(refusal for each in kept for refusal in each.refusals),
+    )
