@@ -90,15 +90,37 @@ class _Line(NamedTuple):
     placed: Placed
 
 
+_Standing = dict[str, list[_Line]]
+_ASIDE = frozenset({ARCHIVE, PENDING})
+_LATE = "another part of the plan took it, or needs it"
+
+
 def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Revised]:
-    """Carry out what still fits, in order, and say what does not and why."""
-    # All are looked at first: what one part notes on a memory that stays changes it for the next.
-    looked = [(each, _problem(folder, each, desk)) for each in revisions]
+    """Carry out what still fits, in order, and say what does not and why.
+
+    Raises:
+        StoreError: If a memory would be gone; nothing may be written then.
+    """
+    parts = list(revisions)
+    standing = _find(folder, parts, desk)
     before = _ids(folder, desk.names)
-    done = [
-        Revised(each, problem=problem) if problem else _carry_out(folder, each, desk)
-        for each, problem in looked
-    ]
+    # All are looked at before any is carried out, and what stays is noted behind all that goes:
+    # so a memory can stay for several.
+    problems = [_problem(folder, each, standing) for each in parts]
+    done: list[Revised] = []
+    gone: set[str] = set()
+    needed: set[str] = set()
+    for each, problem in zip(parts, problems, strict=True):
+        taken = {entry.id for entry in each.taken}
+        named = {entry.id for entry in _named(each)}
+        late = _LATE if gone & named or needed & taken else ""
+        if problem or late:
+            done.append(Revised(each, problem=problem or late))
+            continue
+        done.append(Revised(each, _take(folder, each, standing, desk)))
+        gone |= taken
+        needed |= named
+    _note_all(folder, [each.revision for each in done if not each.problem], standing)
     _check_conserved(folder, before, done, desk)
     return done
 
@@ -135,15 +157,30 @@ def _ids(folder: Folder, names: Iterable[str]) -> set[str]:
     return {
         entry_id(placed)
         for name in names
-        if name not in (ARCHIVE, PENDING)
+        if name not in _ASIDE
         for placed in raw_entries(name, folder.get(name))
     }
 
 
-def _problem(folder: Folder, revision: Revision, desk: Desk) -> str:
+def _find(folder: Folder, parts: Iterable[Revision], desk: Desk) -> _Standing:
+    """Return the lines of the memories that a plan names, each file read once."""
+    wanted = {entry.id for each in parts for entry in _named(each)}
+    found: _Standing = {}
+    for name in desk.names:
+        for placed in raw_entries(name, folder.get(name)) if name not in _ASIDE else ():
+            memory_id = entry_id(placed)
+            if memory_id in wanted:
+                found.setdefault(memory_id, []).append(_Line(name, placed))
+    return found
+
+
+def _named(revision: Revision) -> tuple[Entry, ...]:
+    return (*revision.taken, *([revision.stays] if revision.stays else []))
+
+
+def _problem(folder: Folder, revision: Revision, standing: _Standing) -> str:
     """Return why a part of a plan no longer fits what stands."""
-    seen = (*revision.taken, *([revision.stays] if revision.stays else []))
-    found = (_changed(_lines(folder, each, desk), each) for each in seen)
+    found = (_changed(_lines(each, standing), each) for each in _named(revision))
     problem = next(filter(None, found), "")
     return problem or (_unwritable(folder, revision, revision.comes) if revision.comes else "")
 
@@ -174,14 +211,12 @@ def _changed(lines: Sequence[_Line], seen: Entry) -> str:
     return ""
 
 
-def _lines(folder: Folder, entry: Entry, desk: Desk) -> list[_Line]:
+def _lines(entry: Entry, standing: _Standing) -> list[_Line]:
     """Return the lines that hold a memory: in its file, and its copies under topics."""
     return [
-        _Line(name, placed)
-        for name in desk.names
-        if name == entry.file or (_has_copies(entry) and _is_of_lessons(name))
-        for placed in raw_entries(name, folder.get(name))
-        if entry_id(placed) == entry.id
+        line
+        for line in standing.get(entry.id, ())
+        if line.file == entry.file or (_has_copies(entry) and _is_of_lessons(line.file))
     ]
 
 
@@ -194,25 +229,23 @@ def _is_of_lessons(file: str) -> bool:
     return file == LESSONS or file.startswith("topics/")
 
 
-def _carry_out(folder: Folder, revision: Revision, desk: Desk) -> Revised:
+def _take(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
+    """Let memories go, and another one come; return the id of what stands for them."""
     comes, stays = revision.comes, revision.stays
-    taken = [_lines(folder, each, desk) for each in revision.taken]
-    if not all(taken) or (stays and not _lines(folder, stays, desk)):
-        return Revised(revision, problem="another part of the plan took it")
     new = desk.new_id() if comes else stays.id if stays else ""
-    for entry, lines in zip(revision.taken, taken, strict=True):
+    gone: list[_Line] = []
+    for entry in revision.taken:
         record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
         record |= {"by": desk.by, "replaced": new}
+        lines = _lines(entry, standing)
         (own,) = [line for line in lines if line.file == entry.file]
         retire(folder, own.placed, record, desk.new_id(), desk.day)
-    gone = [line for lines in taken for line in lines]
+        gone += lines
     if comes:
         _put(folder, comes, fields(comes.engram(), new, comes.ts or desk.day), gone)
     for line in gone if not comes else ():
         folder.put(line.file, folder.get(line.file).remove(line.placed.block))
-    if stays:
-        _note(folder, revision, stays, desk)
-    return Revised(revision, new)
+    return new
 
 
 def _put(folder: Folder, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
@@ -234,9 +267,20 @@ def _put(folder: Folder, comes: Entry, values: dict[str, str], gone: Sequence[_L
         folder.put(under, document)
 
 
-def _note(folder: Folder, revision: Revision, stays: Entry, desk: Desk) -> None:
+def _note_all(folder: Folder, parts: Sequence[Revision], standing: _Standing) -> None:
     """Let what stays keep the pointers of what went, and stand under its new topic."""
-    lines = _lines(folder, stays, desk)
+    noted: dict[str, Revision] = {}
+    for each in parts:
+        for entry in [each.stays] if each.stays else []:
+            known = noted.get(entry.id, Revision())
+            learned = pointers(known.learned, each.learned)
+            noted[entry.id] = Revision((entry,), learned=learned, topic=each.topic or known.topic)
+    for revision in noted.values():
+        (stays,) = revision.taken
+        _note(folder, revision, stays, _lines(stays, standing))
+
+
+def _note(folder: Folder, revision: Revision, stays: Entry, lines: Sequence[_Line]) -> None:
     for line in lines:
         meta = line.placed.block.meta or Metadata()
         better = meta.update(_values(meta, revision))

@@ -348,7 +348,7 @@ def test_words_of_a_model_go_through_the_gate(
 
 def test_a_merge_after_which_an_original_would_not_be_found_is_taken_out(full: Cortex) -> None:
     ways = ("east", "west", "north", "south", "upwards", "sideways")
-    long = "pebbles roll down the hill behind our old wooden house whenever heavy rain falls"
+    long = "pebbles roll noisily near grey river stones near wooden bridges near quiet gardens"
     full.encode([lesson(f"pebbles roll {way}") for way in ways])
     full.encode([lesson("pebbles roll"), lesson(long)])
     full.model = Scripted(merge(full, "pebbles roll", long, text=f"{long}."))

@@ -223,10 +223,25 @@ def test_what_fits_is_carried_out_beside_what_does_not() -> None:
     assert [each.problem for each in found] == [
         "cccccccc was changed meanwhile",
         "",
-        "another part of the plan took it",
-        "another part of the plan took it",
+        "another part of the plan took it, or needs it",
+        "another part of the plan took it, or needs it",
     ]
     assert files.said("archive.md") == ["is slow"]
+
+
+def test_what_stays_for_another_one_is_not_taken_by_a_later_part() -> None:
+    files = shelf()
+    slow, also = seen(files, "slow"), seen(files, "is slow")
+    found = apply(
+        files,
+        Revision((also,), "duplicate", slow, learned="s2#2"),
+        Revision((slow,), "expired"),
+        Revision(stays=slow, topic="speed"),
+    )
+    assert [bool(each.problem) for each in found] == [False, True, False]
+    assert "from:s1#1,s2#2" in files.texts["lessons.md"]
+    assert "id:aaaaaaaa topic:speed" in files.texts["lessons.md"]
+    assert "from:s1#1,s2#2" in files.texts["topics/speed.md"]
 
 
 def test_two_duplicates_of_one_memory_leave_it_the_pointers_of_both() -> None:
