@@ -95,9 +95,13 @@ class InstructorModel:
             meter.before(tokens + course.max_tokens)
             closed = self._provider.open()
             started = time.monotonic()
-            answer = closed or self._provider.call(schema, system, asked, course.max_tokens)
-            ms = int(1000 * (time.monotonic() - started))
-            meter.after(_attempt(answer, tokens, ms))
+            # What is interrupted was asked all the same.
+            answer: Answer | Refusal = Refusal("failed", tokens_in=tokens)
+            try:
+                answer = closed or self._provider.call(schema, system, asked, course.max_tokens)
+            finally:
+                ms = int(1000 * (time.monotonic() - started))
+                meter.after(_attempt(answer, tokens, ms))
             if isinstance(answer, Answer):
                 return cast(T, answer.value)
             again = course.after(answer.outcome, answer.wait)

@@ -271,17 +271,17 @@ def _message(cause: BaseException) -> str:
 def _unfit(
     cause: BaseException, attempts: list[Any], schema: type[pydantic.BaseModel]
 ) -> Answer | Refusal:
-    """Return what is wrong with an answer; one that came as text instead of a call is taken."""
+    """Return what is wrong with an answer; one that stands in a text is taken all the same."""
     from pydantic import ValidationError
 
     completion = attempts[-1].completion if attempts else None
     tokens = _usage(completion)
-    if not isinstance(cause, ValidationError):
-        text = _text_of(completion)
+    text = _json_in(completion)
+    if text:
         try:
             return Answer(schema.model_validate_json(text), *tokens)
         except ValidationError as error:
-            cause = error if text else cause
+            cause = error
     if isinstance(cause, ValidationError):
         problems = cause.errors(include_url=False, include_input=False, include_context=False)
         outcome = "malformed" if problems[0]["type"] == "json_invalid" else "wrong_schema"
@@ -294,10 +294,11 @@ def _unfit(
     return Refusal("failed", f"{type(cause).__name__}: {cause}")
 
 
-def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
+def _json_in(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
+    """Return what may be JSON in the text of an answer: models like to put words around it."""
     choices = getattr(completion, "choices", None) or []
     text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
-    return text.strip() if isinstance(text, str) else ""
+    return text[text.find("{") : text.rfind("}") + 1] if isinstance(text, str) else ""
 
 
 def _usage(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provider's answer

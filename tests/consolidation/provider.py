@@ -25,7 +25,8 @@ class Reply(NamedTuple):
         headers: Headers of the response.
         finish: Why the model stopped.
         usage: Tokens asked and answered, or ``None`` for a server that does not count.
-        way: ``hang``, ``drip``, ``html`` or ``plain`` (text, though a tool call was asked for).
+        way: ``hang``, ``drip``, ``html``, ``refusal``, or ``plain`` (text, though a tool call was
+            asked for).
     """
 
     text: str = ""
@@ -111,10 +112,12 @@ def _body(reply: Reply, asked: dict[str, Any], path: str) -> bytes:
 
 def _completion(reply: Reply, asked: dict[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
-    if asked.get("tools") and reply.way != "plain":
+    if asked.get("tools") and not reply.way:
         function = {"name": asked["tools"][0]["function"]["name"], "arguments": reply.text}
         call = {"id": "call_1", "type": "function", "function": function}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    if reply.way == "refusal":
+        message = {"role": "assistant", "content": None, "refusal": "I would rather not"}
     made = {
         "id": "chatcmpl-1",
         "object": "chat.completion",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,6 +115,11 @@ def test_an_answer_of_another_form_is_asked_for_again_and_told_why(tmp_path: Pat
         pytest.param(answering("I would rather not"), "malformed", id="prose"),
         pytest.param(answering("No.", way="plain"), "malformed", id="no-tool-call"),
         pytest.param(answering("", way="plain"), "malformed", id="silence"),
+        pytest.param(answering("} or {", way="plain"), "malformed", id="braces"),
+        pytest.param(answering("{}", way="plain"), "wrong_schema", id="empty-text"),
+        pytest.param(answering("[" * 100_000), "malformed", id="deep"),
+        pytest.param(answering('{"ids": [], "text": "\\ud800"}'), "malformed", id="surrogate"),
+        pytest.param(answering('{"ids": [], "text": NaN}'), "wrong_schema", id="nan"),
         pytest.param(Reply(way="html"), "malformed", id="web-page"),
         pytest.param(answering([]), "wrong_schema", id="empty-list"),
         pytest.param(answering({"facts": []}), "wrong_schema", id="other-keys"),
@@ -129,11 +138,60 @@ def test_a_model_that_never_answers_in_the_form_is_given_up(
     assert str(error).endswith("3 times")
 
 
-def test_an_answer_as_text_where_a_tool_call_was_asked_for_is_taken(tmp_path: Path) -> None:
-    with serving(answering(FACT, way="plain")) as url:
-        desk = Desk(tmp_path, url)
+@pytest.mark.parametrize("name", ["openai/small", "ollama/small"])
+@pytest.mark.parametrize("around", ["{}", "Here it is:\n```json\n{}\n```\nAnything else?"])
+def test_an_answer_that_stands_in_a_text_is_taken(name: str, around: str, tmp_path: Path) -> None:
+    text = around.replace("{}", json.dumps(FACT))
+    with serving(answering(text, way="plain")) as url:
+        desk = Desk(tmp_path, url, name)
         assert desk.ask() == Fact(**FACT)
     assert desk.outcomes == ["ok"]
+
+
+def test_a_model_that_refuses_is_not_argued_with(tmp_path: Path) -> None:
+    with serving(Reply(way="refusal")) as url:
+        desk = Desk(tmp_path, url)
+        assert str(desk.refused()) == "openai/small: the model refused to answer"
+    assert desk.outcomes == ["refused"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can send Ctrl-C to another there")
+def test_a_call_that_is_interrupted_ends_at_once_and_is_written_down(tmp_path: Path) -> None:
+    with serving(Reply(way="hang")) as url:
+        program = subprocess.Popen(
+            [sys.executable, "-c", HANGING, url, str(tmp_path)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not Provider.seen:
+            assert program.poll() is None
+            time.sleep(0.05)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=30)
+    assert said.strip().endswith("KeyboardInterrupt")
+    (call,) = Ledger(tmp_path).known().calls
+    assert call.outcome == "failed"
+    assert call.tokens_in > 0
+
+
+HANGING: Final = """
+import signal, sys
+from pathlib import Path
+from pydantic import BaseModel
+from engramdown.consolidation.instructor_model import InstructorModel
+from engramdown.consolidation.ledger import Ledger
+from engramdown.consolidation.model import Asker, Run
+from engramdown.consolidation.spending import Limits
+
+class Said(BaseModel):
+    text: str
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+url, folder = sys.argv[1:]
+model = InstructorModel("openai/small", url, timeout=600)
+run = Run(Ledger(Path(folder)), Limits(9, 99999, 24, 9, 99999))
+Asker(model, "replay", run).ask(Said, "", "a")
+"""
 
 
 def test_an_answer_that_was_cut_off_is_asked_for_once_with_twice_the_room(tmp_path: Path) -> None:
