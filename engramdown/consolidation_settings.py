@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.checks import (
     Check,
     amount,
+    boolean,
     count,
     positive,
     provider_model,
@@ -37,6 +38,7 @@ class ConsolidationSettings(NamedTuple):
         calls_per_window: How many calls may be made in it.
         tokens_per_window: How many tokens may be spent in it.
         threshold: From how many entries on a file is compacted.
+        learn_from_errors: Whether the end of a turn looks for what went wrong in it.
     """
 
     model: str = ""
@@ -50,6 +52,7 @@ class ConsolidationSettings(NamedTuple):
     calls_per_window: int = 200
     tokens_per_window: int = 1_000_000
     threshold: int = 20
+    learn_from_errors: bool = True
 
 
 CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
@@ -64,6 +67,7 @@ CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
     "calls_per_window": count,
     "tokens_per_window": tokens,
     "threshold": count,
+    "learn_from_errors": boolean,
 }
 """Each setting of the table, with what checks it."""
 

@@ -122,3 +122,13 @@ def test_an_address_that_is_wrong_is_not_repeated(scopes: tuple[Path, Path]) -> 
     with pytest.raises(SettingsError) as error:
         load(*scopes)
     assert "secret-word" not in str(error.value)
+
+
+@pytest.mark.parametrize("both, holds", [(("true", "false"), False), (("false", "true"), False)])
+def test_a_project_can_switch_learning_from_errors_off_only(
+    both: tuple[str, str], scopes: tuple[Path, Path], *, holds: bool
+) -> None:
+    assert load(*scopes).consolidation.learn_from_errors
+    for folder, value in zip(scopes, both, strict=True):
+        configure(folder, f"learn_from_errors = {value}")
+    assert load(*scopes).consolidation.learn_from_errors is holds

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final, Unpack
 
 from engramdown.cortex.context import MemoryContext
+from engramdown.cortex.doing import Doing
 from engramdown.cortex.receipts import Receipt
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory, Said
@@ -30,6 +31,7 @@ class Recording:
 
     Attributes:
         id: The id of the session, or ``""`` where neither scope has files.
+        doing: What is done in the running turn.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Recording:
         self._open: list[tuple[str, str, float]] = []
         self._seen: MemoryContext | None = None
         self._missed = ""
+        self.doing = Doing()
         self.id = ""
         if episodes is not None:
             episodes.tidy()
@@ -112,6 +115,8 @@ class Recording:
         if self._episodes is None:
             return None
         pointer = self._episodes.log(self.id, role, text, **said)
+        if pointer is not None:
+            self.doing.add(pointer, role, text, said)
         found = self._episodes.trouble
         if found is not None and (found.lost or not found.waiting):
             self._missed = str(found)

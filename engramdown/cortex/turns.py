@@ -120,6 +120,7 @@ class Session:
         self._running = False
         self._began = None
         self._cortex.apply_ticks()
+        self._learn()
 
     def tool_call(self, name: str, given: object = None, call: str = "") -> str:
         """Record that a tool is called, and return the id of the call.
@@ -187,6 +188,13 @@ class Session:
 
     def _heard(self, receipts: Iterable[Receipt]) -> None:
         self._recording.wrote(receipts, self.turns)
+
+    def _learn(self) -> None:
+        """Let what went wrong in the turn pass the gate, as far as it is seen without a model."""
+        lessons = self._recording.doing.lessons()
+        wanted = self._cortex.settings.consolidation.learn_from_errors
+        if lessons and wanted and self._cortex.mode != "off":
+            self._cortex.propose(lessons)
 
     def _refuse_mid_turn(self, what: str) -> None:
         if self._running:

@@ -1,0 +1,88 @@
+"""`engramdown.cortex.doing`: what goes wrong in a turn is learned as it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engramdown import Cortex, Session
+from engramdown.consolidation.acc import DETECTORS, same_failure
+from engramdown.cortex.doing import Doing
+from engramdown.episodes.episode import Pointer
+
+LESSON = DETECTORS[same_failure]
+
+
+def fail(session: Session, times: int = 3) -> None:
+    """Let a call fail a few times in a turn."""
+    session.begin_turn("Build it")
+    for _ in range(times):
+        session.tool_call("shell", {"command": "make"})
+        session.tool_call("read", {"path": "Makefile"})
+        session.tool_result("read", "all:")
+        session.tool_result("shell", {"output": "no rule"}, error="make: no rule")
+    session.end_turn("I give up.")
+
+
+def learned(cortex: Cortex) -> list[str]:
+    return [entry.text for entry in cortex.entries()]
+
+
+def test_the_end_of_a_turn_teaches_what_went_wrong_in_it(cortex: Cortex) -> None:
+    with cortex.session() as session:
+        fail(session)
+        assert learned(cortex) == [LESSON]
+        (entry,) = cortex.entries()
+        assert entry.origin == ",".join(f"{session.id}#{at}" for at in (2, 6, 10))
+        fail(session)
+    assert learned(cortex) == [LESSON]
+
+
+def test_each_turn_counts_alone(cortex: Cortex) -> None:
+    with cortex.session() as session:
+        fail(session, 2)
+        fail(session, 1)
+    assert learned(cortex) == []
+
+
+def test_in_copilot_the_user_is_asked_after_the_turn(cortex: Cortex) -> None:
+    cortex.mode = "copilot"
+    with cortex.session() as session:
+        fail(session)
+        assert [each.engram.text for each in session.confirmations()] == [LESSON]
+
+
+def test_in_mode_off_nothing_is_learned(cortex: Cortex) -> None:
+    cortex.mode = "off"
+    with cortex.session() as session:
+        fail(session)
+    assert learned(cortex) == []
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    config = "[consolidation]\nlearn_from_errors = false\n"
+    (home / "config.toml").write_text(config, encoding="utf-8")
+    cortex = Cortex.open(tmp_path / "project", home)
+    with cortex.session() as session:
+        fail(session)
+    assert learned(cortex) == []
+
+
+@pytest.mark.parametrize("output", ["x" * 1_000_000, ["x" * 1_000_000]])
+def test_what_is_kept_has_a_limit(output: object) -> None:
+    doing = Doing()
+    for at in range(600):
+        doing.add(Pointer("s", at), "tool_result", output, {"name": "read"})
+    kept = list(doing._lines)
+    assert len(kept) == 500
+    assert max(len(line.text) for line in kept) == 20_000
+
+
+def test_what_is_only_said_is_not_kept() -> None:
+    doing = Doing()
+    doing.add(Pointer("s", 1), "user", "Build it", {})
+    assert not doing._lines
+    assert doing.lessons() == []
