@@ -1,7 +1,7 @@
 """``engramdown log card``: what a session was about, to read and to correct.
 
 Promises: looking writes nothing; a page of the person's own is edited where it is and never
-written by us again.
+written by us again; a model is asked only if the person says so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from engramdown.cli import entry_messages, output
 from engramdown.cli import forget_messages as said
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line, whole
-from engramdown.cli.options import Place, complete_sessions, json_option, pass_place, scope_options
+from engramdown.cli.opening import open_cortex
+from engramdown.cli.options import (
+    Place,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
 from engramdown.cli.reading import edit_file, edit_text
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
@@ -28,10 +36,11 @@ __all__ = ["card"]
 @click.command()
 @click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
 @click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
+@click.option("--fill", is_flag=True, help="Let the model that is set fill it in first.")
 @scope_options("The global scope.", "This project (default where there is one).")
 @json_option
 @pass_place
-def card(place: Place, /, *, session: str, edit: bool, scope: str | None, as_json: bool) -> None:
+def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_: object) -> None:
     """Show what a session was about: title, summary, tools, files.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
@@ -39,13 +48,22 @@ def card(place: Place, /, *, session: str, edit: bool, scope: str | None, as_jso
     transcripts = open_transcripts(place, scope)
     found = transcripts.find(session)
     pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
-    if edit:
+    if given()["fill"]:
+        _fill(place, transcripts, found)
+    if given()["edit"]:
         _edit(transcripts, pages, found)
     shown = transcripts.memory.card(found)
     if as_json:
         output.print_json(_data(shown, pages))
     else:
         output.screen().show(_lines(shown, pages))
+
+
+def _fill(place: Place, transcripts: Transcripts, session: str) -> None:
+    from engramdown.cortex.describing import fill_card
+
+    if not fill_card(open_cortex(place), transcripts.memory, session):
+        raise RefusalError(said.not_filled(session))
 
 
 def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
@@ -72,6 +90,8 @@ def _lines(shown: Card, pages: CardFiles) -> Iterator[Line]:
     if shown.paragraph:
         yield line()
         yield line(shown.paragraph)
+    if shown.filled_by:
+        yield line((said.filled_by(shown.filled_by), "dim"))
     if shown.edited:
         yield whole((said.card_path(pages.path(shown.session)), "dim"))
     if shown.stale:
@@ -90,6 +110,7 @@ def _data(shown: Card, pages: CardFiles) -> dict[str, Any]:
         "tools": dict(shown.tools),
         "files": list(shown.files),
         "models": list(shown.models),
+        "filled_by": shown.filled_by,
         "edited": shown.edited,
         "stale": shown.stale,
         "path": str(pages.path(shown.session)),

@@ -26,9 +26,11 @@ __all__ = [
     "card_stays",
     "done",
     "files",
+    "filled_by",
     "is_running",
     "learned",
     "no_number_here",
+    "not_filled",
     "quoted",
     "saved_already",
     "tools",
@@ -118,6 +120,16 @@ def no_number_here(pointer: str) -> str:
 def card_path(path: Path) -> str:
     """Say where a person's page is."""
     return f"From {path}"
+
+
+def filled_by(model: str) -> str:
+    """Say which model said some of a card."""
+    return f"Filled in by {model}"
+
+
+def not_filled(session: str) -> str:
+    """Say that a model's words are not kept."""
+    return f"nothing of {session} may be shown to a model, or lines were taken back meanwhile"
 
 
 def saved_already(path: Path) -> str:

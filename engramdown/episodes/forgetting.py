@@ -4,7 +4,7 @@ Promises: *exclude* adds a line and changes none; *redact* empties lines and lea
 of the file as it was; *purge* leaves nothing of a session. What a crash interrupts is finished by
 the next call, or was not begun. Nobody who writes to the session meanwhile loses a line. What was
 made of the lines goes with them: payloads that no other line has, the index, and the text on cards
-that were computed; a card of a person's own is named, and left to the person.
+that were computed or told by a model; a card of a person's own is named, and left to the person.
 
 A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
 under the lock that is held here, and goes on in the new one.
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, Pointer, number, read_line, write_line
@@ -132,6 +133,7 @@ class Forgetting:
         self._sessions = Sessions(episodes, disk)
         self._traces = Traces(episodes.parent, disk)
         self._derived = Derived(episodes, disk)
+        self._cards = CardFiles(episodes.parent, disk)
 
     def exclude(
         self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
@@ -337,6 +339,7 @@ class Forgetting:
             ids = {each.id for each in episodes if each.seq in intent.seqs}
             for path in self._traces.pieces(intent.session, ids):
                 self._disk.remove(path)
+            self._cards.unfill(intent.session)
         kept = self._traces.referenced() if intent.payloads else set()
         for name in set(intent.payloads) - kept:
             for path in self._traces.payload(name):

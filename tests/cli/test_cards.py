@@ -9,7 +9,9 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
+from tests.cli.test_compact import configured
 from tests.cli.test_editing import editor
+from tests.consolidation.provider import Provider, answering, serving
 
 
 @pytest.fixture
@@ -53,6 +55,7 @@ def test_json_has_all_of_it(run: Runner, page: Path) -> None:
         "tools": {"read": 1},
         "files": ["a.py"],
         "models": ["m1"],
+        "filled_by": "",
         "edited": False,
         "stale": False,
         "path": str(page),
@@ -113,3 +116,37 @@ def test_a_page_older_than_a_redaction_is_said_to_be_left_out(run: Runner, page:
 @pytest.mark.usefixtures("page")
 def test_no_session_is_no_card(run: Runner) -> None:
     assert run("log", "card", "two").code == 1
+
+
+def test_a_model_fills_it_in_if_asked(
+    run: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    answer = {"title": "Mending CI\x1b[2J", "decisions": ["Freeze the clock."]}
+    with serving(answering(answer)) as url:
+        configured(page.parent.parent / "memory", url)
+        shown = run.ok("log", "card", "--fill").out
+    assert "title        Mending CI␛[2J\n" in shown
+    assert "decisions    Freeze the clock.\n" in shown
+    assert shown.endswith("Filled in by openai/scripted\n")
+    assert run.ok("log", "card", "--json").json["filled_by"] == "openai/scripted"
+    assert "card" in run.ok("stats").out
+
+
+def test_without_a_model_it_says_which_setting_is_missing(run: Runner, page: Path) -> None:
+    failed = run("log", "card", "--fill")
+    assert failed.code == 1
+    assert "no model is set; name one as `model` under [consolidation]" in failed.err
+    assert not page.parent.exists()
+
+
+def test_what_nobody_may_see_is_not_filled_in(
+    run: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    run.ok("log", "exclude", "one")
+    with serving(answering({"title": "Never asked"})) as url:
+        configured(page.parent.parent / "memory", url)
+        failed = run("log", "card", "--fill")
+        assert Provider.seen == []
+    assert (failed.code, "nothing of one may be shown to a model" in failed.err) == (1, True)

@@ -5,8 +5,8 @@ leave nothing on it; what a person's page says wins, field by field, and any tex
 file, no clock.
 
 The fields that need judgement are extracts here: the title is how the user began, the paragraph is
-how the user began and what the assistant said last. Decisions are told by nobody until somebody
-writes them down.
+how the user began and what the assistant said last. Decisions are told by nobody until a model or a
+person writes them down.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Card:
         tools: How often each tool was called, the most used first.
         files: The files that tools were told, in the order in which they came up.
         models: The models that spoke.
+        filled_by: The model that said some of this, or ``""``.
         edited: Whether a person's page has its part in this.
         stale: Whether there is such a page that is left out, because it is older than a redaction.
     """
@@ -98,6 +99,7 @@ class Card:
     tools: Mapping[str, int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    filled_by: str = ""
     edited: bool = False
     stale: bool = False
 

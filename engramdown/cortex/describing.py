@@ -1,0 +1,77 @@
+"""Filling in the cards of sessions with what a model says of them.
+
+Promises: a model is shown only what may be shown of a session; no lock is held while it thinks;
+what it says of lines that were taken back meanwhile is thrown away; a failure leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from engramdown.clock import moment
+from engramdown.consolidation.describing import describe
+from engramdown.cortex.asking import Asking, prompts_of
+from engramdown.episodes.cards.filled import Filled
+from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.live import live
+from engramdown.errors import EngramdownError, ModelError
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.model import Asker
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.episodes.memory import EpisodicMemory
+
+__all__ = ["JOB", "NO_MODEL", "fill_card", "undescribed"]
+
+JOB: Final = "card"
+"""Its name in the ledger, and of its prompt."""
+NO_MODEL: Final = (
+    "no model is set; name one as `model` under [consolidation] in the global scope's config.toml"
+)
+
+
+def fill_card(
+    cortex: Cortex, episodes: EpisodicMemory, session: str, asker: Asker | None = None
+) -> bool:
+    """Ask the model of ``cortex`` what a session was about, and keep it for its card.
+
+    Args:
+        cortex: Whose model, limits and prompts.
+        episodes: The transcripts.
+        session: The id of the session.
+        asker: What to ask within a run that goes on already.
+
+    Returns:
+        Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
+
+    Raises:
+        ModelError: If there is no model, or it gives no answer of the form.
+        SessionNotFoundError: If there is no such session.
+        StoreError: If it could not be kept.
+    """
+    transcript = episodes.session(session)
+    lines = live(transcript.episodes)
+    model = asker or Asking.begin(cortex).of(JOB)
+    if model is None:
+        raise ModelError(NO_MODEL, "refused")
+    if not lines:
+        return False
+    said = describe(lines, model, prompts_of(cortex.stores, JOB))
+    pages = CardFiles(episodes.folder.parent, EpisodeDisk())
+    kept = Filled(moment(), model.name, 0, *said)
+    return pages.fill(transcript, kept, episodes.recorder.lock)
+
+
+def undescribed(episodes: EpisodicMemory) -> Iterator[str]:
+    """Yield the sessions that have ended and whose card no model has filled in since."""
+    pages = CardFiles(episodes.folder.parent, EpisodeDisk())
+    for info in episodes.sessions():
+        if info.ended:
+            try:
+                said = pages.filled(episodes.session(info.id))
+            except (OSError, EngramdownError):  # purged meanwhile, or unreadable
+                continue
+            if said is None or said.ts < info.last:
+                yield info.id
