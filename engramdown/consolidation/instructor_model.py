@@ -17,7 +17,9 @@ from engramdown.consolidation.model import Attempt, Meter
 from engramdown.consolidation.provider import Answer, Provider, Refusal
 from engramdown.consolidation.retrying import LONGEST_WAIT, Course
 from engramdown.errors import ModelError
+from engramdown.redaction import redact
 from engramdown.tokens import estimate_tokens
+from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
     import pydantic
@@ -116,7 +118,9 @@ class InstructorModel:
         """Return why there is no answer, in one line."""
         calls = course.failed + course.widened + 1
         often = f", {calls} times" if calls > 1 else ""
-        reason = " ".join(refusal.reason.split())[:_SHOWN] or OUTCOMES[refusal.outcome]
+        # Hidden before it is cut: a piece of a secret does not look like one.
+        words = " ".join(inert(redact(refusal.reason)).split())
+        reason = words[:_SHOWN] or OUTCOMES[refusal.outcome]
         if refusal.wait is not None and refusal.wait > LONGEST_WAIT:
             often += f"; it asks to wait {refusal.wait:,.0f} seconds, try again then"
         if refusal.outcome == "truncated":

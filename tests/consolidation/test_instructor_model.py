@@ -279,6 +279,17 @@ def test_a_refusal_is_not_argued_with(status: int, outcome: str, tmp_path: Path)
     assert str(error).startswith(f"openai/small: the server answered {status}: bad key")
 
 
+def test_what_a_provider_says_acts_on_no_terminal_and_quotes_no_piece_of_a_key(
+    tmp_path: Path,
+) -> None:
+    said = f"\x1b[2J{'no ' * 48}{SECRET}"
+    with serving(failing(400, said)) as url:
+        error = str(Desk(tmp_path, url).refused())
+    assert "\x1b" not in error
+    assert "sk-proj" not in error
+    assert len(error) < 250
+
+
 def test_a_redirect_leads_nowhere(tmp_path: Path) -> None:
     with serving(failing(307, Location="/elsewhere")) as url:
         desk = Desk(tmp_path, url)
