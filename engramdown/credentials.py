@@ -17,11 +17,12 @@ from functools import cache
 from operator import ne
 from typing import Final, NamedTuple
 
+from engramdown.sought import Sought, small
+
 __all__ = [
     "NAMES",
     "Span",
     "find_named",
-    "find_random",
     "is_placeholder",
     "is_reference",
     "looks_random",
@@ -56,21 +57,9 @@ def find_named(piece: str) -> Iterator[Span]:
     >>> list(find_named("the wifi password is " + "plum-77"))
     [(21, 28, 'password')]
     """
-    lowered = piece.lower()
-    for sign, pattern in _PATTERNS:
-        if _compiled(sign).search(lowered):
-            yield from _find_values(piece, _compiled(pattern))
-
-
-def find_random(piece: str) -> Iterator[Span]:
-    """Find the long tokens that stand alone, look random and are no picture, digest or URL.
-
-    >>> list(find_random("try " + "k9Qz2XwV7bLm4RtY8sNc" + "J3hGf6DpA1uE5oZi"))
-    [(4, 40, 'random token')]
-    """
-    for match in _compiled(_ALONE).finditer(piece):
-        if _is_random_token(match[1]) and not _is_known_blob(piece, *match.span(1)):
-            yield *match.span(1), "random token"
+    lowered = small(piece)
+    for sought in _SOUGHT:
+        yield from _find_values(piece, lowered, sought)
 
 
 def is_placeholder(value: str) -> bool:
@@ -142,18 +131,30 @@ _ELEMENT: Final = (
     r"<[\w.:-]{0,30}?(?:(?P<password>(?i:passw(?:or)?d|pwd))"
     r"|(?P<token>(?i:secret|token|api-?key)))>(?P<double>[^<>\s]{1,300}+)</"
 )
-# What must be in the text, in small letters, for a pattern to match: found ten times as fast.
-_PATTERNS: Final = (
-    (f"(?:{'|'.join(NAMES)})" + r"[^\n]{0,60}?[:=(\"'`]", _ASSIGNED),
-    (
-        r"(?:passw|passphrase|passcode|secret|token|key)[^\n]{0,180}?(?:[:=]|\s(?:is|was|to)\s)",
-        _SPOKEN,
-    ),
-    (r"--[a-z-]{0,60}(?:pass|secret|token|key)", _OPTION),
-    (r"(?:passw(?:or)?d|pwd|secret|token|key)>", _ELEMENT),
+# Where a value may be given to a name, in small letters.
+_LIKELY: Final = (
+    r"(?:pass(?:w(?:or)?d|wort|phrase|code)?|pwd?|identified by|secret|token|credentials?|key"
+    r"|auth|cookie|dsn|salt|signature|session|bearer)"
+    + (_SUFFIX + _CLOSED).replace("(?i:", "(?:")
+    + r"(?:[ \t]{0,20}(?:[:=\"'`]|->)|\([\"']|,[ \t]{0,3}[\"'])"
+)
+_LIKELY_SPOKEN: Final = (
+    r"(?:passw(?:or)?d|passphrase|passcode|secret|token|key)"
+    r"(?:[ \t](?:at|for|in|of|on|to|got|has|is|was|changed|reset|set)[ \t:]|[ \t]?[:=][ \t])"
+)
+# What "key" and others may begin with.
+_BEFORE: Final = (
+    r"(?:[_-]|(?:access|account|api|app|auth|encrypt(?:ion)?|hmac|jwt|licen[cs]e|master|private|secret"
+    r"|service|shared|signing|storage|webhook)[ _-]?)\Z"
+)
+_LIKELY_ELEMENT: Final = r"<[\w.:-]{0,30}?(?:passw(?:or)?d|pwd|secret|token|api-?key)>"
+_SOUGHT: Final = (
+    Sought(_LIKELY, _ASSIGNED, _BEFORE),
+    Sought(_LIKELY_SPOKEN, _SPOKEN, _BEFORE),
+    Sought(r"--[a-z-]{0,60}(?:pass|secret|token|key)", _OPTION),
+    Sought(_LIKELY_ELEMENT, _ELEMENT),
 )
 _FAMILIES: Final = ("password", "secret", "token", "key")
-_QUOTED: Final = ("double", "single", "tick")
 
 
 class _Given(NamedTuple):
@@ -184,14 +185,14 @@ class _Given(NamedTuple):
         return self.match.string[self.match.end(self.family) : self.start]
 
 
-def _find_values(piece: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+def _find_values(piece: str, lowered: str, sought: Sought) -> Iterator[Span]:
     """Find the values behind the names of one pattern.
 
     Behind a value that does not count the search goes on at its first character, because it may
     hold another name. Until it counts a value has at most 300 characters, so this is linear.
     """
     at = 0
-    while match := pattern.search(piece, at):
+    while match := sought.search(piece, lowered, at):
         given = _given(match)
         at = given.start
         if not _counts(given):
@@ -211,11 +212,11 @@ _AFTER: Final = {True: "\\", False: ".,;:)]}"}
 
 
 def _given(match: re.Match[str]) -> _Given:
-    groups = {name: value for name, value in match.groupdict().items() if value}
-    family = next(name for name in _FAMILIES if name in groups)
-    group = next((name for name in _QUOTED if name in groups), "bare")
+    group = match.lastgroup or ""  # the value is the last thing that has a name
+    names = match.re.groupindex
+    family = next(name for name in _FAMILIES if name in names and match.start(names[name]) >= 0)
     quoted = group != "bare"
-    return _Given(family, quoted, groups[group].rstrip(_AFTER[quoted]), match.start(group), match)
+    return _Given(family, quoted, match[group].rstrip(_AFTER[quoted]), match.start(group), match)
 
 
 # ---- what a value looks like ----
@@ -264,7 +265,6 @@ _SAYINGS: Final = _words(
 )
 _LEAST: Final = {"password": 4, "secret": 6, "token": 8, "key": 20}
 _LEAST_BARE: Final = 6
-_LEAST_ALONE: Final = 32
 _FEW_DIGITS: Final = 2
 _FEW_LETTERS: Final = 2
 
@@ -361,38 +361,3 @@ def looks_random(value: str, least: int, digits: int = 2) -> bool:
     separators = len(value) - small - capital - digit
     mixed = changes >= _MIXED * len(value) and separators <= _SEPARATED * len(value)
     return mixed and "a" * 8 not in classes
-
-
-def _is_random_token(value: str) -> bool:
-    if not looks_random(value, _LEAST_ALONE):
-        return False
-    return any(looks_random(piece, 10) for piece in re.split("[_-]", value))
-
-
-_ALONE: Final = (
-    r"(?<![^\s\"'`(\[{<,;=|>:])([A-Za-z0-9_-]{32,256}+)(?=[\s\"'`)\]}>,;|&]|[.:!?](?:\s|\Z)|\Z)"
-)
-# How base64 of a picture, a document, an archive, an SSH key or a certificate begins, and what
-# has an address or a C++ function for its name.
-_KNOWN: Final = (
-    r"_Z|iVBOR|R0lGOD|_9j_|UklGR|PHN2Z|JVBER|UEsDB|H4sI|AAAA|MII"
-    r"|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z"
-)
-_LINE: Final = r"[ \t\"']{0,20}[A-Za-z0-9+/]{30,90}+={0,2}[ \t\"']{0,4}"
-
-
-def _is_known_blob(piece: str, start: int, end: int) -> bool:
-    """Say whether a random-looking token is a picture, a digest, or part of a URL or a key."""
-    if re.match(_KNOWN, piece[start:end]):
-        return True
-    before = piece[max(0, start - 300) : start]
-    if _compiled(r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-)\S{0,300}\Z").search(before):
-        return True
-    # One line of many in base64.
-    if _compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or _compiled(r"\n" + _LINE).match(
-        piece, end
-    ):
-        return True
-    # A public key or a certificate: behind a first line, before its last line.
-    lines = piece[max(0, start - 8000) : start]
-    return lines.rfind("-----BEGIN ") > lines.rfind("-----END ")

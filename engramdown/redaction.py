@@ -15,9 +15,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from sys import maxsize
 from typing import Final, NamedTuple
 
-from engramdown.credentials import NAMES, Span, find_named, find_random, is_placeholder
+from engramdown.credentials import NAMES, Span, find_named, is_placeholder
+from engramdown.lone import find_random
+from engramdown.sought import runs
 from engramdown.told import KEY_IDS, LOGINS, find_told_keys, find_told_passwords
 
 __all__ = ["Secret", "find_secrets", "redact"]
@@ -110,8 +113,12 @@ def _scan(piece: str, offset: int) -> list[Secret]:
     """Return the secrets of a piece of text that stands at ``offset``."""
     lowered = piece.lower()
     rules = {rule for hint, rule in _HINTS if hint in lowered}
-    if _compiled(r"[A-Za-z0-9_:.-]{32}").search(piece):
-        rules.add(_LONG_WORDS)
+    words = "\n".join(piece[start:end] for start, end in runs(piece, "_-=.:", _LONG_WORD))
+    if words:
+        rules.add(_TELLING)
+        words = words.lower()
+        if any(hint in words for hint in _RULES[_PREFIXED].hints):
+            rules.add(_PREFIXED)
     ranked = [(*span, rule) for rule in rules for span in _RULES[rule].find(piece)]
     return [Secret(kind, offset + start, offset + end) for start, end, kind in _merged(ranked)]
 
@@ -139,6 +146,8 @@ class _Rule(NamedTuple):
     find: Callable[[str], Iterable[Span]]
 
 
+# What is found without a hint in the whole text stands where a word has so many characters.
+_LONG_WORD: Final = 22
 _PREFIXES: Final = (
     {
         "AGE-SECRET-KEY-1": "age key",
@@ -282,6 +291,8 @@ _SHAPES: Final = (
         r"(?<![\w.])_auth(?:Token)?[ \t]{0,4}=[ \t]{0,4}[\"']?([\w+/=.-]{8,}+)",
     ),
 )
+_LEAST: Final = 32
+_SEEN: Final = 48
 _DISCORD: Final = _START + r"[MNO][\w-]{23,27}\.[\w-]{6}\.(?=\D{0,39}[0-9])[\w-]{27,40}(?![\w-])"
 # Shapes without a word of their own, looked for where a long word stands.
 _LONG_SHAPES: Final = (
@@ -295,9 +306,9 @@ _LONG_SHAPES: Final = (
 _LONG: Final = 200
 
 
-def _shape(kind: str, pattern: str) -> Callable[[str], Iterable[Span]]:
-    def find(piece: str) -> Iterable[Span]:
-        for match in _compiled(pattern).finditer(piece):
+def _shape(kind: str, pattern: str) -> Callable[..., Iterable[Span]]:
+    def find(piece: str, start: int = 0, end: int = maxsize) -> Iterable[Span]:
+        for match in _compiled(pattern).finditer(piece, start, end):
             group = match.re.groups
             if len(match[group]) > _LONG or not is_placeholder(match[group]):
                 yield *match.span(group), kind
@@ -322,8 +333,11 @@ def _prefixed(piece: str) -> Iterable[Span]:
 
 
 def _telling(piece: str) -> Iterable[Span]:
-    for kind, pattern in _LONG_SHAPES:
-        yield from _shape(kind, pattern)(piece)
+    for start, end in runs(piece, "_-:.", _LEAST):
+        for kind, pattern in _LONG_SHAPES:
+            # Who looks behind the run for its end may see what belongs to the next one.
+            found = _shape(kind, pattern)(piece, start, end + _SEEN)
+            yield from (span for span in found if span[0] < end)
     yield from find_random(piece)
 
 
@@ -336,5 +350,8 @@ _RULES: Final = (
     _Rule(LOGINS, find_told_passwords),
     _Rule((), _telling),
 )
-_LONG_WORDS: Final = len(_RULES) - 1
-_HINTS: Final = tuple((hint, rule) for rule, (hints, _) in enumerate(_RULES) for hint in hints)
+_PREFIXED: Final = 0
+_TELLING: Final = len(_RULES) - 1
+_HINTS: Final = tuple((hint, rule) for rule, (hints, _) in enumerate(_RULES) for hint in hints)[
+    len(_PREFIXES) :
+]

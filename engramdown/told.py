@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from engramdown.credentials import Span, is_reference, looks_random
+from engramdown.sought import Sought, small
 
 __all__ = ["KEY_IDS", "LOGINS", "find_told_keys", "find_told_passwords"]
 
@@ -33,6 +34,13 @@ _PASSWORD: Final = (
     r"\b(?i:and|use|using|with|(?:user|username)[ \t][\w.-]{1,30},?)[ \t](?i:the[ \t])?"
     r"(?i:pass(?:word|wd|phrase|code)?|pw)[ \t]" + _VALUE
 )
+_SOUGHT: Final = (
+    Sought(r"(?:log(?:ged)?[ -]?in|s(?:ign|sh) in|cred(?:ential)?s)[ \t:]", _PAIR),
+    Sought(
+        r"(?:and|us(?:e|ing)|with|user(?:name)?[ \t][\w.-]{1,30},?)[ \t](?:the[ \t])?(?:pass|pw)",
+        _PASSWORD,
+    ),
+)
 _KEY_ID: Final = r"(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])"
 _KEY: Final = r"(?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])"
 # How far a key may stand from its id, in characters.
@@ -50,8 +58,9 @@ def find_told_passwords(piece: str) -> Iterator[Span]:
     >>> list(find_told_passwords("log in as ann/" + "plum!77"))
     [(14, 21, 'password')]
     """
-    for pattern in (_PAIR, _PASSWORD):
-        for match in _compiled(pattern).finditer(piece):
+    lowered = small(piece)
+    for sought in _SOUGHT:
+        for match in sought.finditer(piece, lowered):
             value = match[1].rstrip(".)]}?")
             if _is_strong(value):
                 yield match.start(1), match.start(1) + len(value), "password"

@@ -1,0 +1,115 @@
+"""Where in a long text a pattern is worth trying.
+
+Promises: :meth:`Sought.search` finds what the pattern alone finds, at the same place; :func:`runs`
+misses no run; the cost grows linearly with the text, and is small where nothing is to be found.
+No I/O.
+
+A pattern that begins with many names in any case is tried by :mod:`re` at every character, and
+that is slow. So a plainer one, in small letters, is looked for in the text in small letters, and
+only where that stands the pattern is tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+__all__ = ["BEFORE", "Sought", "runs", "small"]
+
+BEFORE: Final = 16
+"""How many characters are looked at before what is likely."""
+
+
+def small(text: str) -> str:
+    r"""Return ``text`` in small letters, each at its place.
+
+    >>> small("PASS \u0130D"), len("\u0130".lower())
+    ('pass id', 2)
+    """
+    # What re takes for an i, a k or an s where case is of no account.
+    lowered = text.replace("\u0130", "i").lower()
+    return lowered.replace("\u0131", "i").replace("\u017f", "s")
+
+
+class Sought(NamedTuple):
+    """What is sought.
+
+    Attributes:
+        likely: A pattern that matches, in small letters, wherever the other one does.
+        pattern: What is to be found.
+        before: What may stand before the likely one, in small letters, up to the end; at most
+            :data:`BEFORE` characters.
+    """
+
+    likely: str
+    pattern: str
+    before: str = r"(?!)"
+
+    def search(self, text: str, lowered: str, at: int = 0) -> re.Match[str] | None:
+        """Return the first match of the pattern in ``text`` from ``at`` on.
+
+        Args:
+            text: Any text.
+            lowered: The same as :func:`small` returns it.
+            at: Where to begin.
+        """
+        likely, pattern = _compiled(self.likely), _compiled(self.pattern)
+        place = at
+        while found := likely.search(lowered, place):
+            place = found.start()
+            for start in self._starts(lowered, at, place):
+                if match := pattern.match(text, start):
+                    return match
+            place += 1
+        return None
+
+    def _starts(self, lowered: str, at: int, place: int) -> list[int]:
+        """Return where the pattern may begin, from ``at`` on, if the likely one stands there."""
+        found = _compiled(self.before).search(lowered, max(at, place - BEFORE), place)
+        # A name may begin with the sign that joins it to the word before.
+        return sorted({found.start(), place - 1, place}) if found else [place]
+
+    def finditer(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
+        """Yield the matches of the pattern, none of which is empty."""
+        at = 0
+        while match := self.search(text, lowered, at):
+            yield match
+            at = match.end()
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def runs(text: str, signs: str, least: int) -> Iterator[tuple[int, int]]:
+    """Yield where ``least`` or more letters, digits and ``signs`` stand together.
+
+    What is no ASCII counts as a letter.
+
+    >>> list(runs("id 0123-4567 x", "-", 8))
+    [(3, 12)]
+    """
+    # One byte a character, and the search for many of one byte is quick.
+    if len(text) < least:
+        return
+    marks = text.encode("latin-1", "replace").translate(_table(signs))
+    end = 0
+    while (found := marks.find(_IN * least, end)) >= 0:
+        end = marks.find(b" ", found)
+        end = end if end >= 0 else len(marks)
+        yield found, end
+
+
+_IN: Final = b"a"
+
+
+@cache
+def _table(signs: str) -> bytes:
+    """Return what marks each byte; what latin-1 does not have was made a question mark."""
+    known = {*signs, "?"}
+    every = map(chr, range(256))
+    marks = ("a" if one in known or one.isalnum() or not one.isascii() else " " for one in every)
+    return "".join(marks).encode()
