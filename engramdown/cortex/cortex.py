@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.relevance import Index
+    from engramdown.cortex.sleeper import Sleeper
+    from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.turns import Session
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
@@ -82,7 +84,8 @@ class Cortex:
         self.model = model
         self.settings = settings or Settings()
         self._notices: list[str] = []
-        self._is_closed = self._rehearsing = False
+        self._closed = ""
+        self._rehearsing = False
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._index: tuple[list[Entry], Index] | None = None
 
@@ -115,7 +118,7 @@ class Cortex:
             _store(places.project, "project", settings, places.closed),
         )
         cortex = cls(*stores, settings.mode, model, settings=settings)
-        cortex._is_closed = bool(places.closed)
+        cortex._closed = places.closed
         cortex._notice()
         return cortex
 
@@ -298,6 +301,61 @@ class Cortex:
         except StoreError as error:
             self._tell(f"could not tidy memory: {error}")
 
+    def sleep(
+        self,
+        *,
+        offline: bool = False,
+        dry_run: bool = False,
+        scope: Scope | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> SleepSummary:
+        """Do what is due: learn from finished sessions, and compact memory.
+
+        It can be stopped anywhere, also by a kill: the next one goes on there.
+
+        Args:
+            offline: Ask no model.
+            dry_run: Write nothing and ask no model; tell what would be done.
+            scope: Only this scope; by default both.
+            should_stop: Asked before each step whether to stop.
+
+        Returns:
+            What became of everything; what fails is told there.
+
+        Raises:
+            SettingsError: If ``model`` is none.
+        """
+        from engramdown.cortex.sleeping import Sleep
+
+        return Sleep(
+            self, offline=offline, dry_run=dry_run, scope=scope, should_stop=should_stop
+        ).run()
+
+    def sleeper(self, every: float = 3600) -> Sleeper:
+        """Return what sleeps in the background while a program runs: a context manager.
+
+        Args:
+            every: How many seconds lie between the end of a sleep and the next.
+        """
+        from engramdown.cortex.sleeper import Sleeper
+
+        return Sleeper(self, every)
+
+    def reopened(self) -> Cortex:
+        """Return another one over the same scopes, whose stores are its own, for another thread.
+
+        A store without files is shared: only whoever wrote it knows how to open it again.
+        """
+        opened: list[HippocampusProtocol] = []
+        for store, closed in ((self.global_hc, ""), (self.project_hc, self._closed)):
+            if isinstance(store, Hippocampus):
+                opened.append(_store(store.root, store.scope, self.settings, closed))
+            else:
+                opened.append(store)
+        cortex = Cortex(opened[0], opened[1], self.mode, self.model, settings=self.settings)
+        cortex._closed = self._closed
+        return cortex
+
     def maybe_update_identity(
         self, messages: str | Iterable[str | Message], *, use_model: bool = True
     ) -> list[Receipt]:
@@ -419,7 +477,7 @@ class Cortex:
 
         if not self.stores or self._rehearsing:
             return None
-        store = self.stores[0 if self._is_closed else -1]
+        store = self.stores[0 if self._closed else -1]
         return EpisodicMemory(store.root, self.settings.episodes)
 
     @cached_property

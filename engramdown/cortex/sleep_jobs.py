@@ -1,0 +1,119 @@
+"""The jobs of sleep that learn from a session, behind one small interface.
+
+Promises: a job writes nothing; what a user is said to have stated comes only from sessions that a
+user had, not from those that an assistant began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from engramdown.consolidation.cells import Cell, cells_of
+from engramdown.consolidation.learned import Learned
+from engramdown.consolidation.replay import (
+    replay_and_extract,
+    replay_without_model,
+    should_replay,
+)
+from engramdown.cortex.learning import Identity, Mistakes, Surprises
+from engramdown.episodes.episode import Episode
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.model import LanguageModel
+
+__all__ = ["JOBS", "Job", "Replay", "Statements", "Told"]
+
+
+class Told(NamedTuple):
+    """What a job is given.
+
+    Attributes:
+        session: The id of the session.
+        lines: Its lines that are new to the job and that nobody took out, in order.
+        parent: The session that it was begun from, or ``""``.
+    """
+
+    session: str
+    lines: tuple[Episode, ...]
+    parent: str = ""
+
+
+class Job(Protocol):
+    """Learns from what is new in one finished session."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the ledger, in the state of sleep and in the summary."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """Whether it needs a model."""
+        ...
+
+    def is_due(self, told: Told) -> bool:
+        """Whether there is anything in it to learn from; decided without a model."""
+        ...
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches. No lock is held.
+
+        Args:
+            told: What is new.
+            model: The model to ask; a job that ``asks`` learns nothing without one.
+            prompts: The prompts that scopes have of their own.
+
+        Raises:
+            ModelError: If the model gave no answer of use.
+            StoreError: If the ledger or a prompt could not be read or written.
+        """
+        ...
+
+
+class Statements:
+    """What the user stated outright, and which calls mended others."""
+
+    name: Final = "statements"
+    asks: Final = False
+
+    def is_due(self, told: Told) -> bool:
+        """Whether anything was said or done."""
+        return bool(told.lines)
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches."""
+        del model, prompts
+        return replay_without_model(told.session, _with_one_user(told))
+
+
+class Replay:
+    """What a model learns from what was done, if enough was, or any of it went wrong."""
+
+    name: Final = "replay"
+    asks: Final = True
+
+    def is_due(self, told: Told) -> bool:
+        """Whether it is worth a call."""
+        return should_replay(_cells(told))
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches."""
+        if model is None:
+            return Learned()
+        return replay_and_extract(_cells(told), model, prompts)
+
+
+JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises(), Identity())
+"""What is learned from each session, in this order."""
+
+
+def _cells(told: Told) -> list[Cell]:
+    return cells_of(told.session, told.lines)
+
+
+def _with_one_user(told: Told) -> tuple[Episode, ...]:
+    """Return the lines, without what a user said where another one spoke: an assistant, a group."""
+    if told.parent or len({line.name for line in told.lines if line.role == "user"}) > 1:
+        return tuple(line for line in told.lines if line.role != "user")
+    return told.lines

@@ -1,0 +1,106 @@
+"""The lock of a sleeper: one process or thread sleeps on a scope at a time.
+
+Promises: nobody waits for it; whoever cannot have it is told who has, and since when; the system
+lets go of it when its holder dies. It keeps no writer out: that is another lock, held for moments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.clock import moment
+from engramdown.errors import StoreError
+from engramdown.regular import open_regular
+
+__all__ = ["NAME", "Holder", "SleepLock"]
+
+NAME: Final = "sleep.lock"
+"""The name of the file, in the folder of a scope."""
+
+_NOTE_SIZE: Final = 128
+
+
+class Holder(NamedTuple):
+    """Who sleeps on a scope.
+
+    Attributes:
+        pid: The number of its process, or 0 if it is not known.
+        since: Since when, UTC, or ``""``.
+    """
+
+    pid: int
+    since: str
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"process {self.pid} since {self.since}" if self.pid else "another process"
+
+
+class SleepLock:
+    """A file in the folder of a scope that one sleeper holds at a time."""
+
+    def __init__(self, root: Path) -> None:
+        """Name the file in ``root``, which must exist when the lock is taken."""
+        self.path = root / NAME
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[Holder | None]:
+        """Try to hold the lock for the length of a ``with`` block; yield who holds it instead.
+
+        Raises:
+            StoreError: If the file cannot be opened.
+        """
+        try:
+            descriptor = open_regular(self.path, os.O_RDWR | os.O_CREAT, wanted="the lock")
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be opened: {error.strerror}") from error
+        try:
+            if not _lock(descriptor) or not self._is_here(descriptor):
+                yield self._holder()
+                return
+            _write(descriptor, {"pid": os.getpid(), "since": moment()})
+            try:
+                yield None
+            finally:
+                # Who is gone is not named as the holder between a kill and the next one.
+                _write(descriptor, {})
+        finally:
+            os.close(descriptor)
+
+    def _is_here(self, descriptor: int) -> bool:
+        """Whether the lock has its name still; one on a removed file keeps nobody out."""
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(descriptor), self.path.lstat())
+        return False
+
+    def _holder(self) -> Holder:
+        try:
+            note = json.loads(self.path.read_bytes())
+            return Holder(int(note["pid"]), str(note["since"]))
+        except (OSError, ValueError, LookupError, TypeError):
+            # It has just begun or ended, or the system keeps readers out of a locked file.
+            return Holder(0, "")
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock an open file without waiting; closing it, or a death, lets go."""
+    # Imported here: only who sleeps needs it.
+    from portalocker import AlreadyLocked, LockFlags, lock
+
+    try:
+        lock(descriptor, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
+    except AlreadyLocked:
+        return False
+    return True
+
+
+def _write(descriptor: int, note: dict[str, object]) -> None:
+    # The note is for a person: on a full disk sleep goes on without it.
+    with contextlib.suppress(OSError):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")

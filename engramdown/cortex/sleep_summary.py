@@ -1,0 +1,79 @@
+"""What a sleep did: what became of everything, what was left, why, and what it cost.
+
+Promises: what was not done is there as plainly as what was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engramdown.consolidation.spending import Spent
+from engramdown.cortex.compacting import CompactionReceipt
+from engramdown.cortex.receipts import Receipt
+from engramdown.engram import Scope
+
+__all__ = ["JobReport", "SleepSummary"]
+
+
+@dataclass(slots=True)
+class JobReport:
+    """What one job did in one scope.
+
+    Attributes:
+        scope: The scope.
+        job: Its name.
+        steps: How many sessions it went through, or 1 for a job about the whole scope.
+        receipts: What became of what it learned.
+        compacted: What became of the operations of a compaction.
+        refused: What a model answered that was not used, and why.
+        problems: Why steps gave nothing.
+        skipped: Why it did not run, or stopped before all was done; ``""`` if all was.
+        left: How many steps wait because of that.
+        waits: Whether that is as it should be: no model is set, or none was to be asked.
+    """
+
+    scope: Scope
+    job: str
+    steps: int = 0
+    receipts: list[Receipt] = field(default_factory=list)
+    compacted: list[CompactionReceipt] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    skipped: str = ""
+    left: int = 0
+    waits: bool = False
+
+
+@dataclass(slots=True)
+class SleepSummary:
+    """What a sleep did.
+
+    Attributes:
+        jobs: What each job did in each scope.
+        busy: Who sleeps on a scope already, so that nothing was done there.
+        failed: The scopes whose files could not be read or written, and why.
+        running: How many sessions run, and were left alone.
+        model: The name of the model, or ``""``.
+        spent: What asking it cost.
+        skipped: Why nothing at all was done, or ``""``.
+        stopped: Whether it was stopped before the end.
+        dry_run: Whether nothing was written.
+    """
+
+    jobs: list[JobReport] = field(default_factory=list)
+    busy: dict[Scope, str] = field(default_factory=dict)
+    failed: dict[Scope, str] = field(default_factory=dict)
+    running: int = 0
+    model: str = ""
+    spent: Spent = field(default_factory=Spent)
+    skipped: str = ""
+    stopped: bool = False
+    dry_run: bool = False
+
+    def report(self, scope: Scope, job: str) -> JobReport:
+        """Return the report of a job in a scope."""
+        found = next((it for it in self.jobs if (it.scope, it.job) == (scope, job)), None)
+        if found is None:
+            found = JobReport(scope, job)
+            self.jobs.append(found)
+        return found

@@ -1,0 +1,68 @@
+"""One sleeper at a time, and whoever comes second is told who was first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engramdown.cortex.sleep_lock import NAME, Holder, SleepLock
+from engramdown.errors import StoreError
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from engramdown.cortex.sleep_lock import SleepLock
+with SleepLock(Path(sys.argv[1])).hold() as holder:
+    print(holder, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_first_has_it_and_the_second_is_told_who(tmp_path: Path) -> None:
+    with SleepLock(tmp_path).hold() as first:
+        assert first is None
+        with SleepLock(tmp_path).hold() as second:
+            assert second is not None
+            assert second.pid == os.getpid()
+            assert second.since.endswith("Z")
+            assert str(second) == f"process {os.getpid()} since {second.since}"
+    with SleepLock(tmp_path).hold() as third:
+        assert third is None
+
+
+def test_a_holder_who_was_killed_holds_nothing(tmp_path: Path, child_env: dict[str, str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, env=child_env
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"None\n"
+        with SleepLock(tmp_path).hold() as holder:
+            assert holder is not None
+            assert holder.pid == child.pid
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    with SleepLock(tmp_path).hold() as holder:
+        assert holder is None
+
+
+def test_a_lock_whose_file_was_removed_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def removed(_: int) -> bool:
+        (tmp_path / NAME).unlink()
+        return True
+
+    monkeypatch.setattr("engramdown.cortex.sleep_lock._lock", removed)
+    with SleepLock(tmp_path).hold() as holder:
+        assert holder == Holder(0, "")
+        assert str(holder) == "another process"
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=NAME), SleepLock(tmp_path / "gone").hold():
+        pass

@@ -1,0 +1,118 @@
+"""What sleep has done is known afterwards, and what it was about to write is not lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engramdown import Engram
+from engramdown.cortex.sleep_state import NAME, WORK, Mark, SleepState, Work, digest_of
+from engramdown.episodes.episode import Episode
+from engramdown.errors import StoreError
+
+MARK = Mark("replay", "s1", "2026-03-01T10:00:00.000000Z", 7)
+ENGRAMS = (
+    Engram("Use uv", "always", "project", "high", source="user", origin="s1#4"),
+    Engram("Café closes", "lesson", "global", topic="api", via="tool", expires="2026-04-01"),
+)
+WORKING = Work(MARK, 3, "d1", ENGRAMS)
+
+
+def test_what_was_done_is_known_to_the_next(tmp_path: Path) -> None:
+    state = SleepState(tmp_path)
+    assert state.done("replay", "s1", MARK.born).seq == 0
+    assert list(tmp_path.iterdir()) == []
+    state.add(MARK)
+    state.add(Mark("compaction", digest="abc"))
+    for known in (state, SleepState(tmp_path)):
+        assert known.done("replay", "s1", MARK.born) == MARK
+        assert known.done("compaction").digest == "abc"
+        assert known.done("identity", "s1", MARK.born).seq == 0
+
+
+def test_a_session_that_has_the_id_of_another_is_another(tmp_path: Path) -> None:
+    SleepState(tmp_path).add(MARK)
+    assert SleepState(tmp_path).done("replay", "s1", "2026-04-01T10:00:00.000000Z").seq == 0
+
+
+def test_a_try_that_gave_nothing_is_counted_and_is_not_done(tmp_path: Path) -> None:
+    state = SleepState(tmp_path)
+    for _ in range(2):
+        state.add(MARK._replace(outcome="failed"))
+    known = SleepState(tmp_path)
+    assert known.done("replay", "s1", MARK.born).seq == 0
+    assert known.tries(MARK) == 2
+    assert known.tries(MARK._replace(seq=9)) == 0
+
+
+@pytest.mark.parametrize("size", [1, 20, -1])
+def test_what_a_crash_cut_spoils_no_other_line(tmp_path: Path, size: int) -> None:
+    SleepState(tmp_path).add(MARK)
+    path = tmp_path / NAME
+    line = path.read_bytes()
+    path.write_bytes(line + line[:size])
+    other = MARK._replace(session="s2")
+    SleepState(tmp_path).add(other)
+    known = SleepState(tmp_path)
+    assert known.done("replay", "s1", MARK.born) == MARK
+    assert known.done("replay", "s2", MARK.born) == other
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"[]", b"{}", b'"x"', b"\xff", b"[" * 100_000, b'{"job":1}'),
+        *(json.dumps(MARK._asdict() | {"seq": wrong}).encode() for wrong in ("7", 7.0, True)),
+    ],
+)
+def test_what_is_no_mark_is_passed_over(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / NAME).write_bytes(line + b"\n")
+    state = SleepState(tmp_path)
+    assert state.done("replay", "s1", MARK.born).seq == 0
+    state.add(MARK)
+    assert SleepState(tmp_path).done("replay", "s1", MARK.born) == MARK
+
+
+def test_what_is_in_hand_comes_back_as_it_was(tmp_path: Path) -> None:
+    state = SleepState(tmp_path)
+    assert state.work() is None
+    state.begin(WORKING._replace(digest="older"))
+    state.begin(WORKING)
+    assert SleepState(tmp_path).work() == WORKING
+    assert [path.name for path in tmp_path.iterdir()] == [WORK]
+    state.end()
+    state.end()
+    assert SleepState(tmp_path).work() is None
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"engrams":[{"text":""}]}', b'{"engrams":1}'])
+def test_what_is_no_work_is_none(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / WORK).write_bytes(data)
+    assert SleepState(tmp_path).work() is None
+
+
+def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    (tmp_path / NAME).mkdir()
+    with pytest.raises(StoreError, match=NAME):
+        SleepState(tmp_path)
+    (tmp_path / NAME).rmdir()
+    state = SleepState(tmp_path)
+    (tmp_path / NAME).mkdir()
+    with pytest.raises(StoreError, match=NAME):
+        state.add(MARK)
+    (tmp_path / WORK).mkdir()
+    with pytest.raises(StoreError, match=WORK):
+        state.begin(WORKING)
+    with pytest.raises(StoreError, match=WORK):
+        state.end()
+
+
+def test_a_digest_tells_whether_lines_say_the_same() -> None:
+    lines = [Episode(1, "t", "i", "user", "a"), Episode(2, "t", "j", "assistant", "b")]
+    digest = digest_of(lines)
+    assert digest == digest_of(iter(lines))
+    assert digest != digest_of(lines[:1])
+    assert digest != digest_of([lines[0], lines[1]._replace(text="c")])
+    assert digest != digest_of([lines[0], lines[1]._replace(role="user")])
