@@ -39,6 +39,8 @@ class ConsolidationSettings(NamedTuple):
         tokens_per_window: How many tokens may be spent in it.
         threshold: From how many entries on a file is compacted.
         learn_from_errors: Whether the end of a turn looks for what went wrong in it.
+        identity_every: After so many messages of a user what they state about themselves is kept;
+            0 is never.
     """
 
     model: str = ""
@@ -53,6 +55,7 @@ class ConsolidationSettings(NamedTuple):
     tokens_per_window: int = 1_000_000
     threshold: int = 20
     learn_from_errors: bool = True
+    identity_every: int = 5
 
 
 CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
@@ -68,13 +71,14 @@ CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
     "tokens_per_window": tokens,
     "threshold": count,
     "learn_from_errors": boolean,
+    "identity_every": count,
 }
 """Each setting of the table, with what checks it."""
 
 PERSONAL: Final = frozenset({"model", "base_url", "window_hours"})
 """What only the global scope may say: where memory is sent, and how soon limits start anew."""
 
-_FREE: Final = frozenset({"threshold"})
+_FREE: Final = frozenset({"threshold", "identity_every"})
 
 
 def joined(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,10 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
     """Return three failures of one call with one error, and no success of it between them."""
     failures: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
     for cell in cells:
-        same = failures[_call(cell)]
+        call = _call(cell)
+        if not call[1]:
+            continue  # What was called is not known.
+        same = failures[call]
         if cell.status == "ok":
             same.clear()
         elif same and _error(same[0]) != _error(cell):

@@ -27,7 +27,6 @@ __all__ = [
     "Message",
     "facts_of_model",
     "facts_without_model",
-    "is_due",
     "messages_of",
 ]
 
@@ -58,15 +57,6 @@ class _Shown(NamedTuple):
 
     number: int
     text: str
-
-
-def is_due(turns: int) -> bool:
-    """Whether so many messages of the user make a look due.
-
-    >>> [turns for turns in range(12) if is_due(turns)]
-    [5, 10]
-    """
-    return turns > 0 and turns % EVERY == 0
 
 
 def messages_of(session: str, lines: Iterable[Line]) -> list[Message]:

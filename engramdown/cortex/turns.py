@@ -51,6 +51,9 @@ class Session:
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
         self.earlier = cortex.earlier_sessions(self._recording.id, in_view)
         self._began: Pointer | None = None
+        self._said: list[tuple[str, str]] = []
+        # In a session that an assistant begins, it speaks as the user.
+        self._is_with_user = parent is None
         self.turns = 0
         cortex.listen(weakref.WeakMethod(self._heard))
         cortex.apply_ticks()
@@ -101,6 +104,7 @@ class Session:
         """
         self._refuse_mid_turn("begin a turn")
         self._began = self._recording.say("user", message, self.turns + 1)
+        self._said.append((message, str(self._began or "")))
         self._cortex.apply_ticks()
         context = self._cortex.build_memory_context(message, self)
         self.turns += 1
@@ -190,11 +194,19 @@ class Session:
         self._recording.wrote(receipts, self.turns)
 
     def _learn(self) -> None:
-        """Let what went wrong in the turn pass the gate, as far as it is seen without a model."""
+        """Let pass the gate what the turn teaches, as far as it is seen without a model."""
+        settings, is_off = self._cortex.settings.consolidation, self._cortex.mode == "off"
         lessons = self._recording.doing.lessons()
-        wanted = self._cortex.settings.consolidation.learn_from_errors
-        if lessons and wanted and self._cortex.mode != "off":
+        if lessons and settings.learn_from_errors and not is_off:
             self._cortex.propose(lessons)
+        if is_off or not self._is_with_user or not settings.identity_every:
+            self._said.clear()
+        elif len(self._said) >= settings.identity_every:
+            from engramdown.consolidation.identity import Message
+
+            messages = [Message(*each) for each in self._said]
+            self._said.clear()
+            self._cortex.maybe_update_identity(messages, use_model=False)
 
     def _refuse_mid_turn(self, what: str) -> None:
         if self._running:

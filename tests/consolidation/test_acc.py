@@ -90,6 +90,7 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "a-success-between": (same_failure, [failing("make"), failing("make"), ok("make")] * 2),
     "other-errors": (same_failure, [failing("make", f"E{word}") for word in ("a", "b", "c")]),
     "other-calls": (same_failure, [failing("make a"), failing("make b"), failing("make c")]),
+    "unknown-calls": (same_failure, [(result("x", "", error="no"),)] * 3),
     "other-tools": (same_failure, [failing("x", name=name) for name in "abc"]),
     "two-pads": (changing_name, [pad("one"), pad("two"), pad("one")]),
     "one-pad": (changing_name, [pad("one", code) for code in "abc"]),

@@ -1,4 +1,4 @@
-"""`engramdown.cortex.doing`: what goes wrong in a turn is learned as it ends."""
+"""`engramdown.cortex.doing`: what a turn teaches is learned as it ends, without a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown import Cortex, Session
+from engramdown import Cortex, Engram, Session
 from engramdown.consolidation.acc import DETECTORS, same_failure
 from engramdown.cortex.doing import Doing
 from engramdown.episodes.episode import Pointer
@@ -69,6 +69,61 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     with cortex.session() as session:
         fail(session)
     assert learned(cortex) == []
+
+
+def tell(session: Session, *messages: str) -> None:
+    """Let a user say something, turn by turn."""
+    for message in messages:
+        session.begin_turn(message)
+        session.end_turn("Fine.")
+
+
+MESSAGES = ("My name is Ada.", "Fix the build", "Thanks", "Always use uv.")
+
+
+def test_after_five_messages_what_the_user_states_about_themselves_is_kept(cortex: Cortex) -> None:
+    with cortex.session() as session:
+        tell(session, *MESSAGES)
+        assert learned(cortex) == []
+        tell(session, "I speak French")
+        assert learned(cortex) == ["Name: Ada", "I speak French"]
+        origins = [entry.origin for entry in cortex.entries()]
+        assert origins == [f"{session.id}#1", f"{session.id}#9"]
+
+
+def test_what_contradicts_a_person_waits_for_them(cortex: Cortex) -> None:
+    cortex.propose(Engram("Name: Eve", "profile", "global", "high", source="user"))
+    with cortex.session() as session:
+        tell(session, *MESSAGES, "Bye")
+    assert learned(cortex) == ["Name: Eve"]
+    assert [each.engram.text for each in cortex.pending()] == ["Name: Ada"]
+
+
+def test_an_assistant_that_speaks_as_the_user_tells_nothing_about_them(cortex: Cortex) -> None:
+    with cortex.session() as session, cortex.session(parent=session.id) as inner:
+        tell(inner, *MESSAGES, "Bye")
+    assert learned(cortex) == []
+
+
+def test_in_mode_off_nothing_is_kept_and_nothing_later(cortex: Cortex) -> None:
+    cortex.mode = "off"
+    with cortex.session() as session:
+        tell(session, *MESSAGES)
+        cortex.mode = "autopilot"
+        tell(session, "Bye")
+    assert learned(cortex) == []
+
+
+def test_how_often_is_a_setting(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for every, found in (("0", []), ("1", ["Name: Ada"])):
+        config = f"[consolidation]\nidentity_every = {every}\n"
+        (home / "config.toml").write_text(config, encoding="utf-8")
+        cortex = Cortex.open(tmp_path / "project", home)
+        with cortex.session() as session:
+            tell(session, *MESSAGES, "Bye")
+        assert learned(cortex) == found
 
 
 @pytest.mark.parametrize("output", ["x" * 1_000_000, ["x" * 1_000_000]])
