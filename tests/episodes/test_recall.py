@@ -200,9 +200,10 @@ def test_who_is_named_is_found_among_hundreds_who_say_more_of_it(
 
 def test_the_name_of_a_tool_is_nobody_in_a_chat_of_several_people(tmp_path: Path) -> None:
     scores = []
-    for root, named in ((tmp_path / "with", {"name": "look"}), (tmp_path / "without", {})):
+    for name in ("look", ""):
+        root = tmp_path / (name or "without")
         path = write(root, "lake", ["Where is the red boat?", "In the boat house"])
-        append(path, line(3, "boat boat", role="tool_result", **named))
+        append(path, line(3, "boat boat", role="tool_result", name=name))
         with closing(memory(root)) as reader:
             scores.append([(str(hit.pointer), hit.score) for hit in reader.recall("red boat")])
     assert scores[0] == scores[1]
