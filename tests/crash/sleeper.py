@@ -1,0 +1,115 @@
+"""Sleeps in a child process that is killed: ``python -m`` this, FOLDER.
+
+Promises: what its model answers is another lesson each time that it is asked about a session, so
+that an answer that was lost and asked for again, or written twice, can be told; ``ready`` is
+printed before anything is touched, and ``done`` at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from engramdown import Cortex
+
+__all__ = ["Counting", "build", "lessons", "main", "replayed"]
+
+T = TypeVar("T", bound=BaseModel)
+SESSIONS: Final = ("alder", "birch", "cedar", "dogwood", "elm")
+_SESSION: Final = re.compile(r"working on (\w+)")
+_WRITTEN: Final = re.compile(r"- (?:\[ \] )?(Answer \d+ about \w+|Use \w+ for everything)\b")
+
+
+class Counting:
+    """A model that learns something else each time, and counts in a file how often it was asked."""
+
+    name = "counting"
+
+    def __init__(self, path: Path) -> None:
+        """Count in ``path``."""
+        self._path = path
+
+    def ask(self, schema: type[T], system: str, user: str) -> T:
+        """Return an answer that names the session."""
+        del system
+        count = len(self._path.read_text(encoding="utf-8")) if self._path.exists() else 0
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(".")
+        if schema.__name__ != "Lessons":
+            name = next(name for name, it in schema.model_fields.items() if it.is_required())
+            return schema.model_validate({name: []})
+        found = _SESSION.search(user)
+        assert found
+        text = f"Answer {count} about {found[1]}"
+        return schema.model_validate({"items": [{"text": text, "cells": [1]}]})
+
+
+def opened(folder: Path) -> Cortex:
+    """Open the scopes in ``folder``."""
+    model = Counting(folder / "asked")
+    return Cortex.open(folder / "project", folder / "home", "copilot", model)
+
+
+def build(folder: Path) -> None:
+    """Make scopes with sessions that nobody slept on."""
+    (folder / "home").mkdir()
+    (folder / "home" / "config.toml").write_text('durability = "fast"\n', encoding="utf-8")
+    (folder / "project" / ".engramdown" / "memory").mkdir(parents=True)
+    cortex = opened(folder)
+    memory = cortex.episodes
+    assert memory is not None
+    for name in SESSIONS:
+        memory.start_session(name)
+        memory.log(name, "user", f"From now on use {name} for everything.")
+        for at in range(2):
+            memory.log(name, "scratchpad", f"step {at}", error=f"working on {name}")
+        memory.end(name)
+    memory.close()
+
+
+def lessons(folder: Path) -> Counter[str]:
+    """Return what stands in memory and what waits, and how often; answers without their number."""
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in sorted(folder.rglob("memory/**/*.md"))
+    )
+    return Counter(re.sub(r" \d+ ", " ", found[1]) for found in _WRITTEN.finditer(text))
+
+
+def replayed(root: Path) -> dict[str, str]:
+    """Return the memory files that the journal of a scope tells of, step by step."""
+    texts: dict[str, str] = {}
+    for step in _steps(root / "history.jsonl"):
+        for change in step["files"]:
+            text, at, old = texts.get(change["file"], ""), change["at"], change["old"]
+            assert text[at : at + len(old)] == old, (step["step"], change["file"])
+            texts[change["file"]] = text[:at] + change["new"] + text[at + len(old) :]
+    return {name: text for name, text in texts.items() if text}
+
+
+def _steps(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if line:
+                yield json.loads(line)
+
+
+def main() -> None:
+    """Sleep on the scopes in the folder that the command line names."""
+    cortex = opened(Path(sys.argv[1]))
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    summary = cortex.sleep()
+    assert not summary.failed, summary.failed
+    sys.stdout.write("busy\n" if summary.busy else "done\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
