@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
+from engramdown.episodes import forking  # noqa: F401 - so that a child process can record
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.lock import FolderLock
