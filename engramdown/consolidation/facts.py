@@ -123,20 +123,6 @@ def _keyed(words: str, at: int) -> Said | None:
     return Said("profile", "high", found.start("value"), found.end("value"), label)
 
 
-_KIN: Final = (
-    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|daughter|son"
-    r"|kid|child|baby|mother|mom|mum|father|dad|sister|brother|dog|cat|pet|horse|parrot"
-    r"|grandmother|grandfather|niece|nephew|boss|manager|assistant|therapist|doctor|dentist"
-    r"|cofounder|co-founder)"
-)
-_NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
-_FAMILY: Final = (
-    rf"my (?:\w+ )?{_KIN}(?:'s name is| is called| is named) (?!not\b)\w"
-    rf"|my (?:\w+ )?{_KIN} (?:[a-z]+ )?(?:is|are|turned) (?:now )?{_NUMBER}"
-    rf"|my {_KIN} [a-z]+ is an? \w"
-    r"|(?:our|my) (?:wedding )?anniversary is \S"
-)
-
 # ---- I am … ----
 
 _STATES: Final = (
@@ -147,7 +133,23 @@ _STATES: Final = (
     r"|epileptic|pregnant|retired|self[- ]employed|unemployed|married|divorced|single|muslim"
     r"|jewish|christian|hindu|buddhist|kosher|halal"
     r"|(?:short|near|far)[- ]?sighted|bilingual|\d{2} years old|from [a-z]+"
-    r"|originally from [a-z]+|new to [a-z+#]+|on an? [\w-]+ diet)"
+    r"|originally from [a-z]+|new to [a-z+#]+|on an? [\w-]+ diet|\d{2}(?=\Z|,)"
+    r"|learning [a-z]+(?=\Z|,))"
+)
+_KIN: Final = (
+    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|daughter|son"
+    r"|kid|child|baby|mother|mom|mum|father|dad|sister|brother|dog|cat|pet|horse|parrot"
+    r"|grandmother|grandfather|niece|nephew|boss|manager|assistant|therapist|doctor|dentist"
+    r"|cofounder|co-founder)"
+)
+_NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+_FAMILY: Final = (
+    rf"my (?:\w+ )?{_KIN}(?:'s name is| is called| is named) (?!not\b)\w"
+    rf"|my (?:\w+ )?(?:{_KIN}|kids|children|sons|daughters|dogs|cats) (?:[a-z]+ )?(?:is|are"
+    rf"|turned) (?:now )?{_NUMBER}"
+    rf"|my {_KIN} [a-z]+ is an? \w"
+    r"|(?:my|our) (?:company|startup|band|school|boat|farm|shop|restaurant) is (?:called|named) \w"
+    r"|(?:our|my) (?:wedding )?anniversary is \S"
 )
 _JOB: Final = (
     r"(?:\w*(?:developer|engineer|designer|teacher|manager|writer|researcher|programmer|lawyer"
@@ -188,7 +190,8 @@ _DOES: Final = (
     r"(?! (?:it|this|that|the|my|me|you|once|all|now|first)\b)"
     r"|(?:don't |do not |only |mostly |usually )*(?:speak|eat|drink|wear|smoke|type on|drive)\b"
     r"(?! (?:it|this|that|the|to|up|down|out|for|with)\b)"
-    r"|live (?:just |right )?(?:outside|near|close to|next to) \w|own an? (?!idea)\w|(?:run"
+    r"|live (?:just |right )?(?:outside|near|close to|next to) \w|report to (?!the|an?\b)\w+\Z"
+    r"|code in \w+|own an? (?!idea)\w|(?:run"
     r"|manage|lead|have) an? (?:small |little |tiny )?(?:bakery|shop"
     r"|business"
     r"|company|restaurant|studio|agency|clinic|farm|store|startup|caf[eé]|salon|school|blog"
@@ -209,6 +212,10 @@ _HAS: Final = (
     r"|\w+ (?:kids|children|cats|dogs|sons|daughters|brothers|sisters)"
     r"|an? (?:[\w-]+ )?(?:allergy|intolerance|dog|cat|son|daughter|baby|toddler|disability))\b"
 )
+_USES: Final = (
+    r"i (?:don't |do not )?use (?!(?:it|this|that|the|a|an|my|your|one|them)\b)[\w.+#/-]+"
+    r"(?: (?:and|or) [\w.+#/-]+| [\w.+#/-]*[0-9.+#]+[\w.+#/-]*)?(?=\Z|,)"
+)
 _HABIT: Final = (
     r"i (?:never|always) (?:use|fly|take|write|work|test|squash|rebase|commit|review|code|cook"
     r"|travel|pay|sign|buy|book|sleep|run|speak|eat|drink|wear|smoke|drive)\b"
@@ -226,6 +233,7 @@ FACTS: Final[tuple[Form, ...]] = (
     reading("profile", "high", _DOES),
     reading("profile", "high", _HAS),
     reading("profile", "medium", _HABIT),
+    reading("profile", "medium", _USES),
     reading("profile", "high", rf"{_AM} {_PEOPLE}{_END}"),
     reading("profile", "high", _HERE, CAPITAL, lasting=True),
     reading("profile", "high", _AT_THE_DOOR, CAPITAL, lasting=True),

@@ -78,8 +78,13 @@ SCREEN: Final = (
 """What a program shows that somebody wants to have built: an order about it is a specification."""
 
 
-# Up to where a clause goes of which only a piece is kept.
-_CLAUSE: Final = r"[^,;:(]*"
+# Up to where a clause goes of which only a piece is kept, or all but a question behind it.
+_PIECE: Final = r"[^,;:(]*"
+_CLAUSE: Final = (
+    r".*?(?=,? (?:(?:and|but|so) )?(?:can|could|would|will|what|how|do|is|are|should) (?:you|i"
+    r"|we|the|it)"
+    r"\b|, which\b|\Z)"
+)
 
 
 def reading(
@@ -96,8 +101,8 @@ def reading(
         if found is None:
             return None
         kept = "kept" if "kept" in found.re.groupindex else 0
-        clause = pattern(_CLAUSE).match(words, at) if label else None
-        if not lasting and is_passing(clause[0] if clause else words[at:]):
+        clause = pattern(_PIECE if label else _CLAUSE).match(words, at)
+        if not lasting and clause is not None and is_passing(clause[0]):
             return None
         end = found.end(kept) if label else len(words)
         return Said(kind, confidence, found.start(kept), end, label)

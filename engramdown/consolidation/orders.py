@@ -130,6 +130,22 @@ def _stop(words: str, at: int) -> Said | None:
     return Said("never", "medium" if stops else "high", at, len(words))
 
 
+_IN_REPLIES: Final = (
+    rf"(?:please )?{DONT} [^\n]+ (?:in|at the (?:end|start) of) (?:your|any|all|every|each"
+    rf"|my)(?: of your)?"
+    r" (?:replies|reply|answers?|responses?|messages?|e?-?mails?|commit messages|comments|code)\b"
+    rf"|(?:please )?{DONT} [^\n]+ (?:every|each) (?:single )?time\Z"
+)
+
+
+def _in_replies(words: str, at: int) -> Said | None:
+    """Read "don't … in your replies", "don't … every time"."""
+    found = pattern(_IN_REPLIES).match(words, at)
+    if found is None or is_passing(words[at:]):
+        return None
+    return Said("never", "medium", at, len(words))
+
+
 def _no_circumstances(words: str, at: int) -> Said | None:
     """Read "under no circumstances …"."""
     found = pattern(_NEVER_EVER).match(words, at)
@@ -163,6 +179,7 @@ ORDERS: Final[tuple[Form, ...]] = (
     _never,
     _wanted,
     _not_again,
+    _in_replies,
     _no_circumstances,
     _stop,
     _everything,

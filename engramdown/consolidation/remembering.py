@@ -24,7 +24,8 @@ _REMEMBER: Final = (
     r"|(?:add|save|commit|store|put|write|note) (?:this |it )?(?:down )?(?:to|in"
     r"|into) (?:your |the )?(?:long-term )?(?:memory|notes)(?:[:,]| that\b)|save this[:,]"
     r"|(?:a )?note (?:for later|for the future|to self|for next time)[:,]"
-    r"|for (?:future|later) reference[:,]?|fyi,? for (?:the future|later|next time)[:,]?"
+    r"|for (?:future|later) reference[:,]?|you should know(?: that\b|[:,])"
+    r"|fyi,? for (?:the future|later|next time)[:,]?"
     r"|for the record[:,]|remember this[:,]))"
     r"(?P<next>(?: next time| for next time| later)?[:,]?(?: that)?) (?P<rest>)"
 )

@@ -106,6 +106,7 @@ _REPLIES: Final = (
 _KEEP: Final = (
     rf"(?:keep|make) (?:all |your |the |my |all your )?{_REPLIES} (?!as\b|open\b|for\b)\w"
 )
+_PREFER: Final = r"prefer (?!(?:the|this|that|it|these|those|a|an|my|not|to)\b)[^\W\d]"
 _AVOID: Final = r"avoid (?!(?:the|this|that|it|these|those|him|her|them|a|an|my)\b)[^\W\d]"
 
 
@@ -124,6 +125,8 @@ def _standing_behind(words: str, at: int) -> Said | None:
         return Said(kind, "medium", start, len(words))
     if pattern(_AVOID).match(rest) and not words[:start].endswith("and "):
         return Said("never", "medium", start, len(words))
+    if pattern(_PREFER).match(rest) and not words[:start].endswith("and "):
+        return Said("always", "medium", start, len(words))
     each = ordered and (pattern(_EACH).match(rest) or pattern(_KEEP).match(rest))
     return Said("always", "medium", start, len(words)) if each else None
 
@@ -240,6 +243,7 @@ _INSTEAD: Final = (
     r"(?:you should |you must |please )?(?:use|go with|switch to|write|take|prefer|do) "
     rf"{_THING}(?:,? (?:instead|rather)(?: of| than)?\b|, (?:and )?not )"
     rf"|{_THING} instead of {_THING}(?: please| pls)?\Z"
+    rf"|instead of {_THING},? (?:please )?use {_THING}\Z"
 )
 _STICK: Final = (
     r"(?:let's |please |we )?(?:stick (?:with|to)|standardi[sz]e on) (?!(?:it|that|this|the)\b)\S"

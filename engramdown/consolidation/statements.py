@@ -196,7 +196,7 @@ _UNFINISHED: Final = r"[^\n]* (?:to|the|a|an|of|with)(?:,? (?:and|but|so|or))?\Z
 # "…, ok?" asks nothing.
 _TAG: Final = r"[^\n]*, (?:ok|okay|k|please|pls|deal|alright|got it|thanks)\Z"
 _REQUEST: Final = (
-    rf"(?:{_OPENERS})*?(?:can|could|would|will) (?:you|u)\b"
+    rf"(?:{_OPENERS})*?(?:can|(?P<polite>could|would|will)) (?:you|u)\b"
     r"(?P<please>[^\n]*\b(?:please|pls|from now on|in future|stop|remember|call me)\b)?"
 )
 # Where the question begins behind a fact.
@@ -207,7 +207,8 @@ _ASKS: Final = (
 # Where a wish begins behind a fact.
 _WANTS: Final = (
     r",? (?:and|but|so) (?:i (?:need|want|wonder|have a|am looking|was)|i'm (?:looking|trying)"
-    r"|i'd like|can you|could you|please|let's|help me)\b"
+    r"|i'd like|can you|could you|please|let's|help me)\b|, which is why\b"
+    r"|, (?:can|could|would|will|what|how|do|does|is|are|should) (?:you|i|we|the|it|there)\b"
 )
 _FILLERS: Final = (
     r"(?:[,.]? (?:please|pls|plz|thanks|thank you|thx|ok|okay|btw|by the way|lol"
@@ -245,8 +246,14 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
         return None
     everywhere = pattern(_EVERYWHERE).search(clause.words) is not None
     scope: Scope = "global" if said.kind == "profile" or everywhere else "project"
-    whole = f"{said.label.strip()} {text}" if said.label else text[0].upper() + text[1:]
+    whole = f"{said.label.strip()} {text}" if said.label else _capitalised(text)
     return Statement(said.kind, whole, said.confidence, scope)
+
+
+def _capitalised(text: str) -> str:
+    """Return ``text`` with a capital letter in front, where that changes nothing else."""
+    first = text[0].upper()
+    return first + text[1:] if first.lower() == text[0] else text
 
 
 def _polite(words: str) -> int:
@@ -301,6 +308,6 @@ def _before(what: str, words: str, said: Said) -> Said:
 def _is_request(words: str, said: Said) -> bool:
     """Whether a question asks the assistant to do something, or asks about something else."""
     asks = pattern(_REQUEST).match(words)
-    if asks is not None and (asks["please"] or said.kind == "lesson"):
+    if asks is not None and (asks["please"] or asks["polite"] or said.kind == "lesson"):
         return True
     return said.kind == "profile" and bool(words[said.end :].strip())

@@ -41,14 +41,15 @@ _FORMS: Final = (
         "always",
         "high",
         "",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})\w{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab (?:jetzt"
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab (?:jetzt"
         rf"|sofort) )?(?:immer|stets)\b)",
     ),
     _Words(
         "never",
         "high",
         "",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})\w{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals|nie wieder"
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals"
+        rf"|nie wieder"
         rf"|nie mehr)\b)",
     ),
     _Words("always", "high", "", r"(?P<kept>immer [^\n]{3,}[^\W_]en\Z)"),
@@ -71,7 +72,7 @@ _FORMS: Final = (
         "always",
         "high",
         "",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})\w{{2,20}}(?<!t) (?:bitte )?(?:ab (?:jetzt|sofort)"
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:ab (?:jetzt|sofort)"
         rf"|in zukunft|künftig)\b)",
     ),
     _Words(
@@ -79,7 +80,8 @@ _FORMS: Final = (
         "high",
         "",
         rf"(?:bitte )?(?P<kept>(?:keine?n?"
-        rf"|(?!{_ICH})\w{{2,20}}(?<!t)(?: [\w-]+){{0,6}}? (?:nicht|keine?n?)) [^\n]*\bmehr\Z)",
+        rf"|(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?: [\w-]+){{0,6}}? (?:nicht"
+        rf"|keine?n?)) [^\n]*\bmehr\Z)",
     ),
     _Words(
         "lesson",
@@ -115,13 +117,13 @@ _FORMS: Final = (
         "always",
         "high",
         "",
-        rf"(?:s'il te plaît,? )?(?P<kept>(?!{_JE})\w{{2,20}}(?:e|s|z) toujours\b(?! pas))",
+        rf"(?:s'il te plaît,? )?(?P<kept>(?!{_JE})[^\W\d_]{{2,20}}(?:e|s|z) toujours\b(?! pas))",
     ),
     _Words(
         "never",
         "high",
         "",
-        r"(?P<kept>(?:ne |n')(?!suis|ai|est|sais|peux)\w{2,20} (?:plus )?jamais\b)",
+        r"(?P<kept>(?:ne |n')(?!suis|ai|est|sais|peux)[^\W\d_]{2,20} (?:plus )?jamais\b)",
     ),
     _Words(
         "always",
@@ -177,7 +179,7 @@ _FORMS: Final = (
         "high",
         "",
         r"(?:por favor,? )?(?P<kept>(?!yo|tú|él|ella|esto|eso|el|la|casi|no|ya"
-        r"|como)\w{2,20}(?:a|e) siempre\b)",
+        r"|como)[^\W\d_]{2,20}(?:a|e) siempre\b)",
     ),
     _Words(
         "never",

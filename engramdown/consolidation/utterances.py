@@ -124,33 +124,31 @@ def _any_case(pattern: str) -> re.Pattern[str]:
 # ---- tags and comments ----
 
 _TAG: Final = r"<!--|<(/?)([A-Za-z][\w-]{0,40})(?:\s[^<>]{0,200})?>"
+_COMMENT: Final = "-->"
 
 
 def _without_tags(text: str) -> str:
     """Return ``text`` with comments and whatever stands between two tags made blank."""
     if "<" not in text:
         return text
-    closing: dict[str, list[int]] = {}
     found = list(_pattern(_TAG).finditer(text))
+    closing = {_COMMENT: [end.end() for end in _pattern(_COMMENT).finditer(text)]}
     for tag in found:
         if tag[1]:
             closing.setdefault(tag[2], []).append(tag.end())
     parts, done = [], 0
     for tag in found:
         if tag.start() >= done:
-            end = _end_of(text, tag, closing)
-            blank = _pattern(r"[^\n]").sub(" ", text[tag.start() : end])
+            end = _end_of(tag, closing)
+            blank = _pattern(r"[^\n]").sub(BLANK, text[tag.start() : end])
             parts += [text[done : tag.start()], blank]
             done = end
     return "".join(parts) + text[done:]
 
 
-def _end_of(text: str, tag: re.Match[str], closing: dict[str, list[int]]) -> int:
+def _end_of(tag: re.Match[str], closing: dict[str, list[int]]) -> int:
     """Return where what begins with ``tag`` ends: at its partner, or with the tag itself."""
-    if tag[2] is None:
-        end = text.find("-->", tag.end())
-        return end + 3 if end >= 0 else len(text)
-    ends = closing.get(tag[2], [])
+    ends = closing.get(tag[2] or _COMMENT, [])
     at = bisect_left(ends, tag.end())
     return tag.end() if tag[1] or at == len(ends) else ends[at]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.extraction import MOST, extract
@@ -134,6 +134,8 @@ class TestLaws:
         for engram in extract(text):
             assert len(engram.text) <= LONGEST + 20
 
+    @example("verwende<b>immer")
+    @example("remember that ß 0")
     @given(any_talk)
     def test_a_memory_is_a_piece_of_what_was_said_behind_a_word_of_ours(self, text: str) -> None:
         said = " ".join(text.encode(errors="ignore").decode().split())
@@ -150,6 +152,7 @@ class TestLaws:
         inside = text.replace("```", "").replace("~~~", "")
         assert extract(f"{fence}\n{inside}\n{fence}") == []
 
+    @example("! PREFER B<!--")
     @given(any_talk)
     def test_nothing_comes_out_of_a_quotation(self, text: str) -> None:
         inside = "".join(char for char in text if char not in '"\n“”')[:300]

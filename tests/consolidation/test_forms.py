@@ -52,6 +52,11 @@ class TestReading:
         assert named("i'm ada, hi today", 0) is not None
         assert named("i'm ada today", 0) is None
 
+    def test_a_question_behind_it_does_not_make_it_pass(self) -> None:
+        form = reading("profile", "medium", "i prefer")
+        assert form("i prefer tea, can you get some today", 0) is not None
+        assert form("i prefer tea today", 0) is None
+
     def test_the_first_form_that_fits_is_taken(self) -> None:
         forms = (reading("always", "low", "no"), reading("never", "low", "use"))
         assert first_said(forms, "use it", 0) == Said("never", "low", 0, 6)

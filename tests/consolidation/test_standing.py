@@ -26,6 +26,8 @@ from tests.consolidation.said import said
         ("sign every mail with jo", "always|medium||sign every mail with jo"),
         ("run the linter before every commit", "always|medium||run the linter before every commit"),
         ("use tabs in this project", "always|medium||use tabs in this project"),
+        ("prefer small functions", "always|medium||prefer small functions"),
+        ("instead of npm use pnpm", "always|low||instead of npm use pnpm"),
         ("please avoid jargon", "never|medium||avoid jargon"),
         ("keep answers short and dry", "always|medium||keep answers short and dry"),
         ("in future chats write tests", "always|high||write tests"),

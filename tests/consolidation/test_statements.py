@@ -49,6 +49,8 @@ def _said(text: str) -> list[str]:
         pytest.param(
             "I'm a nurse, and I need a visa.", ["profile: I'm a nurse"], id="fact-before-a-wish"
         ),
+        pytest.param("Could you always use uv?", ["always: Always use uv"], id="polite"),
+        pytest.param("Remember: ß is a letter.", ["lesson: ß is a letter"], id="no-capital"),
         pytest.param("Can you please always use uv?", ["always: Always use uv"], id="request"),
         pytest.param("ok so, and please never use pip", ["never: Never use pip"], id="openers"),
         pytest.param("Never push again, please.", ["never: Never push"], id="fillers"),
