@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engramdown.consolidation.cells import Cell, Status, cells_of
 from engramdown.consolidation.replay import (
@@ -17,6 +19,7 @@ from engramdown.consolidation.replay import (
 from engramdown.errors import ModelError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
+from tests.strategies import any_text
 
 MENDED = talk(
     said("user", "Run the tests"),
@@ -80,6 +83,25 @@ def test_what_was_run_is_data_and_holds_no_secret() -> None:
     assert key not in user
     assert user.count("</cells>") == 1
     assert user.count("\n") == 2
+
+
+_cells = st.builds(
+    Cell,
+    st.just("s#1"),
+    st.sampled_from(["tool", "scratchpad"]),
+    *[any_text] * 5,
+    st.sampled_from(["ok", "error"]),
+    corrected=any_text,
+)
+
+
+@given(st.lists(_cells, min_size=1, max_size=3))
+def test_no_text_of_a_session_adds_a_line_or_closes_what_it_stands_in(found: list[Cell]) -> None:
+    model = Answering(items=[])
+    replay_and_extract(found, model)
+    user = model.asked[0][1]
+    assert user.count("\n") == len(found) + 1
+    assert user.count("</cells>") == 1
 
 
 def test_of_many_cells_those_are_shown_that_went_wrong_with_the_next_one_and_the_newest() -> None:
