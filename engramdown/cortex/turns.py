@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import Said
@@ -51,7 +52,7 @@ class Session:
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
         self.earlier = cortex.earlier_sessions(self._recording.id, in_view)
         self._began: Pointer | None = None
-        self._said: list[tuple[str, str]] = []
+        self._facts = FactsBeside()
         # In a session that an assistant begins, it speaks as the user.
         self._is_with_user = parent is None
         self.turns = 0
@@ -104,7 +105,7 @@ class Session:
         """
         self._refuse_mid_turn("begin a turn")
         self._began = self._recording.say("user", message, self.turns + 1)
-        self._said.append((message, str(self._began or "")))
+        self._facts.add(message, str(self._began or ""))
         self._cortex.apply_ticks()
         context = self._cortex.build_memory_context(message, self)
         self.turns += 1
@@ -168,6 +169,7 @@ class Session:
 
     def end(self, reason: str = "finished") -> None:
         """End the transcript; a session that is used as a context manager does so itself."""
+        self._keep_facts(wait=True)
         self._recording.end(reason)
 
     def confirmations(self) -> list[Proposal]:
@@ -199,14 +201,17 @@ class Session:
         lessons = self._recording.doing.lessons()
         if lessons and settings.learn_from_errors and not is_off:
             self._cortex.propose(lessons)
+        self._keep_facts()
         if is_off or not self._is_with_user or not settings.identity_every:
-            self._said.clear()
-        elif len(self._said) >= settings.identity_every:
-            from engramdown.consolidation.identity import Message
+            self._facts.pass_over()
+        else:
+            self._facts.look(settings.identity_every)
 
-            messages = [Message(*each) for each in self._said]
-            self._said.clear()
-            self._cortex.maybe_update_identity(messages, use_model=False)
+    def _keep_facts(self, *, wait: bool = False) -> None:
+        """Let the facts about the user pass the gate that were found beside the conversation."""
+        facts = self._facts.found(wait=wait)
+        if facts:
+            self._cortex.propose(facts)
 
     def _refuse_mid_turn(self, what: str) -> None:
         if self._running:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -86,9 +87,32 @@ def test_after_five_messages_what_the_user_states_about_themselves_is_kept(corte
         tell(session, *MESSAGES)
         assert learned(cortex) == []
         tell(session, "I speak French")
+    assert learned(cortex) == ["Name: Ada", "I speak French"]
+    origins = [entry.origin for entry in cortex.entries()]
+    assert origins == [f"{session.id}#1", f"{session.id}#9"]
+
+
+def test_facts_are_kept_at_the_end_of_a_later_turn(cortex: Cortex) -> None:
+    with cortex.session() as session:
+        tell(session, *MESSAGES, "I speak French")
+        beside = session._facts._thread
+        assert beside is not None
+        beside.join()
+        tell(session, "Bye")
         assert learned(cortex) == ["Name: Ada", "I speak French"]
-        origins = [entry.origin for entry in cortex.entries()]
-        assert origins == [f"{session.id}#1", f"{session.id}#9"]
+
+
+def test_a_turn_does_not_wait_for_a_look_that_goes_on(cortex: Cortex) -> None:
+    held = threading.Event()
+    with cortex.session() as session:
+        session._facts._thread = threading.Thread(target=held.wait)
+        session._facts._thread.start()
+        tell(session, *MESSAGES, "I speak French")
+        assert session._facts._thread.is_alive()
+        held.set()
+        session._facts._thread.join()
+        tell(session, "Bye")
+    assert learned(cortex) == ["Name: Ada", "I speak French"]
 
 
 def test_what_contradicts_a_person_waits_for_them(cortex: Cortex) -> None:
