@@ -8,12 +8,23 @@ from __future__ import annotations
 import time
 from datetime import UTC, date, datetime
 
-__all__ = ["moment", "nanoseconds", "today"]
+__all__ = ["local", "moment", "nanoseconds", "today"]
 
 
 def today() -> date:
     """Return the date where the user is."""
-    return datetime.now().astimezone().date()
+    return local(datetime.now(UTC)).date()
+
+
+def local(moment: datetime) -> datetime:
+    """Return ``moment`` as the person's clock shows it; one without a zone is the person's already.
+
+    A ``TZ`` of a day or more, which is a slip, counts as UTC, like one that is no zone at all.
+    """
+    try:
+        return moment.astimezone()
+    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def moment() -> str:

@@ -158,12 +158,13 @@ class LockTimeoutError(StoreError):
         holder: What is known about who holds it; may be empty.
     """
 
-    def __init__(self, path: str, seconds: float, holder: str = "") -> None:
-        """Name the lock, the time-out in ``seconds`` and the ``holder``."""
+    def __init__(self, path: str, seconds: float, holder: str = "", setting: str = "") -> None:
+        """Name the lock, the time-out in ``seconds``, the ``holder``, and what sets the time."""
         who = f" held by {holder}" if holder else " held by another process"
+        longer = f", or raise {setting} in config.toml" if setting else ""
         super().__init__(
             f"{path}:{who} for more than {seconds:g} s; nothing was written. "
-            "Try again when it has finished, or raise lock_timeout in config.toml."
+            f"Try again when it has finished{longer}."
         )
         self.path = path
         self.seconds = seconds

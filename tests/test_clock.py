@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from freezegun import freeze_time
 
-from engramdown.clock import moment, today
+from engramdown.clock import local, moment, today
 
 
 @pytest.fixture
@@ -20,6 +21,32 @@ def honolulu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(params=["<+99>-99", "XYZ25", "<+24>-24"])
+def slip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Say that the person lives more than a day from Greenwich."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield request.param
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_zone_that_cannot_be_is_utc(slip: str) -> None:
+    with pytest.raises(ValueError, match="offset"):
+        datetime.now(UTC).astimezone()
+    noon = datetime(2026, 2, 27, 12, tzinfo=UTC)
+    assert local(noon).isoformat() == local(noon.replace(tzinfo=None)).isoformat(), slip
+    assert local(noon) == noon
+    assert today().isoformat() == moment()[:10]
+
+
+@pytest.mark.usefixtures("honolulu")
+def test_the_clock_of_the_person_is_the_one_of_the_place() -> None:
+    noon = datetime(2026, 2, 27, 12, tzinfo=UTC)
+    assert local(noon).isoformat() == "2026-02-27T02:00:00-10:00"
+    assert local(datetime(2026, 2, 27, 2)).isoformat() == "2026-02-27T02:00:00-10:00"  # noqa: DTZ001 - the point
 
 
 @freeze_time("2026-02-27 13:14:15.016")

@@ -11,6 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from engramdown.clock import local
+
 if TYPE_CHECKING:
     from engramdown.episodes.episode import Episode, Pointer
     from engramdown.episodes.sessions import SessionInfo
@@ -186,7 +188,7 @@ def no_moment(text: str) -> str:
 
 def clock(ts: str) -> str:
     """Return a moment as the person's clock shows it, to the minute."""
-    return datetime.fromisoformat(ts).astimezone().strftime("%Y-%m-%d %H:%M")
+    return local(datetime.fromisoformat(ts)).strftime("%Y-%m-%d %H:%M")
 
 
 def lasted(first: str, last: str) -> str:
@@ -299,7 +301,7 @@ def line_facts(pointer: Pointer, episode: Episode) -> list[tuple[str, str]]:
     """Return what is known of one line, name and value."""
     return [
         ("line", str(pointer)),
-        ("when", episode.at.astimezone().isoformat(" ", "seconds")),
+        ("when", local(episode.at).isoformat(" ", "seconds")),
         ("from", speaker(episode)),
         ("call", episode.call),
         ("took", "" if episode.ms is None else took(episode.ms)),

@@ -31,6 +31,7 @@ class Moment(click.ParamType[str]):
     ) -> str:
         """Return the moment in UTC."""
         from engramdown.cli import log_messages as said
+        from engramdown.clock import local
         from engramdown.episodes.episode import stamp
 
         text = str(value)
@@ -39,7 +40,7 @@ class Moment(click.ParamType[str]):
                 moment = datetime.strptime(text, form)  # noqa: DTZ007 - of the person's clock
                 last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
                 # Not before: a day on which the clock is changed has 23 or 25 hours.
-                return stamp((moment + last).astimezone())
+                return stamp(local(moment + last))
             except (ValueError, OverflowError):
                 continue
         return self.fail(said.no_moment(text), param, ctx)

@@ -11,6 +11,7 @@ from typing import Final
 
 from engramdown.cli import journal_messages
 from engramdown.cli.layout import Line, line
+from engramdown.clock import local
 from engramdown.hippocampus.steps import Change, Step
 
 __all__ = ["change_lines", "reversed_changes", "step_lines", "when"]
@@ -63,4 +64,4 @@ def when(at: str) -> str:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return at
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+    return local(moment).strftime("%Y-%m-%d %H:%M")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.cli import log_messages as said
 from engramdown.cli.layout import Line, line, table
+from engramdown.clock import local
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.pairing import paired
 
@@ -38,7 +39,7 @@ class Talk:
 
     def lines(self, episode: Episode, *, answer: bool = False) -> Iterator[Line]:
         """Yield the lines of an episode; those of an ``answer`` stand below its call."""
-        now = episode.at.astimezone()
+        now = local(episode.at)
         if not answer:
             yield from self._silence(now)
         self._before = now if self._before is None else max(now, self._before)

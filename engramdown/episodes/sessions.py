@@ -36,7 +36,8 @@ class SessionInfo:
         id: Its id.
         title: What it was called when it began, or ``""``.
         started: When it began, as in a line.
-        last: When something was last said in it.
+        last: When something was last said in it: the time of its last line, also if one before it
+            is later. The clock ran ahead then, and was put right.
         ended: When it ended, or ``""`` if it is open.
         reason: Why it ended: ``finished``, ``reset``, ``idle_timeout``, ``crash_recovery`` ….
         parent: The session that it was begun from, or ``""``.

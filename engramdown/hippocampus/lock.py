@@ -15,10 +15,11 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from engramdown.clock import local
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.hippocampus.disk import FILE_MODE
 from engramdown.regular import open_regular
@@ -56,7 +57,7 @@ class Held:
             self._write(None)
 
     def _write(self, pid: int | None) -> None:
-        since = datetime.now().astimezone().isoformat(timespec="seconds")
+        since = local(datetime.now(UTC)).isoformat(timespec="seconds")
         note = {"finished": self.finished, "pid": pid, "since": since}
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         os.write(self._descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")
@@ -102,7 +103,7 @@ class ScopeLock:
                 return waiter
             waiter.release()
             if not taken:
-                raise LockTimeoutError(str(self.path), self.timeout, self._holder())
+                raise LockTimeoutError(str(self.path), self.timeout, self._holder(), "lock_timeout")
 
     def _open(self) -> int:
         return open_regular(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE, "the lock")

@@ -250,7 +250,7 @@ class TestWhatIsFound:
         say(opened(path), "b")
         holder = FolderLock(lock, EpisodeDisk(), 5)
         say(log, "c")
-        with holder.hold(), pytest.raises(LockTimeoutError):
+        with holder.hold(), pytest.raises(LockTimeoutError, match=r"it has finished\.$"):
             log.append([line("d")], start, 0.01)
         assert texts(path) == ["a", "b", "c"]
 

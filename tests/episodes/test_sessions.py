@@ -180,6 +180,19 @@ class TestOrphans:
         assert (info.ended, info.reason) == ("2026-02-27T10:01:00.000000Z", "crash_recovery")
         assert [each.text for each in memory.session("friday").episodes] == ["", "a", "b", ""]
 
+    @pytest.mark.parametrize("wrong", [timedelta(days=30_000), timedelta(days=-300)])
+    def test_its_last_line_is_the_last_also_if_the_clock_was_wrong_before(
+        self, memory: EpisodicMemory, wrong: timedelta
+    ) -> None:
+        memory.start_session("s", at=FRIDAY)
+        memory.log("s", "user", "a", at=FRIDAY + wrong)
+        memory.log("s", "user", "b", at=FRIDAY)
+        memory.recorder.release("s")
+        with freeze_time(FRIDAY + timedelta(hours=2)):
+            assert memory.close_orphans().ids == ("s",)
+        (info,) = memory.sessions()
+        assert info.ended == info.last == "2026-02-27T10:00:00.000000Z"
+
     def test_a_second_run_changes_nothing(self, memory: EpisodicMemory) -> None:
         spoke(memory, "friday", FRIDAY)
         memory.close_orphans()
