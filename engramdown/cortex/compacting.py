@@ -191,9 +191,11 @@ class Compaction:
         rest = [each for each in prepared.apply if each not in mine]
         asked = [*(Ruling(each, "propose", _YOURS) for each in rest), *prepared.propose]
         hold = _HOLD if mode == "autopilot" or approved else ""
+        # What is asked is written first, so that the last step, which undo takes back, is the plan.
+        queued = list(_queued(prepared, asked, hold, dry_run=dry_run))
         return [
             *_applied(prepared, mine, dry_run=dry_run),
-            *_queued(prepared, asked, hold, dry_run=dry_run),
+            *queued,
             *(
                 CompactionReceipt(scope, "refused", each.why, each.operation)
                 for each in prepared.refused

@@ -20,6 +20,10 @@ from tests.consolidation.scripted import Scripted
 
 MONDAYS: Final = ("Builds are slow on Mondays", "On Mondays builds are slow because of backups")
 TEXT: Final = "Builds are slow on Mondays because of backups"
+_DRAWERS: Final = (
+    *("alder", "birch", "cedar", "daisy", "elm", "fern", "ginkgo", "hazel", "iris", "juniper"),
+    *("kelp", "lotus", "maple", "nettle", "oak", "pine", "quince", "rose", "spruce"),
+)
 _MOST: Final = [f"aaaaaa{at:02}" for at in range(1, 15)]
 OLD: Final = "- The office is closed <!-- id:eeeeeeee source:llm expires:2020-01-01 -->\n"
 
@@ -29,12 +33,12 @@ def lessons(memory: Path, run: Runner) -> Path:
     """Stand in a project with 23 lessons, and return their file."""
     lines = [
         *(
-            f"- Shelf {chr(97 + at)} holds tools <!-- id:aaaaaa{at:02} source:llm -->\n"
-            for at in range(19)
+            f"- Drawer {name} holds tools <!-- id:aaaaaa{at:02} source:llm -->\n"
+            for at, name in enumerate(_DRAWERS)
         ),
         f"- {MONDAYS[0]} <!-- id:bbbbbbbb source:llm from:s1#1 -->\n",
         f"- {MONDAYS[1]} <!-- id:cccccccc source:llm from:s2#2 -->\n",
-        "- Shelf A holds tools. <!-- id:dddddddd source:llm -->\n",
+        "- Drawer Alder holds tools. <!-- id:dddddddd source:llm -->\n",
         "- Mine, by hand\n",
     ]  # fmt: skip
     path = memory / "lessons.md"
@@ -83,14 +87,14 @@ def test_the_diff_is_shown_and_nothing_is_written(
         "    + Builds are slow on Mondays because of backups\n"
         "      medium confidence, inferred, learned in s1#1,s2#2\n"
         "      2 become one: one cause\n"
-        "    - Shelf A holds tools.  dddddddd\n"
-        "      Shelf a holds tools  aaaaaa00\n"
+        "    - Drawer Alder holds tools.  dddddddd\n"
+        "      Drawer alder holds tools  aaaaaa00\n"
         "      a duplicate of aaaaaa00: the same words\n"
         "    - The office is closed  eeeeeeee\n"
         "      expired: its last day was 2020-01-01\n"
         "  Left as it is\n"
         "    lessons.md\n"
-        "    - Shelf d holds tools  aaaaaa03\n"
+        "    - Drawer daisy holds tools  aaaaaa03\n"
         "      expired\n"
         "      aaaaaa03 has not expired\n"
         "\n"
@@ -149,14 +153,16 @@ def test_what_only_a_person_may_decide_is_put_into_pending(
 def test_a_merge_that_waits_is_reviewed_as_a_diff(
     run: Runner, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asks(monkeypatch, merge(ids=["aaaaaa01", "aaaaaa02"], text="Shelf b and c hold tools"))
+    asks(
+        monkeypatch, merge(ids=["aaaaaa01", "aaaaaa02"], text="Drawers birch and cedar hold tools")
+    )
     run.ok("compact", "--yes")
     out = run.ok("review").out
-    assert "- Shelf b holds tools  aaaaaa01" in out
-    assert "+ Shelf b and c hold tools" in out
+    assert "- Drawer birch holds tools  aaaaaa01" in out
+    assert "+ Drawers birch and cedar hold tools" in out
     assert "Waits because: aaaaaa01 and aaaaaa02 differ in" in out
     run.ok("review", "--all")
-    assert "Shelf b and c hold tools" in lessons.read_text(encoding="utf-8")
+    assert "Drawers birch and cedar hold tools" in lessons.read_text(encoding="utf-8")
     shown = run.ok("why", "aaaaaa01").out
     assert "It was retired by you" in shown
     assert "replaced by" in shown
@@ -316,7 +322,7 @@ def test_a_hostile_answer_does_no_more_than_propose(run: Runner, lessons: Path) 
         configured(lessons.parent, url)
         done = run.ok("compact", "--yes")
     after = lessons.read_bytes()
-    assert "Shelf A holds tools." not in after.decode()
+    assert "Drawer Alder holds tools." not in after.decode()
     for line in before.decode().split("\n"):
         assert line in after.decode() or "dddddddd" in line or "eeeeeeee" in line
     assert "\x1b" not in done.out

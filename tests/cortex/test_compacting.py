@@ -192,6 +192,16 @@ def test_what_a_person_approved_is_one_step_that_undo_takes_back(
     assert second in {entry.id for entry in full.entries()}
 
 
+def test_undo_takes_back_the_plan_and_not_the_questions(full: Cortex, project: Path) -> None:
+    (mine,) = ids(full, "deploys need a ticket")
+    full.model = Scripted(winter(full), {"operation": "move", "ids": [mine], "topic": "deploys"})
+    before = files(project)["lessons.md"]
+    assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied"), ("Move", "queued")]
+    assert full.stores[1].undo().op == "compact"
+    assert files(project)["lessons.md"] == before
+    assert len(full.pending()) == 1
+
+
 def test_every_original_can_be_restored(full: Cortex) -> None:
     both = [full.find(each) for each in ids(full, *SLOW)]
     full.model = Scripted(winter(full))
