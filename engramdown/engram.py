@@ -78,6 +78,7 @@ class Engram:
         origin: Where it was learned, ``<session>#<episode>``.
         via: The channel it came through when that was not the conversation: ``tool`` or ``web``.
         expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
+        ts: The day on which it was learned; the day on which it is written unless given.
 
     Raises:
         InvalidEngramError: A ``ValueError`` that names the field and what is allowed.
@@ -97,6 +98,7 @@ class Engram:
     origin: str = ""
     via: Literal["", "tool", "web"] = ""
     expires: str = ""
+    ts: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what could not be kept and read back."""
@@ -113,6 +115,7 @@ class Engram:
         if self.topic != "":
             slug(self.topic)
         _check_date("expires", self.expires)
+        _check_date("ts", self.ts)
 
 
 def fold(text: str) -> str:

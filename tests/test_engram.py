@@ -87,6 +87,7 @@ def test_the_vocabulary_is_the_one_of_the_format() -> None:
         pytest.param("expires", "2026-2-7", "2026-02-27", id="expires-short"),
         pytest.param("expires", "2026-02-30", "2026-02-27", id="expires-no-such-day"),
         pytest.param("expires", None, "not a string", id="expires-none"),
+        pytest.param("ts", "tomorrow", "2026-02-27", id="ts-in-words"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_by_name(field: str, value: object, named: str) -> None:

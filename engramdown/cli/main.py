@@ -51,6 +51,7 @@ __all__ = ["main", "program"]
 _COMMANDS: Final = {
     "init": "init:init",
     "tour": "tour:tour",
+    "migrate": "migrating:migrate",
     "remember": "remember:remember",
     "recall": "recall:recall",
     "context": "context:context",

@@ -47,6 +47,7 @@ __all__ = [
 SHORT_HELP: Final = {
     "init": "Set up memory for a project, and for all projects.",
     "tour": "Watch memory work, in a folder that is thrown away.",
+    "migrate": "Bring in what other assistants and you wrote down.",
     "remember": "Remember a rule, a lesson or a fact about you.",
     "recall": "Search memory.",
     "context": "Print what a model sees of memory.",
@@ -67,7 +68,7 @@ SHORT_HELP: Final = {
     "doctor": "Find, and mend, what is wrong in the files.",
 }
 COMMAND_GROUPS: Final = {
-    "Begin": ("init", "tour"),
+    "Begin": ("init", "tour", "migrate"),
     "Every day": ("remember", "recall", "context", "review"),
     "Look": ("list", "show", "why", "history", "stats"),
     "Transcripts": ("log", "import", "export"),

@@ -135,7 +135,8 @@ def _pending(decided: Decided) -> Pending:
     engram, decision = decided.engram, decided.decision
     return Pending(
         new_id(),
-        replace(harmless(engram), scope=scope_of(engram)),
+        # What waits has the day on which it was proposed.
+        replace(harmless(engram), scope=scope_of(engram), ts=""),
         hold=decision.code if decision.held else "",
         reason=decision.code,
         op="replace" if decided.replaces else "encode",

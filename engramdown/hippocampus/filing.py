@@ -222,7 +222,7 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
         "basis": engram.basis if engram.basis != default else "",
         "from": engram.origin,
         "expires": engram.expires,
-        "ts": today,
+        "ts": engram.ts or today,
     }
 
 

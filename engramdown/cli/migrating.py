@@ -1,0 +1,199 @@
+"""``engramdown migrate``: memories from the notes of other assistants, after showing what comes.
+
+Promises: nothing is written before a yes; what is read is not changed; what is shown is what
+becomes of each memory, by file, and what is not taken, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex
+from engramdown.cli import data, messages, output
+from engramdown.cli import migrate_messages as said
+from engramdown.cli.changing import rehearsed_data
+from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
+from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import open_cortex, project_of, start_of
+from engramdown.cli.options import (
+    Place,
+    dry_run_option,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.engram import Scope
+
+if TYPE_CHECKING:
+    from engramdown.cortex.migrating import Came, Migration, Surveyed
+
+__all__ = ["migrate"]
+
+_STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merged": "dim"}
+
+
+@click.command()
+@click.argument(
+    "paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path)
+)
+@click.option("--yes", is_flag=True, help="Bring it in without asking.")
+@scope_options("Keep it for all projects.", "Keep it in this project (default).")
+@json_option
+@dry_run_option
+@pass_place
+def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+    """Bring in what other assistants and you wrote down: shows it, asks, remembers it.
+
+    PATH is a file, or a folder in which files are looked for (default: the project's): CLAUDE.md,
+    AGENTS.md, MEMORY.md with what it links to, .cursorrules, .cursor/rules, memory/YYYY-MM-DD.md,
+    .anton. Nothing there is changed. What came before does not come again; of a file that grew,
+    what is new comes.
+    """
+    scope: Scope = given()["scope"] or "project"
+    cortex = _open(place, scope)
+    if cortex.mode == "off":
+        raise RefusalError(said.OFF)
+    yes = given()["yes"]
+    if not (yes or dry_run) and (as_json or not output.is_person()):
+        raise RefusalError(said.NEEDS_YES)
+    from engramdown.cortex.migrating import Migration
+
+    migration = Migration(cortex, scope)
+    paths, base = _where(place, scope)
+    surveyed = migration.survey(paths, base)
+    if not surveyed:
+        raise RefusalError(said.nothing_found(paths))
+    if dry_run or not yes:
+        cortex.rehearse()
+        came = migration.bring(surveyed, dry_run=True)
+        if not as_json:
+            output.screen().show(_shown(surveyed, came, would=True))
+        if not dry_run:
+            migration = _asked(place, scope, came)
+    if not dry_run:
+        came = migration.bring(surveyed)
+        if not as_json:
+            output.screen().show(_shown(surveyed, came, would=False) if yes else _told(came))
+    if as_json:
+        output.print_json(_data(cortex, surveyed, came, dry_run=dry_run))
+    raise Exit(_exit_code(surveyed, came))
+
+
+def _open(place: Place, scope: Scope) -> Cortex:
+    return open_cortex(place, "project" if scope == "project" else "nothing")
+
+
+def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
+    """Return where to look, and the folder from which files are named."""
+    paths: tuple[Path, ...] = given()["paths"]
+    found = project_of(place)
+    base = found.parent if found is not None else start_of(place)
+    if not paths and scope == "global":
+        raise click.UsageError(said.NO_PATH)
+    return paths or (base,), base
+
+
+def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
+    """Ask, and return what writes after a yes."""
+    from engramdown.cortex.migrating import Migration
+
+    if not came:
+        raise Exit(0)
+    if not click.confirm(said.ASK):
+        raise Exit(REFUSED)
+    return Migration(_open(place, scope), scope)
+
+
+def _exit_code(surveyed: Iterable[Surveyed], came: Iterable[Came]) -> int:
+    if any(each.receipt.action == "failed" for each in came):
+        return STORE_FAILED
+    return REFUSED if any(each.problem for each in surveyed) else 0
+
+
+# ---- for a person ----
+
+
+def _shown(surveyed: Sequence[Surveyed], came: Sequence[Came], *, would: bool) -> Iterator[Line]:
+    if given()["dry_run"]:
+        yield line((messages.DRY_RUN, "warn"))
+    by_file: dict[str, list[Came]] = {}
+    for each in came:
+        by_file.setdefault(each.path, []).append(each)
+    for found in surveyed:
+        yield line((found.path, "where"))
+        if found.problem:
+            yield line((found.problem, "bad"), indent=2, hang=4)
+        for each in by_file.get(found.path, ()):
+            yield from _memory(each)
+        if found.known:
+            yield line((said.duplicates(found.known), "dim"), indent=2)
+        for reason, lines in _reasons(found).items():
+            yield line((said.passed(reason, lines), "dim"), indent=2, hang=4)
+    yield line()
+    known = sum(found.known for found in surveyed)
+    yield line((said.summary((each.receipt for each in came), known, would=would), "good"), hang=2)
+
+
+def _memory(each: Came) -> Iterator[Line]:
+    engram = each.receipt.engram
+    kind = f"{engram.kind} · {engram.topic}" if engram.topic else engram.kind
+    yield line(("+ ", "good"), engram.text, (f"  {kind}", "dim"), indent=2, hang=4)
+    why = said.become(each.receipt)
+    if why:
+        yield line((why, _STYLES[each.receipt.action]), indent=6, hang=6)
+
+
+def _reasons(found: Surveyed) -> dict[str, list[int]]:
+    reasons: dict[str, list[int]] = {}
+    for each in found.passed:
+        reasons.setdefault(each.reason, []).append(each.line)
+    return reasons
+
+
+def _told(came: Sequence[Came]) -> Iterator[Line]:
+    failed = (each.receipt for each in came if each.receipt.action == "failed")
+    for reason in dict.fromkeys(receipt.reason for receipt in failed):
+        yield line((reason, "bad"), hang=2)
+    yield line((said.summary((each.receipt for each in came), 0, would=False), "good"), hang=2)
+
+
+# ---- for a program ----
+
+
+def _data(
+    cortex: Cortex, surveyed: Iterable[Surveyed], came: Iterable[Came], *, dry_run: bool
+) -> dict[str, Any]:
+    return {
+        "dry_run": dry_run,
+        "files": [
+            {
+                "path": found.path,
+                "layout": found.layout or "",
+                "problem": found.problem,
+                "new": len(found.new),
+                "known": found.known,
+                "passed": [{"line": each.line, "reason": each.reason} for each in found.passed],
+            }
+            for found in surveyed
+        ],
+        "memories": [
+            {
+                **data.receipt_data(each.receipt),
+                "from": each.path,
+                "from_line": each.brought.line,
+                "topic": each.receipt.engram.topic,
+                "confidence": each.receipt.engram.confidence,
+                "source": each.receipt.engram.source,
+                "basis": each.receipt.engram.basis,
+                "ts": each.brought.engram.ts,
+            }
+            for each in came
+        ],
+        "changes": rehearsed_data(cortex.rehearsed()) if dry_run else [],
+    }

@@ -1,0 +1,146 @@
+"""Brings memories from older layouts through the gate.
+
+Promises: nothing of what is read is changed; what came once does not come again, whatever became
+of it here; killed at any point, the next run brings exactly the rest; what comes into a
+scope is one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from engramdown.consolidation.layouts.walk import Passed
+from engramdown.consolidation.reconsolidation import Brought, File, Layout, identity, read
+from engramdown.cortex.cortex import Cortex
+from engramdown.cortex.kinds import kind_of
+from engramdown.cortex.migrated import Migrated
+from engramdown.cortex.older import Unread, files_at
+from engramdown.cortex.receipts import Receipt
+from engramdown.engram import Scope
+from engramdown.errors import StoreError
+from engramdown.hippocampus.disk import Disk
+
+__all__ = ["Came", "Migration", "Surveyed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """What a file holds.
+
+    Attributes:
+        path: What a person calls it.
+        layout: What it is, or ``None`` if it could not be read.
+        new: The memories that did not come yet.
+        known: How many came before.
+        passed: What is not taken.
+        problem: Why it could not be read, or ``""``.
+    """
+
+    path: str
+    layout: Layout | None = None
+    new: tuple[Brought, ...] = ()
+    known: int = 0
+    passed: tuple[Passed, ...] = ()
+    problem: str = ""
+
+
+class Came(NamedTuple):
+    """What became of a memory.
+
+    Attributes:
+        path: The file that it came from.
+        brought: The memory.
+        receipt: What happened.
+    """
+
+    path: str
+    brought: Brought
+    receipt: Receipt
+
+
+class Migration:
+    """From older layouts into one scope."""
+
+    def __init__(self, cortex: Cortex, scope: Scope, *, disk: Disk | None = None) -> None:
+        """Bring memories into the ``scope`` of ``cortex``; facts about the user hold everywhere.
+
+        Args:
+            cortex: What they go through.
+            scope: Where they are kept.
+            disk: The system calls; as the settings say unless given.
+
+        Raises:
+            StoreError: If it has no files, or what came before cannot be read.
+        """
+        store = next((each for each in cortex.stores if each.scope == scope), None)
+        if store is None:
+            raise StoreError(f"{scope}: has no files; only into files can be migrated")
+        self._cortex = cortex
+        self._scope: Scope = scope
+        settings = cortex.settings
+        is_durable = settings.durability == "full"
+        self._disk = disk or Disk(durable=is_durable, limit=settings.max_file_bytes)
+        try:
+            self._ledger = Migrated(store.root, self._disk, settings.lock_timeout)
+        except OSError as error:
+            raise StoreError(f"{error.filename}: cannot be read: {error.strerror}") from error
+
+    def survey(self, paths: Iterable[Path], base: Path) -> list[Surveyed]:
+        """Return what there is at ``paths``; nothing is written.
+
+        Args:
+            paths: Files, and folders in which they are looked for.
+            base: The folder from which files are named.
+        """
+        seen: dict[str, str] = {}
+        return [self._surveyed(found, seen) for found in files_at(paths, base, self._disk)]
+
+    def bring(self, surveyed: Sequence[Surveyed], *, dry_run: bool = False) -> list[Came]:
+        """Let what is new through the gate, and return what became of each.
+
+        Args:
+            surveyed: What :meth:`survey` returned.
+            dry_run: The cortex only rehearses: do not write down that anything came.
+
+        Raises:
+            StoreError: If it could not be written down what came; the next run asks again for it.
+        """
+        new = [(each.path, brought) for each in surveyed for brought in each.new]
+        # One batch, so that what stands together is not held against itself.
+        receipts = self._cortex.propose(brought.engram for _, brought in new)
+        came = [
+            Came(path, brought, receipt)
+            for (path, brought), receipt in zip(new, receipts, strict=True)
+        ]
+        if not dry_run:
+            self._note(came)
+        return came
+
+    def _surveyed(self, found: File | Unread, seen: dict[str, str]) -> Surveyed:
+        if isinstance(found, Unread):
+            return Surveyed(found.path, problem=found.reason)
+        told = read(found, self._scope, kind_of)
+        new, passed, known = [], list(told.passed), 0
+        for brought in told.memories:
+            elsewhere = seen.setdefault(identity(brought.engram), found.path)
+            if elsewhere != found.path:
+                passed.append(Passed(brought.line, f"stands in {elsewhere}, too"))
+            elif self._ledger.knows(brought.engram):
+                known += 1
+            else:
+                new.append(brought)
+        return Surveyed(found.path, found.layout, tuple(new), known, tuple(sorted(passed)))
+
+    def _note(self, done: Iterable[Came]) -> None:
+        came = [
+            (each.path, each.brought.engram) for each in done if each.receipt.action != "failed"
+        ]
+        if not came:
+            return
+        try:
+            self._ledger.add(came)
+        except OSError as error:
+            raise StoreError(f"{error.filename}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,138 @@
+"""Files of older layouts are found and read, and what cannot be read is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engramdown.consolidation.reconsolidation import File
+from engramdown.cortex.older import Unread, files_at
+from engramdown.hippocampus.disk import Disk
+from tests.cortex.notes import write
+
+
+def found(*paths: Path, base: Path, limit: int = 1_000_000) -> list[File | Unread]:
+    """Return what there is to read."""
+    return list(files_at(paths, base, Disk(durable=False, limit=limit)))
+
+
+def names(*paths: Path, base: Path) -> list[tuple[str, str]]:
+    """Return the names and layouts of what there is to read."""
+    return [
+        (each.path, each.layout if isinstance(each, File) else each.reason)
+        for each in found(*paths, base=base)
+    ]
+
+
+def test_a_project_has_files_of_every_layout(project: Path) -> None:
+    write(project)
+    assert names(project, base=project) == [
+        (".anton/memory/lessons.md", "anton-memory"),
+        (".anton/memory/profile.md", "anton-memory"),
+        (".anton/memory/rules.md", "anton-memory"),
+        (".anton/context/stack.md", "anton-context"),
+        (".anton/learnings/cache.md", "anton-learnings"),
+        ("CLAUDE.md", "notes"),
+        ("AGENTS.md", "notes"),
+        (".cursorrules", "notes"),
+        (".cursor/rules/web/ts.mdc", "cursor"),
+        ("MEMORY.md", "index"),
+        ("notes/builds.md", "topic"),
+        ("memory/2026-02-03.md", "daily"),
+    ]
+
+
+def test_topics_come_from_the_index_or_the_name(project: Path) -> None:
+    write(project)
+    told = found(project, base=project)
+    topics = {each.path: each.topic for each in told if isinstance(each, File)}
+    assert topics[".anton/learnings/cache.md"] == "Caching"
+    assert topics["notes/builds.md"] == "builds"
+
+
+@pytest.mark.parametrize("folder", [".anton", ".cursor", "memory"])
+def test_a_folder_of_a_layout_may_be_named_itself(project: Path, folder: str) -> None:
+    write(project)
+    whole = [each for each in names(project, base=project) if each[0].startswith(f"{folder}/")]
+    assert names(project / folder, base=project) == whole
+    assert whole
+
+
+def test_a_folder_without_any_gives_its_notes(project: Path) -> None:
+    write(project)
+    assert names(project / "notes", base=project) == [("notes/builds.md", "notes")]
+    assert names(project / ".anton" / "context", base=project) == [
+        (".anton/context/stack.md", "anton-context")
+    ]
+
+
+def test_a_file_elsewhere_is_called_by_its_name(project: Path, tmp_path: Path) -> None:
+    path = tmp_path / "AGENTS.md"
+    path.write_text("- x", encoding="utf-8")
+    assert names(path, path, base=project) == [("AGENTS.md", "notes")]
+
+
+@pytest.mark.parametrize(
+    "data, text",
+    [
+        (b"", ""),
+        (b"- a\r\n", "- a\r\n"),
+        ("\ufeff- a".encode(), "\ufeff- a"),
+        ("- ü".encode("utf-16"), "- ü"),
+        (b"- a\xff", "- a\udcff"),
+        (b"\xff\xfea", None),
+        (b"- a\0", None),
+    ],
+)
+def test_bytes_are_read_as_what_they_are(project: Path, data: bytes, text: str | None) -> None:
+    (project / "CLAUDE.md").write_bytes(data)
+    (each,) = found(project, base=project)
+    if text is None:
+        assert each == Unread("CLAUDE.md", "is no text")
+    else:
+        assert isinstance(each, File)
+        assert each.text == text
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_read(project: Path) -> None:
+    (project / "CLAUDE.md").mkdir()
+    os.mkfifo(project / "AGENTS.md")
+    (project / ".cursorrules").write_text("x" * 100, encoding="utf-8")
+    (project / "MEMORY.md").write_text("- a", encoding="utf-8")
+    (project / ".anton").write_text("no folder", encoding="utf-8")
+    told = found(project, base=project, limit=50)
+    assert [each.path for each in told] == ["CLAUDE.md", "AGENTS.md", ".cursorrules", "MEMORY.md"]
+    reasons = [each.reason for each in told if isinstance(each, Unread)]
+    assert [reason.split(" ")[0:2] for reason in reasons[:2]] == [["is", "a"]] * 2
+    assert len(reasons) == 3
+    assert isinstance(told[3], File)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_told(project: Path) -> None:
+    (project / "CLAUDE.md").write_text("- a", encoding="utf-8")
+    (project / "CLAUDE.md").chmod(0)
+    assert names(project, base=project) == [("CLAUDE.md", "cannot be read: Permission denied")]
+
+
+def test_links_stay_inside(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("- a", encoding="utf-8")
+    (project / "CLAUDE.md").symlink_to(tmp_path / "secret.md")
+    (project / "AGENTS.md").write_text("- b", encoding="utf-8")
+    (project / ".cursorrules").symlink_to("AGENTS.md")
+    (project / "MEMORY.md").write_text("- [a](../secret.md) [b](gone.md)\n", encoding="utf-8")
+    assert names(project, base=project) == [
+        ("CLAUDE.md", "is a link that leads out of the folder; name the file itself"),
+        ("AGENTS.md", "notes"),
+        ("MEMORY.md", "index"),
+    ]
+    assert names(project / "CLAUDE.md", base=project) == [("CLAUDE.md", "notes")]
+
+
+def test_what_is_no_markdown_or_not_there_is_told(project: Path) -> None:
+    (project / "x.py").write_text("x", encoding="utf-8")
+    (project / "AGENTS.md").symlink_to("gone.md")
+    told = names(project / "x.py", project / "AGENTS.md", base=project)
+    assert told == [("x.py", "is no markdown file"), ("AGENTS.md", "is not there")]
