@@ -12,11 +12,12 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
+from engramdown.consolidation.cells import Line
 from engramdown.engram import Engram
 
-__all__ = ["MOST", "Line", "mended"]
+__all__ = ["MOST", "mended"]
 
 MOST: Final = 5
 """So many lessons one transcript may bring."""
@@ -44,40 +45,6 @@ _FORCE: Final = re.compile(
     r"--?(?:f|force\S*|no-verify|no-check\S*|skip\S*|insecure|k|break-\S*|ignore\S*|allow\S*"
     r"|dangerous\S*|disable\S*|no-\S*(?:check|verif|protect)\S*)|sudo|su|chmod|rm|\+\S+"
 )
-
-
-class Line(Protocol):
-    """What is needed of a line of a transcript; an episode has it."""
-
-    @property
-    def seq(self) -> int:
-        """Its number in the session."""
-        ...
-
-    @property
-    def role(self) -> str:
-        """``tool_call`` or ``tool_result``; others are passed over."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What was called, or what came back."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The tool."""
-        ...
-
-    @property
-    def call(self) -> str:
-        """What a call and its result have in common, or nothing."""
-        ...
-
-    @property
-    def error(self) -> bool | str:
-        """Whether it failed, or why."""
-        ...
 
 
 class _Try(NamedTuple):

@@ -108,18 +108,10 @@ class Memory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
-    """A memory goes because another one says the same.
-
-    Attributes:
-        id: The memory that goes.
-        of: The one that stays.
-        reason: Why, in words.
-    """
+class _OfOne:
+    """An operation that takes one memory."""
 
     id: str
-    of: str
-    reason: str = ""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -129,6 +121,25 @@ class Drop:
     @property
     def stays(self) -> str:
         """The memory that is to stay for them, or ``""``."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop(_OfOne):
+    """A memory goes because another one says the same.
+
+    Attributes:
+        id: The memory that goes.
+        of: The one that stays.
+        reason: Why, in words.
+    """
+
+    of: str
+    reason: str = ""
+
+    @property
+    def stays(self) -> str:
+        """The memory that is to stay for it."""
         return self.of
 
 
@@ -153,7 +164,7 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
-class Supersede:
+class Supersede(_OfOne):
     """A memory goes because a newer one has replaced it.
 
     Attributes:
@@ -162,23 +173,17 @@ class Supersede:
         reason: Why, in words.
     """
 
-    id: str
     by: str
     reason: str = ""
 
     @property
-    def ids(self) -> tuple[str, ...]:
-        """The memories that it takes."""
-        return (self.id,)
-
-    @property
     def stays(self) -> str:
-        """The memory that is to stay for them, or ``""``."""
+        """The memory that is to stay for it."""
         return self.by
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Move(_OfOne):
     """A lesson gets another topic.
 
     Attributes:
@@ -187,23 +192,12 @@ class Move:
         reason: Why, in words.
     """
 
-    id: str
     topic: str
     reason: str = ""
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The memories that it takes."""
-        return (self.id,)
-
-    @property
-    def stays(self) -> str:
-        """No other memory has to stay."""
-        return ""
-
 
 @dataclass(frozen=True, slots=True)
-class Expire:
+class Expire(_OfOne):
     """A memory goes because its last day has passed.
 
     Attributes:
@@ -211,18 +205,7 @@ class Expire:
         reason: Why, in words.
     """
 
-    id: str
     reason: str = ""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The memories that it takes."""
-        return (self.id,)
-
-    @property
-    def stays(self) -> str:
-        """No other memory has to stay."""
-        return ""
 
 
 Operation = Drop | Merge | Supersede | Move | Expire
