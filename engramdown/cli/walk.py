@@ -57,7 +57,7 @@ class Walk:
         """Ask until all are decided or the person quits."""
         waiting = self._cortex.pending()
         for number, proposal in enumerate(waiting, 1):
-            if proposal.engram.kind in self._kinds:
+            if _kind(proposal) in self._kinds:
                 self._accept(proposal)
                 continue
             self._screen.box(heading(proposal, number, len(waiting)), proposal_lines(proposal))
@@ -79,7 +79,7 @@ class Walk:
         return self._resolve(proposal, "accept")
 
     def _accept_kind(self, proposal: Proposal) -> _Then:
-        self._kinds.add(proposal.engram.kind)
+        self._kinds.add(_kind(proposal))
         return self._resolve(proposal, "accept")
 
     def _decline(self, proposal: Proposal) -> _Then:
@@ -97,7 +97,7 @@ class Walk:
         return self._resolve(proposal, "accept", text)
 
     def _explain(self, proposal: Proposal) -> _Then:
-        self._screen.show([line(text) for text in review_messages.key_help(proposal.engram.kind)])
+        self._screen.show([line(text) for text in review_messages.key_help(_kind(proposal))])
         return _Then.SAME
 
     def _resolve(
@@ -111,6 +111,11 @@ class Walk:
             self._decided += receipt.action != "failed"
             self._screen.show([receipt_line(receipt)])
         return _Then.NEXT
+
+
+def _kind(proposal: Proposal) -> str:
+    """Return what one key accepts together: a yes to lessons takes no memory away."""
+    return proposal.engram.kind if proposal.op in ("encode", "replace") else proposal.op
 
 
 def _key() -> str:

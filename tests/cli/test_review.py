@@ -194,6 +194,26 @@ def test_all_of_a_kind_is_one_key(run: Runner, three: list[str], child_env: dict
     assert texts(run) == ["CI is slow", "Staging is reset at two"]
 
 
+def test_all_lessons_is_no_yes_to_taking_one_away(
+    run: Runner, memory: Path, child_env: dict[str, str]
+) -> None:
+    kept = run.remember("CI is slow", "--kind", "lesson")
+    lines = [
+        "- [ ] Builds are cached <!-- id:aaaaaaaa kind:lesson source:llm -->",
+        f"- [ ] Delete: CI is slow <!-- id:bbbbbbbb kind:lesson op:forget of:{kept} -->",
+    ]
+    (memory / "pending.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Terminal(["engramdown", "review"], child_env) as screen:
+        screen.expect("> ")
+        screen.press("A")
+        screen.expect("2 of 2")
+        screen.expect("> ")
+        screen.press("q")
+        screen.expect("1 decided, 1 still waiting.")
+        assert screen.end() == 0
+    assert texts(run) == ["CI is slow", "Builds are cached"]
+
+
 @pytest.mark.parametrize("key", ["q", "\x04", "\x1b"])
 def test_quitting_loses_nothing(
     key: str, run: Runner, three: list[str], child_env: dict[str, str]
