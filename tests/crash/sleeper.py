@@ -1,18 +1,22 @@
-"""Sleeps in a child process that is killed: ``python -m`` this, FOLDER.
+"""Sleeps in a child process that is killed: ``python -m`` this, FOLDER, NUMBER.
 
-Promises: what its model answers is another lesson each time that it is asked about a session, so
-that an answer that was lost and asked for again, or written twice, can be told; ``ready`` is
-printed before anything is touched, and ``done`` at the end.
+Promises: with a number it ends, as by SIGKILL, right before that call of the system that may change
+something, and with 0 it says how many there are; what its model answers is another lesson each time
+that it is asked about a session, so that one that was written and asked for again can be told;
+``ready`` is printed before anything is touched.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
@@ -23,6 +27,9 @@ __all__ = ["Counting", "build", "lessons", "main", "replayed"]
 
 T = TypeVar("T", bound=BaseModel)
 SESSIONS: Final = ("alder", "birch", "cedar", "dogwood", "elm")
+_CHANGING: Final = frozenset(
+    {"ftruncate", "link", "mkdir", "open", "rename", "replace", "unlink", "write"}
+)
 _SESSION: Final = re.compile(r"working on (\w+)")
 _WRITTEN: Final = re.compile(r"- (?:\[ \] )?(Answer \d+ about \w+|Use \w+ for everything)\b")
 
@@ -100,14 +107,35 @@ def _steps(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
+class Points:
+    """Counts the calls of the system that may change something, and ends the process at one."""
+
+    def __init__(self, last: int) -> None:
+        """End the process before call number ``last``; 0 for never."""
+        self.count = 0
+        self._last = last
+
+    def __call__(self, frame: FrameType, event: str, called: object) -> None:
+        """See a call."""
+        del frame
+        is_posix = event == "c_call" and getattr(called, "__module__", "") == "posix"
+        if is_posix and getattr(called, "__name__", "") in _CHANGING:
+            self.count += 1
+            if self.count == self._last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
 def main() -> None:
     """Sleep on the scopes in the folder that the command line names."""
     cortex = opened(Path(sys.argv[1]))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
+    points = Points(int(sys.argv[2]))
+    sys.setprofile(points)
     summary = cortex.sleep()
+    sys.setprofile(None)
     assert not summary.failed, summary.failed
-    sys.stdout.write("busy\n" if summary.busy else "done\n")
+    sys.stdout.write(f"{'busy' if summary.busy else 'done'} {points.count}\n")
     sys.stdout.flush()
 
 

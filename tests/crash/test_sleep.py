@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -32,22 +33,29 @@ def scopes(tmp_path: Path) -> Callable[[], Path]:
     return fresh
 
 
-def sleep(folder: Path, env: dict[str, str], kill_after: float | None = None) -> str:
-    """Sleep in a child and return what it said at the end; ``""`` if it was killed before."""
+def sleep(folder: Path, env: dict[str, str], point: int = 0, after: float = 0) -> str:
+    """Sleep in a child and return what it said at the end; ``""`` if it was killed before.
+
+    Args:
+        folder: Where the scopes are.
+        env: The environment.
+        point: The call of the system at which it is killed, or 0.
+        after: When to kill it, in seconds, or 0.
+    """
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.crash.sleeper", str(folder)],
+        [sys.executable, "-m", "tests.crash.sleeper", str(folder), str(point)],
         stdout=subprocess.PIPE,
         env=env,
         encoding="utf-8",
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
-        if kill_after is not None:
-            time.sleep(kill_after)
+        if after:
+            time.sleep(after)
             child.kill()
         said = child.stdout.read().strip()
         child.wait()
-    assert kill_after is not None or child.returncode == 0
+    assert child.returncode in (0, -signal.SIGKILL)
     return said
 
 
@@ -64,42 +72,37 @@ def check(folder: Path) -> None:
         assert {name: text for name, text in found.items() if text} == replayed(root)
 
 
-def kill_and_finish(
-    folder: Path, env: dict[str, str], whole: float, dice: random.Random
-) -> tuple[int, float]:
-    """Kill some sleeps, let one finish; return how many were cut short, and how long that took."""
-    kills = 0
-    for _ in range(dice.randint(1, 3)):
-        kills += sleep(folder, env, dice.uniform(0, whole)) == ""
-    began = time.monotonic()
-    assert sleep(folder, env) == "done"
-    took = time.monotonic() - began
+def finish(folder: Path, env: dict[str, str]) -> None:
+    """Let a sleep finish what killed ones left, and check what comes of it."""
+    assert sleep(folder, env).startswith("done")
     check(folder)
-    assert lessons(folder) == dict.fromkeys(
-        [name for it in SESSIONS for name in (f"Use {it} for everything", f"Answer about {it}")], 1
-    )
+    learned = [f"Use {it} for everything" for it in SESSIONS]
+    learned += [f"Answer about {it}" for it in SESSIONS]
+    assert lessons(folder) == dict.fromkeys(learned, 1)
     left = {path.name for path in (folder / "project" / ".engramdown").iterdir()}
     assert "sleep-work.json" not in left
-    return kills, took
 
 
 def run(scopes: Callable[[], Path], env: dict[str, str], wanted: int) -> None:
-    """Kill sleeps until as many as ``wanted`` were cut short."""
-    began = time.monotonic()
+    """Kill sleeps, at calls of the system and anywhere, until ``wanted`` were cut short."""
     folder = scopes()
-    assert sleep(folder, env) == "done"
-    check(folder)
-    # Most of it is the start of the child, which comes before it says that it is ready.
-    whole = (time.monotonic() - began) / 2
+    began = time.monotonic()
+    said = sleep(folder, env)
+    whole = time.monotonic() - began
+    points = int(said.partition(" ")[2])
+    finish(folder, env)
     seed = random.randrange(2**32)
     dice, kills, tries = random.Random(seed), 0, 0
     while kills < wanted:
         tries += 1
-        assert tries < 4 * wanted + 20, f"too few kills hit; seed {seed}"
-        found, _ = kill_and_finish(scopes(), env, whole, dice)
-        kills += found
-        # Who comes late only hits what is finished.
-        whole = max(0.05, whole * (1.1 if found else 0.6))
+        assert tries < 4 * wanted, f"too few kills hit; seed {seed}"
+        folder = scopes()
+        for _ in range(dice.randint(1, 3)):
+            point, after = dice.randint(1, points), 0.0
+            if dice.random() < 0.2:
+                point, after = 0, dice.uniform(0.001, whole / 2)
+            kills += sleep(folder, env, point, after) == ""
+        finish(folder, env)
 
 
 def test_a_kill_at_any_moment_loses_nothing_and_does_nothing_twice(
@@ -121,16 +124,14 @@ def test_of_two_at_once_one_sleeps_and_the_other_goes_on(
     folder = scopes()
     children = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.sleeper", str(folder)],
+            [sys.executable, "-m", "tests.crash.sleeper", str(folder), "0"],
             stdout=subprocess.PIPE,
             env=child_env,
             encoding="utf-8",
         )
         for _ in range(3)
     ]
-    said = [child.communicate()[0].split()[-1] for child in children]
+    said = [child.communicate()[0].split()[1] for child in children]
     assert [child.returncode for child in children] == [0, 0, 0]
     assert "done" in said
-    assert sleep(folder, child_env) == "done"
-    check(folder)
-    assert sum(lessons(folder).values()) == 2 * len(SESSIONS)
+    finish(folder, child_env)
