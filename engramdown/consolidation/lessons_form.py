@@ -74,7 +74,8 @@ class Fact(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     key: str = Field(
-        max_length=_LONGEST_NAME, description="What it is about: Name, Time zone, Role, Editor, …"
+        max_length=_LONGEST_NAME,
+        description="What it is about, once each: Name, Time zone, Role, Editor, …",
     )
     value: str = Field(max_length=_LONGEST, description="What the user said of it, in short.")
     messages: _Numbers = Field(
