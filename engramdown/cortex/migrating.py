@@ -2,7 +2,7 @@
 
 Promises: nothing of what is read is changed; what came once does not come again, whatever became
 of it here; killed at any point, the next run brings exactly the rest; what comes into a
-scope is one step.
+scope is one step, and what waits there another.
 """
 
 from __future__ import annotations
