@@ -109,6 +109,7 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "further-edits": (undone_fix, [edit("a", "b"), edit("b", "c"), edit("c", "d")]),
     "another-file": (undone_fix, [edit("a", "b"), edit("b", "a", "b.py")]),
     "nothing-edited": (undone_fix, [ok("git checkout -- a.py")]),
+    "checkout-that-failed": (undone_fix, [edit("a", "b"), failing("git checkout -- a.py")]),
     "another-branch": (undone_fix, [edit("a", "b"), ok("git checkout main")]),
     "edit-that-failed": (
         undone_fix,
@@ -118,7 +119,8 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "an-edit-of-nothing": (undone_fix, [edit("a", "a"), edit("a", "a")]),
     "polling": (retry_without_change, [ok("curl x", f"step {at}") for at in "abc"]),
     "a-change-between": (retry_without_change, [ok("make"), READ, ok("make"), READ, ok("make")]),
-    "pages-without-arguments": (retry_without_change, [STATUS] * 2),
+    "shown-and-not-what-was-run": (retry_without_change, [SHOWN] * 3),
+    "twice-without-arguments": (retry_without_change, [STATUS] * 2),
 }
 
 

@@ -140,6 +140,12 @@ def test_a_scope_may_have_its_own_prompt() -> None:
     assert model.asked == [("Mine.", "5")]
 
 
+def test_what_is_not_known_of_a_cell_is_not_shown() -> None:
+    model = Answering(items=[])
+    replay_and_extract(cells("cancelled", "ok"), model)
+    assert model.asked[0][1] == "<cells>\n- Cell 1 [cancelled] tool\n- Cell 2 [ok] tool\n</cells>"
+
+
 def test_an_unnamed_tool_is_shown_by_its_kind() -> None:
     assert shown(cells("ok"))[0].tool == "tool"
 
