@@ -68,6 +68,7 @@ _COMMANDS: Final = {
     "forget": "editing:forget",
     "restore": "editing:restore",
     "undo": "history:undo",
+    "sleep": "sleep:sleep",
     "compact": "compact:compact",
     "doctor": "doctor:doctor",
 }

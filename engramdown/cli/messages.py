@@ -64,6 +64,7 @@ SHORT_HELP: Final = {
     "forget": "Retire memories.",
     "restore": "Bring back a retired memory.",
     "undo": "Reverse a change.",
+    "sleep": "Learn from finished sessions, and tidy memory.",
     "compact": "Say the same in fewer memories.",
     "doctor": "Find, and mend, what is wrong in the files.",
 }
@@ -73,7 +74,7 @@ COMMAND_GROUPS: Final = {
     "Look": ("list", "show", "why", "history", "stats"),
     "Transcripts": ("log", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),
-    "Care": ("compact", "doctor"),
+    "Care": ("sleep", "compact", "doctor"),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
 STOPPED: Final = "Stopped."

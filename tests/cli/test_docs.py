@@ -9,11 +9,12 @@ from typing import Final
 import pytest
 
 from engramdown.cli import codes, messages
+from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
 from engramdown.settings import EPISODE_SETTINGS, EpisodeSettings, Settings
 from tests.cli.paste_help import PAGE, pasted
 
 TEXT: Final = PAGE.read_text(encoding="utf-8")
-TABLES: Final = ("budgets", "episodes")
+TABLES: Final = ("budgets", "episodes", "consolidation")
 
 
 def test_the_help_on_the_page_is_the_help_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +50,12 @@ def test_every_setting_is_explained_with_its_default(key: str) -> None:
 def test_every_setting_of_transcripts_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[episodes]")[2].partition("```")[0]
     assert explained(key, table) == getattr(EpisodeSettings(), key)
+
+
+@pytest.mark.parametrize("key", CONSOLIDATION_SETTINGS)
+def test_every_setting_of_offline_work_is_explained_with_its_default(key: str) -> None:
+    table = TEXT.partition("\n[consolidation]")[2].partition("```")[0]
+    assert explained(key, table) == getattr(ConsolidationSettings(), key)
 
 
 def explained(key: str, text: str) -> object:
