@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engramdown.cortex.origins import Learned
+    from engramdown.cortex.origins import Sourced
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.episode import Pointer
     from engramdown.episodes.forgetting import Forgotten
@@ -94,7 +94,7 @@ def quoted(pointers: Iterable[Pointer]) -> str:
     return f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
 
 
-def learned(memories: Iterable[Learned]) -> str:
+def learned(memories: Iterable[Sourced]) -> str:
     """Name the memories that were learned from what is redacted or purged."""
     names = ", ".join(f"{each.id} ({each.scope} {each.file}:{each.line})" for each in memories)
     return f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"

@@ -28,7 +28,7 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.cortex.origins import Learned, learned_from
+from engramdown.cortex.origins import Sourced, learned_from
 from engramdown.engram import Scope
 from engramdown.episodes.forgetting import Forgotten
 from engramdown.errors import EngramdownError
@@ -172,7 +172,7 @@ def _ask(told: Sequence[Forgotten]) -> None:
         raise Exit(REFUSED)
 
 
-def _learned_from(place: Place, told: Forgotten) -> list[Learned]:
+def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:
     """Return the memories of both scopes that were learned from what loses its content."""
     if told.action not in ("redact", "purge"):
         return []
@@ -188,7 +188,7 @@ def _learned_from(place: Place, told: Forgotten) -> list[Learned]:
     return found
 
 
-def _lines(told: Forgotten, root: Path, learned: Sequence[Learned]) -> Iterator[Line]:
+def _lines(told: Forgotten, root: Path, learned: Sequence[Sourced]) -> Iterator[Line]:
     yield line((said.done(told), "good" if told.changed else "dim"), hang=2)
     if told.files:
         yield line((said.files(told.files, root), "dim"), indent=2)
@@ -202,7 +202,7 @@ def _lines(told: Forgotten, root: Path, learned: Sequence[Learned]) -> Iterator[
         yield line((said.is_running(told.session), "warn"), indent=2)
 
 
-def _data(told: Forgotten, learned: Sequence[Learned]) -> dict[str, Any]:
+def _data(told: Forgotten, learned: Sequence[Sourced]) -> dict[str, Any]:
     return {
         "action": told.action,
         "session": told.session,

@@ -22,10 +22,10 @@ from engramdown.hippocampus import filing
 from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.reading import Reader
 
-__all__ = ["Learned", "inspect_origins", "learned", "learned_from"]
+__all__ = ["Sourced", "inspect_origins", "learned", "learned_from"]
 
 
-class Learned(NamedTuple):
+class Sourced(NamedTuple):
     """A memory that was learned from a line.
 
     Attributes:
@@ -43,7 +43,7 @@ class Learned(NamedTuple):
     origin: Pointer
 
 
-def learned(root: Path, scope: Scope) -> Iterator[Learned]:
+def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
     """Yield what the scope at ``root`` has learned from transcripts, in file order.
 
     Raises:
@@ -56,12 +56,12 @@ def learned(root: Path, scope: Scope) -> Iterator[Learned]:
             # What was merged was learned in several places.
             for origin in map(Pointer.parse, entry.origin.split(",")):
                 if origin is not None:
-                    yield Learned(entry.id, scope, name, placed.line, origin)
+                    yield Sourced(entry.id, scope, name, placed.line, origin)
 
 
 def learned_from(
     root: Path, scope: Scope, session: str, seqs: Collection[int] = ()
-) -> list[Learned]:
+) -> list[Sourced]:
     """Return what was learned from lines of a session, or from any of them if none is named."""
     return [
         each
@@ -78,7 +78,7 @@ def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
     """
     sessions = Sessions(root / FOLDER, EpisodeDisk())
     here = frozenset(sessions.ids())
-    found, gone = [], dict[str, list[Learned]]()
+    found, gone = [], dict[str, list[Sourced]]()
     try:
         for each in learned(root, scope) if here else ():
             if each.origin.session in here:
