@@ -364,7 +364,16 @@ def _refuse_empty(session: str, lines: Iterable[Episode]) -> None:
             raise EngramdownError(f"{session}#{each.seq}: is an event; nothing was said in it")
 
 
+# How a line of ours begins.
+_SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
+
+
 def _emptied(line: bytes, wanted: Collection[int]) -> bytes:
+    # To read a line takes twenty times as long, and all who write wait meanwhile.
+    found = _SEQ.match(line)
+    sure = found and line.count(b'"seq"') == 1 and b"\\u" not in line
+    if found and sure and int(found[1]) not in wanted:
+        return line
     episode = read_line(line)
     if episode is None or episode.seq not in wanted or REDACTED in episode.more:
         return line

@@ -19,9 +19,9 @@ from engramdown.errors import LockTimeoutError
 
 __all__ = ["FolderLock"]
 
-# An append takes some microseconds, so whoever waits looks again soon, and then less often.
+# An append takes some microseconds. Among many writers who looks seldom finds it taken every time.
 _FIRST_PAUSE: Final = 0.00005
-_LONGEST_PAUSE: Final = 0.005
+_LONGEST_PAUSE: Final = 0.0005
 
 
 class FolderLock:

@@ -80,15 +80,20 @@ class Transcript:
 def lines(disk: EpisodeDisk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     r"""Yield the offset and the bytes of each line from the offset ``start`` on.
 
-    Each ends with ``\n``, but for a last one that is unfinished.
+    Each ends with ``\n``, but for a last one that is unfinished. What is appended meanwhile is left
+    for the next time: several writers are faster than whoever reads.
 
     Raises:
         FileNotFoundError: If there is no such file.
     """
     descriptor = disk.open(path)
     try:
+        size = disk.look(descriptor).st_size
         offset, rest = start, b""
-        while piece := disk.read(descriptor, offset + len(rest), offset + len(rest) + _PIECE):
+        while (at := offset + len(rest)) < size:
+            piece = disk.read(descriptor, at, min(at + _PIECE, size))
+            if not piece:  # cut short meanwhile
+                break
             *whole, rest = (rest + piece).split(b"\n")
             for line in whole:
                 yield offset, line + b"\n"

@@ -175,6 +175,20 @@ def test_the_title_of_a_session_can_be_redacted(memory: EpisodicMemory) -> None:
     assert memory.card("s").title == SECRET
 
 
+@pytest.mark.parametrize(
+    "beginning",
+    [b'{"seq": 1, ', b'{"text":"","seq":1,', b'{"seq":7,"seq":1,', b'{"seq":7,"s\\u0065q":1,'],
+)
+def test_a_line_is_redacted_however_it_says_its_number(
+    memory: EpisodicMemory, beginning: bytes
+) -> None:
+    path = memory.folder / "s.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'{"seq":1,', beginning))
+    assert texts(memory)[0]
+    assert memory.forgetting().redact("s", [1]).changed
+    assert texts(memory)[0] == ""
+
+
 def test_several_lines_are_redacted_at_once_and_twice_is_a_no_op(memory: EpisodicMemory) -> None:
     done = memory.forgetting().redact("s", [3, 1, 3])
     assert (done.changed, done.seqs) == (True, (1, 3))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import itertools
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -48,6 +50,16 @@ class CountingDisk(EpisodeDisk):
     def read(self, descriptor: int, start: int, end: int) -> bytes:
         data = super().read(descriptor, start, end)
         self.count += len(data)
+        return data
+
+
+class BusyDisk(EpisodeDisk):
+    """A disk on which somebody writes faster than anybody reads."""
+
+    def read(self, descriptor: int, start: int, end: int) -> bytes:
+        data = super().read(descriptor, start, end)
+        with Path(f"/proc/self/fd/{descriptor}").resolve().open("ab") as file:
+            file.write(data * 2)
         return data
 
 
@@ -160,6 +172,26 @@ class TestReading:
         disk.count = 0
         assert memory.episode(Pointer("s", 2)) is not None
         assert disk.count < 5_000
+
+    @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files have no names here")
+    def test_reading_ends_although_others_write_faster(self, memory: EpisodicMemory) -> None:
+        memory.log("s", "user", "a")
+        transcript = Sessions(memory.folder, BusyDisk()).read("s")
+        assert [each.text for each in transcript.episodes] == ["", "a"]
+
+    def test_reading_ends_where_a_file_was_cut_short(
+        self, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        memory.log("s", "user", "a")
+        path = memory.folder / "s.jsonl"
+        size = path.stat().st_size
+        monkeypatch.setattr(sessions_module, "_PIECE", size)
+        found = lines(EpisodeDisk(), path)
+        with path.open("ab") as file:
+            file.write(b"b" * size)
+        assert len([*itertools.islice(found, 2)]) == 2
+        os.truncate(path, size)
+        assert [*found] == []
 
     def test_a_line_of_no_session_is_refused(self, memory: EpisodicMemory) -> None:
         with pytest.raises(SessionNotFoundError):
