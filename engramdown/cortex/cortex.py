@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.relevance import Index
-    from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.sleep_summary import SleepSummary
+    from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.turns import Session
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ class _Line(NamedTuple):
     name: str = "shell"
     call: str = ""
     error: bool | str = False
+    meta: Mapping[str, Any] = MappingProxyType({})
 
 
 def _lines(*calls: tuple[str, str | None]) -> list[_Line]:
