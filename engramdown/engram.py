@@ -31,6 +31,7 @@ __all__ = [
     "Source",
     "fact_key",
     "fold",
+    "pointers",
     "slug",
 ]
 
@@ -178,6 +179,16 @@ def fact_key(text: str) -> str:
     first = text.split("\n", 1)[0]
     key, colon, _ = first.partition(":") if first.endswith(":") else first.partition(": ")
     return fold(key) if colon and key.strip() and len(key) <= _KEY_LENGTH else ""
+
+
+def pointers(*origins: str) -> str:
+    """Return every pointer of ``origins`` once, with commas between.
+
+    >>> pointers("s1#1,s2#2", "", "s2#2,s3#4")
+    's1#1,s2#2,s3#4'
+    """
+    found = (pointer for origin in origins for pointer in origin.split(","))
+    return ",".join(dict.fromkeys(filter(None, found)))
 
 
 def _check_choice(field: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.answers import strange_ids, text_problem
-from engramdown.engram import Confidence, Engram, Kind, Scope, fold
+from engramdown.engram import Confidence, Engram, Kind, Scope, fold, pointers
 from engramdown.errors import InvalidEngramError
 from engramdown.redaction import redact
 
@@ -55,23 +55,23 @@ class Lesson(NamedTuple):
     topic: str = ""
 
 
-def learned(lessons: Iterable[Lesson], pointers: Sequence[str], most: int) -> Learned:
+def learned(lessons: Iterable[Lesson], given: Sequence[str], most: int) -> Learned:
     """Return what becomes of a model's lessons; none, if it names what it was not given.
 
     Args:
         lessons: What it says.
-        pointers: Where what it was given as 1, 2, 3, … stands.
+        given: Where what it was given as 1, 2, 3, … stands.
         most: So many memories at most; the first ones.
     """
     said = list(lessons)
-    known = {str(number) for number in range(1, len(pointers) + 1)}
+    known = {str(number) for number in range(1, len(given) + 1)}
     strange = strange_ids((str(each) for lesson in said for each in lesson.numbers), known)
     if strange:
         return Learned(refusals=(f"the model's answer is refused: {strange}",))
     found: dict[str, Engram] = {}
     refusals: list[str] = []
     for lesson in said:
-        engram = _engram(lesson, pointers)
+        engram = _engram(lesson, given)
         if isinstance(engram, str):
             refusals.append(engram)
         else:
@@ -93,7 +93,7 @@ def shortened(text: str, longest: int) -> str:
     return safe if len(safe) <= longest else f"{safe[:longest].rstrip()}…"
 
 
-def _engram(lesson: Lesson, pointers: Sequence[str]) -> Engram | str:
+def _engram(lesson: Lesson, given: Sequence[str]) -> Engram | str:
     """Return the memory, or why it is none."""
     text = " ".join(lesson.text.split())
     problem = text_problem(text, LONGEST)
@@ -108,14 +108,8 @@ def _engram(lesson: Lesson, pointers: Sequence[str]) -> Engram | str:
             lesson.topic,
             "consolidation",
             basis="inferred",
-            origin=_origin(pointers[number - 1] for number in lesson.numbers),
+            origin=pointers(*(given[number - 1] for number in lesson.numbers)),
             via="tool",
         )
     except InvalidEngramError as error:
         return f"a memory is refused: {shortened(str(error), _SHOWN * 3)}"
-
-
-def _origin(pointers: Iterable[str]) -> str:
-    """Return several pointers as one, each once."""
-    each = (one for several in pointers for one in several.split(",") if one)
-    return ",".join(dict.fromkeys(each))

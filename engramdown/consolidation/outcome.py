@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from engramdown.consolidation.plan import Memory, Merge, Move, Operation, Ruling
-from engramdown.engram import CONFIDENCES, SOURCES, Basis, Confidence, Kind, Scope, Source, fold
+from engramdown.engram import (
+    CONFIDENCES,
+    SOURCES,
+    Basis,
+    Confidence,
+    Kind,
+    Scope,
+    Source,
+    fold,
+    pointers,
+)
 from engramdown.likeness.claims import read
 
 __all__ = ["FIRST", "Joined", "Search", "after", "joined", "origins", "unrecalled"]
@@ -79,8 +89,7 @@ def origins(memories: Iterable[Memory]) -> str:
     >>> origins([])
     ''
     """
-    pointers = (pointer for memory in memories for pointer in memory.origin.split(","))
-    return ",".join(dict.fromkeys(filter(None, pointers)))
+    return pointers(*(memory.origin for memory in memories))
 
 
 def after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:

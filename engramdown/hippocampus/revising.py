@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engramdown.engram import fold
+from engramdown.engram import fold, pointers
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.entry import Entry
@@ -31,7 +31,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.metadata import Metadata
 
-__all__ = ["Desk", "Revised", "Revision", "pointers", "revise"]
+__all__ = ["Desk", "Revised", "Revision", "revise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +123,6 @@ def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Re
     _note_all(folder, [each.revision for each in done if not each.problem], standing)
     _check_conserved(folder, before, done, desk)
     return done
-
-
-def pointers(*origins: str) -> str:
-    """Return every pointer of ``origins`` once, with commas between.
-
-    >>> pointers("s1#1,s2#2", "", "s2#2,s3#4")
-    's1#1,s2#2,s3#4'
-    """
-    found = (pointer for origin in origins for pointer in origin.split(","))
-    return ",".join(dict.fromkeys(filter(None, found)))
 
 
 def _check_conserved(folder: Folder, before: set[str], done: Iterable[Revised], desk: Desk) -> None:
