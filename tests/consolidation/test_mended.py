@@ -162,6 +162,7 @@ def test_a_transcript_brings_so_many_lessons_at_most() -> None:
             st.sampled_from(["shell", "py", ""]),
             st.sampled_from(["", "1"]),
             st.one_of(st.booleans(), st.text(max_size=9)),
+            st.just({}),
         ),
         max_size=30,
     )
