@@ -1,23 +1,35 @@
-"""Tidying that needs no model: what stands twice, and what has expired.
+"""Tidying that needs no model: what says the same twice, what is replaced, and what has expired.
 
 Promises: pure and deterministic; of two memories that say the same the one that a person wrote
 stays, then the one that is read always, the surer one, the older one; nothing of a person's is
-named as a duplicate.
+named as a duplicate; memories are compared only where they could be the same, so that the time
+grows with their number and not with its square.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import date
+from typing import Final
 
-from engramdown.consolidation.plan import Drop, Expire, Memory, Operation, Plan
-from engramdown.engram import CONFIDENCES, SOURCES, fold
+from engramdown.consolidation.plan import Drop, Expire, Memory, Operation, Plan, Supersede
+from engramdown.consolidation.substance import is_duplicate, likeness_key
+from engramdown.engram import CONFIDENCES, SOURCES, fact_key, fold
 
-__all__ = ["duplicates", "expired", "tidy"]
+__all__ = ["duplicates", "expired", "superseded", "tidy"]
+
+# With so many at most each memory is compared, should all be made of the same words.
+_COMPARED: Final = 10
+_EXACT: Final = "the same words"
+_NEAR: Final = "the same in other words"
 
 
 def tidy(memories: Sequence[Memory], today: date) -> Plan:
     """Return what can be tidied without a judgement.
+
+    Of one file at most half goes at once, but for what has expired and what stands twice word for
+    word: a plan that takes more is refused as a whole.
 
     Args:
         memories: What stands in one scope.
@@ -26,7 +38,16 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     over = expired(memories, today)
     gone = {operation.id for operation in over}
     left = [memory for memory in memories if memory.id not in gone]
-    return Plan((*over, *duplicates(left)))
+    twice = duplicates(left)
+    gone = {operation.id for operation in twice}
+    staying = {operation.of for operation in twice}
+    replaced = superseded(memory for memory in left if memory.id not in gone)
+    # What stays for a duplicate is replaced the next time.
+    found: tuple[Drop | Supersede, ...] = (
+        *twice,
+        *(each for each in replaced if each.id not in staying),
+    )
+    return Plan((*over, *_at_most_half(found, memories)))
 
 
 def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
@@ -38,22 +59,80 @@ def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
     ]
 
 
-def duplicates(memories: Iterable[Memory]) -> list[Operation]:
-    """Return the memories that stand in the same words, of one kind, under one heading."""
-    alike: dict[tuple[str, str, str, str], list[Memory]] = {}
+def duplicates(memories: Iterable[Memory]) -> list[Drop]:
+    """Return the memories that say what another one says, of one kind, under one heading.
+
+    Lessons about two topics are two lessons, whatever their words.
+    """
+    keys: dict[str, Hashable] = {}
+    alike: dict[Hashable, list[Memory]] = {}
     for memory in memories:
+        folded = fold(memory.text)
+        if folded not in keys:
+            keys[folded] = likeness_key(memory.text)
         where = "" if memory.kind == "lesson" else memory.heading
-        key = (memory.kind, memory.scope, where, fold(memory.text))
-        alike.setdefault(key, []).append(memory)
-    found: list[Operation] = []
-    for same in alike.values():
-        stays = min(same, key=_weakness)
-        found += [
-            Drop(each.id, stays.id, "the same words")
-            for each in same
-            if each is not stays and each.id != stays.id and not each.by_person
-        ]
-    return found
+        alike.setdefault((memory.kind, memory.scope, where, keys[folded]), []).append(memory)
+    return [drop for same in alike.values() if len(same) > 1 for drop in _twice(same)]
+
+
+def superseded(memories: Iterable[Memory]) -> list[Supersede]:
+    """Return the facts about the user that a newer one of the same key has replaced.
+
+    Of two facts of one day nothing says which is the newer one: both stay.
+    """
+    facts: dict[tuple[str, str, str], list[Memory]] = {}
+    for memory in memories:
+        key = fact_key(memory.text)
+        if memory.kind == "profile" and key:
+            facts.setdefault((memory.scope, memory.heading, key), []).append(memory)
+    return [each for same in facts.values() if len(same) > 1 for each in _replaced(same)]
+
+
+def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
+    """Yield what goes of memories that may say the same, in their order."""
+    stays: list[Memory] = []
+    by_fold: dict[str, list[Memory]] = {}
+    goes: dict[int, Drop] = {}
+    for at, memory in sorted(enumerate(memories), key=lambda each: _weakness(each[1])):
+        folded = by_fold.setdefault(fold(memory.text), [])
+        compared = (*folded, *stays[:_COMPARED])
+        twin = next((each for each in compared if _says_the_same(memory, each)), None)
+        if twin is None:
+            stays.append(memory)
+            folded.append(memory)
+        elif twin.id != memory.id and not memory.by_person:
+            goes[at] = Drop(memory.id, twin.id, _EXACT if twin in folded else _NEAR)
+    staying = {memory.id for memory in stays}
+    # Of an id that stands twice it cannot be told which of the two would go.
+    return (goes[at] for at in sorted(goes) if goes[at].id not in staying)
+
+
+def _says_the_same(memory: Memory, other: Memory) -> bool:
+    apart = memory.topic and other.topic and memory.topic != other.topic
+    return not apart and is_duplicate(memory.text, other.text)
+
+
+def _replaced(facts: Sequence[Memory]) -> Iterator[Supersede]:
+    """Yield the facts of one key that are older than the newest one, or than a person's."""
+    stays = max(facts, key=lambda each: (each.by_person, each.ts))
+    for each in facts:
+        if each.ts < stays.ts and each.id != stays.id and not each.by_person:
+            yield Supersede(each.id, stays.id, f"a newer fact of {stays.ts}")
+
+
+def _at_most_half(
+    operations: Iterable[Drop | Supersede], memories: Sequence[Memory]
+) -> Iterator[Operation]:
+    files = {memory.id: memory.file for memory in memories}
+    sizes = Counter(memory.file for memory in memories)
+    gone = Counter[str]()
+    for operation in operations:
+        file = files[operation.id]
+        if operation.reason != _EXACT:
+            if (gone[file] + 1) * 2 > sizes[file]:
+                continue
+            gone[file] += 1
+        yield operation
 
 
 def _weakness(memory: Memory) -> tuple[bool, bool, int, int, bool, str]:

@@ -57,6 +57,8 @@ __all__ = [
 LONGEST_TEXT: Final = 2000
 """A merged text may have so many characters, or as many as all its originals."""
 
+_OTHER_TOPICS: Final = "they are about different topics"
+
 _Known = Mapping[str, Memory]
 _Rule = Callable[[Operation, _Known], str]
 
@@ -249,6 +251,8 @@ def says_otherwise(operation: Operation, known: _Known) -> str:
     found = differs(goes.text, stays.text)
     if found:
         return f"they differ in {found}"
+    if goes.topic and stays.topic and goes.topic != stays.topic:
+        return _OTHER_TOPICS
     apart = goes.heading != stays.heading and not goes.file.startswith("topics/")
     return left_out(goes.text, stays.text) or ("they stand under other headings" if apart else "")
 
@@ -260,7 +264,7 @@ def _merges_what_differs(operation: Merge, originals: Sequence[Memory]) -> str:
             return f"{one.id} and {other.id} differ in {found}"
     text, texts = operation.text, [each.text for each in originals]
     if len({each.topic for each in originals if each.topic}) > 1:
-        return "they are about different topics"
+        return _OTHER_TOPICS
     turned = next(filter(None, (differs(each, text) for each in texts)), "")
     if turned:
         return f"the text changes {turned}"

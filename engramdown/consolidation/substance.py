@@ -7,16 +7,27 @@ once too often is gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
 
 from engramdown.engram import fold
 from engramdown.likeness.claims import LONGEST, Claim, Mark, read
-from engramdown.likeness.forms import same_word
+from engramdown.likeness.forms import same_word, word_key
 from engramdown.likeness.similarity import differs_in_substance, is_rewording, similarity
+from engramdown.likeness.small import asks, turns
+from engramdown.likeness.synonyms import plain
 from engramdown.words import word_set
 
-__all__ = ["changed", "differs", "invented", "is_near_exact", "left_out", "swapped"]
+__all__ = [
+    "changed",
+    "differs",
+    "invented",
+    "is_duplicate",
+    "is_near_exact",
+    "left_out",
+    "likeness_key",
+    "swapped",
+]
 
 # Names of days and months that are no other word, too.
 _DATES: Final = word_set(
@@ -30,10 +41,43 @@ _NONE: Final[frozenset[str]] = frozenset()
 _COVERED: Final = 2 / 3
 _INVENTED: Final = 1 / 4
 _SHOWN: Final = 3
+# What is longer is hardly one claim, and is a duplicate only word for word.
+_LONGEST_CLAIM: Final = 1000
+
+
+def is_duplicate(a: str, b: str) -> bool:
+    """Whether two texts say the same, as far as can be told without a model.
+
+    Other forms, orders and fillers, contractions, common abbreviations and synonyms, a slip of the
+    pen. Nothing may be added: "tests run in CI" is not "slow tests run in CI".
+
+    >>> is_duplicate("Execute the tests before pushing", "Before you push, run tests")
+    True
+    >>> is_duplicate("Run the tests before pushing", "Run all tests twice before pushing")
+    False
+    """
+    if fold(a) == fold(b):
+        return True
+    if max(len(a), len(b)) > _LONGEST_CLAIM:
+        return False
+    one, other = plain(a), plain(b)
+    same = is_rewording(one, other) and similarity(one, other) == 1.0
+    return same and not differs(a, b)
+
+
+def likeness_key(text: str) -> Hashable:
+    """Return what is equal for all texts that :func:`is_duplicate` takes for the same."""
+    if len(text) > _LONGEST_CLAIM:
+        return fold(text)
+    claim = read(plain(text))
+    marks = frozenset((kind, mark) for kind in _EXACT for mark in _marks(claim, kind))
+    return frozenset(map(word_key, claim.words)), marks
 
 
 def is_near_exact(a: str, b: str) -> bool:
-    """Whether two texts are the same words with the same substance, in whatever order and form.
+    """Whether two texts are the same words, in whatever order and number: nobody has to be asked.
+
+    A word that stands for another, a slip of the pen or another small word is a reason to ask.
 
     >>> is_near_exact("Use uv for installs.", "use  UV for install")
     True
@@ -42,8 +86,12 @@ def is_near_exact(a: str, b: str) -> bool:
     """
     if fold(a) == fold(b):
         return True
-    same = is_rewording(a, b) and similarity(a, b) == 1.0
-    return same and not differs(a, b)
+    if max(len(a), len(b)) > LONGEST:
+        return False
+    # Of two inflected words both may be right; which of two spellings is, a person knows.
+    one, other = plain(a, likely=False), plain(b, likely=False)
+    same = is_rewording(one, other) and similarity(one, other) == 1.0
+    return same and not differs(a, b) and not asks(one, other)
 
 
 def differs(a: str, b: str) -> str:
@@ -61,7 +109,8 @@ def differs(a: str, b: str) -> str:
         return ""
     if max(len(a), len(b)) > LONGEST:
         return "the length: too much to compare"
-    return differs_in_substance(a, b) or _dates(a, b) or swapped(a, b)
+    a, b = plain(a), plain(b)
+    return differs_in_substance(a, b) or _dates(a, b) or swapped(a, b) or turns(a, b)
 
 
 def swapped(a: str, b: str) -> str:
@@ -80,8 +129,8 @@ def left_out(text: str, kept: str) -> str:
 
     A first word may be a name, which nothing tells from another word that begins a sentence.
     """
-    words = list(dict.fromkeys(read(text).words))
-    missing = _missing(words, read(kept))
+    words = list(dict.fromkeys(read(plain(text)).words))
+    missing = _missing(words, read(plain(kept)))
     if len(missing) > len(words) * (1 - _COVERED) or (missing[:1] and missing[0] == words[0]):
         return f"leaves out {_quoted(missing)}"
     return ""

@@ -22,10 +22,11 @@ Mark = Literal["number", "version", "path", "name"]
 
 # Words that add little to what is claimed, except by where they stand: "use uv", "prefer uv".
 _LIGHT: Final = word_set(
-    "instead rather use uses used using prefer prefers preferred run runs ran running execute "
-    "executes need needs needed require requires required make makes made give gives given "
-    "write writes written keep keeps kept live lives stored choose allowed remember please "
-    "ensure sure ever well user one per approximately around"
+    "instead rather use uses used using prefer prefers preferred preferring run runs ran running "
+    "execute executes executed executing need needs needed require requires required make makes "
+    "made making give gives given giving write writes written writing keep keeps kept keeping "
+    "live lives lived living store stores stored storing choose chooses chosen choosing allowed "
+    "remember please ensure sure ever well user one per approximately around roughly"
 )
 _NUMBERS: Final = {
     word: str(number)
@@ -69,8 +70,8 @@ OPPOSITES: Final = frozenset(
 
 LONGEST: Final = 4000
 """How much of a text is read, in characters: what is longer is no claim but a document."""
-_STOPS: Final = ",;:.!?()\u2013\u2014\u3002\uff0c\uff1b\uff1a\u3001"
-_EDGES: Final = f"\"'`*~&<>[]{{}}-\u00ab\u00bb\u2018\u2019\u201c\u201d\u2026{_STOPS}"
+_STOPS: Final = frozenset(",;:.!?()\u2013\u2014\u3002\uff0c\uff1b\uff1a\u3001")
+_EDGES: Final = "\"'`*~&<>[]{}-\u00ab\u00bb\u2018\u2019\u201c\u201d\u2026" + "".join(_STOPS)
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NUMBER: Final = re.compile(r"[$€£#+-]?[0-9].*", re.DOTALL)
 _VERSION: Final = re.compile(r"v?[0-9]++(?:\.[0-9]++){1,9}+\S*|v[0-9]++")
@@ -87,8 +88,10 @@ class Claim:
         words: What it is about: folded words and names, without stop words, in order.
         forms: The subset whose order in a clause matters, as ``(word, clause)``: not governed by a
             preposition, so that one may be who does it and another to whom it is done.
+        places: The words with those that add little, as ``(word, clause)``.
         every: All its words, stop words too.
         marks: What must agree exactly, by kind: numbers, versions, paths and names.
+        code: The names that are code or a symbol, of which no other form is the same name.
         negations: How it negates: ``not``, ``without``, ``instead``.
         only: Whether it is limited to something (*only*).
         scopes: What stands behind a word that gives a role: ``not``, ``before``, ``from``, or
@@ -98,8 +101,10 @@ class Claim:
 
     words: list[str] = field(default_factory=list)
     forms: list[tuple[str, int]] = field(default_factory=list)
+    places: list[tuple[str, int]] = field(default_factory=list)
     every: set[str] = field(default_factory=set)
     marks: dict[Mark, set[str]] = field(default_factory=dict)
+    code: set[str] = field(default_factory=set)
     negations: set[str] = field(default_factory=set)
     only: bool = False
     scopes: dict[str, set[str]] = field(default_factory=dict)
@@ -152,7 +157,7 @@ class _Reader:
         """Read what stands between two spaces."""
         core = chunk.strip(_EDGES)
         lead, _, tail = chunk.partition(core) if core else (chunk, "", "")
-        if any(mark in lead for mark in _STOPS):
+        if not _STOPS.isdisjoint(lead):
             self.end_clause()
         option = core and lead.endswith("--") and lead == "--"
         if option or "/" in core or "\\" in core:
@@ -161,7 +166,7 @@ class _Reader:
             self.mark("version", core.casefold().removeprefix("v"))
         elif core:
             self.plain(core)
-        if any(mark in tail for mark in _STOPS):
+        if not _STOPS.isdisjoint(tail):
             self.end_clause()
 
     def plain(self, core: str) -> None:
@@ -171,6 +176,7 @@ class _Reader:
         if _NUMBER.fullmatch(core) and len(parts) == 1:
             self.mark("number", folded)
         elif _CODE.search(core) and "-" not in core:
+            self.claim.code.add(folded)
             self.mark("name", folded)
         else:
             for part in parts:
@@ -234,13 +240,14 @@ class _Reader:
     def content(self, word: str) -> None:
         if not self.direction and not self.governed:
             self.claim.forms.append((word, self.clause))
+        self.claim.places.append((word, self.clause))
+        if role := self.direction or ("of" if self.governed else ""):
+            self.claim.scopes.setdefault(role, set()).add(word)
         if word in _LIGHT:
             return
         self.claim.words.append(word)
         if self.negated:
             self.claim.scopes.setdefault("not", set()).add(word)
-        if role := self.direction or ("of" if self.governed else ""):
-            self.claim.scopes.setdefault(role, set()).add(word)
         if self.number:
             self.claim.counts[word] = self.number
             self.number = ""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Final
 
-__all__ = ["same_word", "word_key"]
+__all__ = ["is_inflected", "same_word", "word_key"]
 
 _KEY_LENGTH: Final = 3
 # The ways of inflecting: open, opens, opened; write, writing; study, studies.
@@ -30,6 +30,16 @@ _ENDINGS: Final = (
 )
 _TYPO_LENGTH: Final = 6
 _TYPO_RATIO: Final = 0.8
+_LONG: Final = 9
+# One slip of the pen apart, and words of their own.
+_TWO_WORDS: Final = frozenset(
+    frozenset(pair.split("/"))
+    for pair in (
+        "desert/dessert", "personal/personnel", "complement/compliment", "stationary/stationery",
+        "complementary/complimentary", "planing/planning", "staring/starring", "scared/scarred",
+        "immorality/immortality", "ingenious/ingenuous",
+    )
+)  # fmt: skip
 
 
 def word_key(word: str) -> str:
@@ -45,12 +55,21 @@ def same_word(one: str, other: str) -> bool:
     >>> same_word("strict", "string"), same_word("pip", "pipx"), same_word("stateful", "stateless")
     (False, False, False)
     """
+    return is_inflected(one, other) or (
+        _common_start(one, other) >= _KEY_LENGTH and _mistyped(one, other)
+    )
+
+
+def is_inflected(one: str, other: str) -> bool:
+    """Whether two folded words are forms of one word, both of them spelled right.
+
+    >>> is_inflected("deploy", "deploying"), is_inflected("recieve", "receive")
+    (True, False)
+    """
     if one == other:
         return True
     start = _common_start(one, other)
-    if start < _KEY_LENGTH:
-        return False
-    return _inflected(one, other, start) or _mistyped(one, other)
+    return start >= _KEY_LENGTH and _inflected(one, other, start)
 
 
 def _common_start(one: str, other: str) -> int:
@@ -78,16 +97,33 @@ def _one_way(one: str, other: str) -> bool:
 
 
 def _mistyped(one: str, other: str) -> bool:
-    """Whether only vowels or doubled letters are wrong: content and contest are two words."""
+    """Whether only vowels or doubled letters are wrong: content and contest are two words.
+
+    Of a long word a letter may be missing, or two may have changed places.
+    """
     from difflib import SequenceMatcher
 
     if min(len(one), len(other)) < _TYPO_LENGTH or abs(len(one) - len(other)) > 1:
         return False
-    if one[-1] != other[-1] or _consonants(one) != _consonants(other):
+    pair = frozenset((one.removesuffix("s"), other.removesuffix("s")))
+    if one[-1] != other[-1] or pair in _TWO_WORDS:
+        return False
+    if min(len(one), len(other)) >= _LONG and _slipped(*sorted((one, other), key=len)):
+        return True
+    if _consonants(one) != _consonants(other):
         return False
     # The ratio depends on the order of the two, and being the same word does not.
     first, second = sorted((one, other))
     return SequenceMatcher(None, first, second).ratio() >= _TYPO_RATIO
+
+
+def _slipped(shorter: str, longer: str) -> bool:
+    """Whether one letter is missing, or two letters beside each other have changed places."""
+    at = _common_start(shorter, longer)
+    if len(shorter) < len(longer):
+        return shorter[at:] == longer[at + 1 :]
+    swapped = longer[:at] + longer[at : at + 2][::-1] + longer[at + 2 :]
+    return shorter == swapped
 
 
 def _consonants(word: str) -> str:

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
-from itertools import accumulate, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import Final, Literal
 
 from engramdown.engram import fold
@@ -227,8 +227,9 @@ class _Pair:
             if mine != theirs:
                 yield f"a {kind}", mine - theirs, theirs - mine
         yield from self.recounted()
-        names = self.a.marks.get("name", _NONE) & self.left_a
-        others = self.b.marks.get("name", _NONE) & self.left_b
+        # Of code another form is another name: get_user and get_users.
+        names = self.a.marks.get("name", _NONE) & self.left_a | (self.a.code - self.b.every)
+        others = self.b.marks.get("name", _NONE) & self.left_b | (self.b.code - self.a.every)
         if names or others:
             yield "a name", names, others
         if len(self.a.negations) != len(self.b.negations) or self.swapped("not"):
@@ -260,20 +261,34 @@ class _Pair:
     def swapped(self, role: str) -> bool:
         """Whether a word left the scope of ``role`` and another one came in."""
         mine = self.a.scopes.get(role, _NONE)
-        theirs = {self.same[word] for word in self.b.scopes.get(role, ()) if word in self.same}
+        theirs = {self.same.get(word, word) for word in self.b.scopes.get(role, ())}
         # A preposition governs too much: there it counts only for words that stay as they are.
         known = {form for word, form in self.same.items() if role != "of" or form == word}
+        # Also for those that add little: the user asks for tests, the tests ask for a user.
+        known |= self.a.every & self.b.every
         return not known.isdisjoint(mine - theirs) and not known.isdisjoint(theirs - mine)
 
     def turned(self) -> bool:
         """Whether words of one clause stand in another order, so that B does it to A."""
-        places, others = _places(self.a), _places(self.b)
+        places, others = _places(self.a.forms), _places(self.b.forms)
         orders: dict[tuple[int, int], list[int]] = {}
+        forms = {form: word for word, form in self.same.items() if _is_plural(word, form)}
         for word, (clause, _) in places.items():
-            if word in others:
-                other_clause, place = others[word]
+            other = word if word in others else forms.get(word, word)
+            if other in others:
+                other_clause, place = others[other]
                 orders.setdefault((clause, other_clause), []).append(place)
-        return any(map(_shuffled, orders.values()))
+        return any(map(_shuffled, orders.values())) or self.crossed()
+
+    def crossed(self) -> bool:
+        """Whether two clauses have exchanged words: milk in tea, sugar in coffee."""
+        places, others = _places(self.a.places), _places(self.b.places)
+        went: dict[int, set[int]] = {}
+        for word, (clause, _) in others.items():
+            form = self.same.get(word, word)
+            if form in places:
+                went.setdefault(places[form][0], set()).add(clause)
+        return any(len(one & other) > 1 for one, other in combinations(went.values(), 2))
 
 
 def _pair(a: str, b: str) -> _Pair:
@@ -295,14 +310,15 @@ def _forms(words: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _places(claim: Claim) -> dict[str, tuple[int, int]]:
-    """Return clause and place of each word that stands once among the ungoverned ones."""
-    often = Counter(word for word, _ in claim.forms)
-    return {
-        word: (clause, place)
-        for place, (word, clause) in enumerate(claim.forms)
-        if often[word] == 1
-    }
+def _places(words: Sequence[tuple[str, int]]) -> dict[str, tuple[int, int]]:
+    """Return clause and place of each word that stands once among ``words``."""
+    often = Counter(word for word, _ in words)
+    return {word: (clause, place) for place, (word, clause) in enumerate(words) if often[word] == 1}
+
+
+def _is_plural(word: str, form: str) -> bool:
+    """Whether one is the other with an s; with another ending it may be the passive."""
+    return f"{min(word, form, key=len)}s" == max(word, form, key=len)
 
 
 def _shuffled(places: list[int]) -> bool:

@@ -289,6 +289,9 @@ def test_a_merge_that_only_a_person_may_decide_is_told_why() -> None:
     topics = [known("a", "use uv", topic="ci"), known("b", "use uv now", topic="uv")]
     found = ruling(Merge(("a", "b"), "use uv now"), *topics)
     assert found.why == "they are about different topics"
+    topics = [known("a", "use uv", topic="ci"), known("b", "use uv", topic="uv")]
+    found = ruling(Drop("a", "b"), *topics)
+    assert (found.verdict, found.why) == ("propose", "they are about different topics")
     differing = ruling(Merge(("a", "b"), "retry 3, 5 times"), *learned("retry 3", "retry 5"))
     assert differing.why == "a and b differ in a number (3 / 5)"
 

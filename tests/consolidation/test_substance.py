@@ -9,8 +9,10 @@ from engramdown.consolidation.substance import (
     changed,
     differs,
     invented,
+    is_duplicate,
     is_near_exact,
     left_out,
+    likeness_key,
     swapped,
 )
 from tests.cortex.entries import any_text
@@ -64,6 +66,28 @@ def test_near_exact_is_every_word_and_nothing_else() -> None:
     assert is_near_exact("Deploys happen on Fridays", "On Fridays deploys happen")
     assert not is_near_exact("CI is slow", "CI is slow on weekends")
     assert not is_near_exact("Use pip", "Never use pip")
+
+
+def test_near_exact_is_no_other_small_word_or_spelling() -> None:
+    assert is_near_exact("Do not use the db", "Don't use the database")
+    assert not is_near_exact("Meet in the office", "Meet at the office")
+    assert not is_near_exact("The reciept is blue", "The receipt is blue")
+    assert not is_near_exact("x" * 5000, "y" * 5000)
+
+
+def test_a_duplicate_says_the_same_in_other_words() -> None:
+    assert is_duplicate("Execute the tests", "execute the tests.")
+    assert is_duplicate("Execute the tests in dev", "Run tests in development")
+    assert not is_duplicate("Tests run in Rome", "Slow tests run in Rome")
+    assert not is_duplicate("Delete it after a day", "Delete it after two days")
+    assert not is_duplicate("The user has a cat", "The user had a cat")
+    assert not is_duplicate("x " * 600, "x, " * 600)
+
+
+def test_what_could_be_a_duplicate_has_the_same_key() -> None:
+    assert likeness_key("Execute the tests") == likeness_key("run a test")
+    assert likeness_key("Retry 3 times") != likeness_key("Retry 5 times")
+    assert likeness_key("X" * 5000) == likeness_key("x" * 5000)
 
 
 def test_what_is_left_out_is_the_first_word_or_a_good_part() -> None:
@@ -132,6 +156,7 @@ def test_any_texts_are_compared_alike_from_both_sides(a: str, b: str) -> None:
     assert bool(differs(a, b)) == bool(differs(b, a))
     assert is_near_exact(a, b) == is_near_exact(b, a)
     assert not is_near_exact(a, b) or not differs(a, b)
+    assert is_duplicate(a, b) == is_duplicate(b, a)
     left_out(a, b)
     invented(a, [b])
     changed(a, [b])

@@ -1,0 +1,41 @@
+"""What is taken for a duplicate, on the pairs that were labelled by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.consolidation.substance import is_duplicate, is_near_exact, likeness_key
+from tests.corpora.duplicates import CORPORA, Pair, corpus
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_no_conflict_and_nothing_unrelated_becomes_one_memory(name: str) -> None:
+    apart = [pair for pair in corpus(name) if pair.label != "same"]
+    assert [pair for pair in apart if is_duplicate(pair.a, pair.b)] == []
+    assert [pair for pair in apart if is_near_exact(pair.a, pair.b)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in CORPORA if name != "hard"])
+def test_nine_of_ten_duplicates_are_found_and_over_half_go_by_themselves(name: str) -> None:
+    same = [pair for pair in corpus(name) if pair.label == "same"]
+    found = [pair for pair in same if is_duplicate(pair.a, pair.b)]
+    assert len(found) / len(same) >= 0.9
+    assert sum(is_near_exact(pair.a, pair.b) for pair in same) / len(same) >= 0.5
+
+
+def test_the_same_pairs_are_found_in_whatever_order_and_by_their_keys() -> None:
+    for pair in (pair for name in CORPORA for pair in corpus(name)):
+        same = is_duplicate(pair.a, pair.b)
+        assert same == is_duplicate(pair.b, pair.a)
+        assert not is_near_exact(pair.a, pair.b) or same, pair
+        assert not same or likeness_key(pair.a) == likeness_key(pair.b), pair
+
+
+def test_the_corpus_is_as_large_as_it_is_said_to_be() -> None:
+    half: list[Pair] = [*corpus("tuning"), *corpus("held_out")]
+    assert len(half) == 376
+    assert {label: sum(pair.label == label for pair in half) for label in ("conflict", "same")} == {
+        "conflict": 135,
+        "same": 139,
+    }
+    assert len(corpus("last")) >= 60
