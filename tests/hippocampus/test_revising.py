@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.engram import pointers
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry, raw_entries
 from engramdown.hippocampus.fitting import written
 from engramdown.hippocampus.metadata import Metadata
-from engramdown.hippocampus.revising import Desk, Revised, Revision, pointers, revise
+from engramdown.hippocampus.revising import Desk, Revised, Revision, revise
 from tests.hippocampus.shelf import TODAY, Shelf
 
 LESSONS = (
