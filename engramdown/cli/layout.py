@@ -184,7 +184,9 @@ class _Row:
         wanted = cells(word)
         if self._used + wanted > self._width:
             if not word.strip(" "):
-                return  # a space at the end of a row
+                # Spaces at the end of a row: what comes next stands in another one.
+                self._used = self._width if self._used > self._margin else self._used
+                return
             if self._used > self._margin:
                 self.end()
         while self._used + wanted > self._width:

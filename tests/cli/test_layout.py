@@ -132,3 +132,17 @@ def test_the_last_column_of_a_table_wraps_below_itself() -> None:
 @pytest.mark.parametrize("found", [table([]), table([()])])
 def test_an_empty_table_has_no_columns(found: list[Line]) -> None:
     assert all(item.parts == () for item in found)
+
+
+@pytest.mark.parametrize("width", range(1, 80))
+def test_two_cells_never_become_one_word(width: int) -> None:
+    rows = [["session", "began", "end"], ["20261121-192817-30d6", "2026-11-21", "open"]]
+    shown = ["".join(part.text for part in row) for one in table(rows) for row in wrap(one, width)]
+    joined = "".join(shown).replace(" ", "")
+    assert joined == "".join(map("".join, rows))
+    assert not any("nbegan" in row or "nend" in row or "d62026" in row for row in shown)
+
+
+def test_a_character_that_is_too_wide_stands_alone() -> None:
+    assert rows(line("a日b"), 1) == ["a", "日", "b"]
+    assert rows(line("日日"), 1)[:2] == ["日", "日"]
