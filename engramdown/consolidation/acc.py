@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from engramdown.consolidation.cells import Cell, arguments_of, last_line
-from engramdown.engram import Engram
+from engramdown.engram import Engram, pointers
 
 __all__ = [
     "DETECTORS",
@@ -62,7 +62,7 @@ def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
             "medium",
             source="consolidation",
             basis="observed",
-            origin=",".join(cell.pointer for cell in seen),
+            origin=pointers(*(cell.pointer for cell in seen)),
         )
         for text, seen in found
         if seen

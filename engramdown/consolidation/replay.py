@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.cells import Cell, Line, last_line
 from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
-from engramdown.engram import Engram, fold
+from engramdown.engram import Engram, fold, pointers
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
@@ -130,7 +130,7 @@ def shown(cells: Iterable[Cell]) -> list[Shown]:
 
 def origin_of(cell: Cell) -> str:
     """Return where a cell stands, and what was said against it."""
-    return ",".join(filter(None, (cell.pointer, cell.corrected_at)))
+    return pointers(cell.pointer, cell.corrected_at)
 
 
 def _shown(number: int, cell: Cell) -> Shown:
