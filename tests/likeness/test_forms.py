@@ -61,3 +61,17 @@ def test_same_word_is_symmetric_and_keeps_the_key(one: str, other: str) -> None:
     assert same_word(one, other) == same_word(other, one)
     if same_word(one, other):
         assert word_key(one) == word_key(other)
+
+
+@pytest.mark.parametrize(
+    "one, other, same",
+    [
+        pytest.param("asyncronous", "asynchronous", True, id="letter-missing"),
+        pytest.param("enviornment", "environment", True, id="letters-in-places-of-each-other"),
+        pytest.param("immorality", "immortality", False, id="two-words"),
+        pytest.param("desserts", "deserts", False, id="two-words-in-the-plural"),
+        pytest.param("content", "contentt", True, id="short"),
+    ],
+)
+def test_a_slip_of_the_pen_is_no_other_word(one: str, other: str, same: bool) -> None:  # noqa: FBT001 - the expected answer
+    assert same_word(one, other) == same_word(other, one) == same

@@ -16,7 +16,9 @@ from engramdown.engram import Engram, Kind
 from engramdown.likeness import claims
 from engramdown.likeness.claims import LONGEST, read
 from engramdown.likeness.similarity import (
+    Rewordings,
     differs_in_substance,
+    is_contrary,
     is_rewording,
     similarity,
 )
@@ -137,6 +139,20 @@ def test_similarity_is_the_share_of_words() -> None:
     assert similarity("Retry 3 times", "Retry 5 times") == pytest.approx(2 / 3)
     assert similarity("Use tabs", "Deploy on Fridays") == 0
     assert similarity("", "") == 0
+
+
+def test_another_number_of_the_same_is_contrary() -> None:
+    assert is_contrary("Retry 3 times", "Retry 5 times")
+    assert not is_contrary("Retry 3 times", "Retry 3 times")
+
+
+def test_what_shares_one_word_is_neither_near_nor_a_pair() -> None:
+    known = Rewordings(["Deploy the parser to staging", "Deploy on Fridays"])
+    assert list(known.near("Deploy the parser at night")) == []
+    assert list(known.near("Deploy the parser to staging at night")) == [0]
+    assert known.find("Deploy on a Friday") == 1
+    assert list(Rewordings(["alpha beta", "alpha gamma", "gamma beta"]).pairs()) == []
+    assert list(Rewordings(["alpha beta", "gamma", "alpha betas"]).pairs()) == [(0, 2)]
 
 
 def said(text: str, kind: Kind = "always") -> Engram:
