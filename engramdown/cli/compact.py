@@ -57,7 +57,7 @@ def compact(
     """
     cortex = open_cortex(place)
     if cortex.mode == "off":
-        raise RefusalError(said.OFF)
+        raise RefusalError(messages.OFF)
     yes = given()["yes"]
     if not (yes or dry_run) and (as_json or not output.is_person()):
         raise RefusalError(said.NEEDS_YES)

@@ -18,7 +18,6 @@ __all__ = [
     "ASK_LATER",
     "LEFT_OUT",
     "NEEDS_YES",
-    "OFF",
     "WAITS",
     "nothing_done",
     "receipt",
@@ -34,7 +33,6 @@ ASK_LATER: Final = "Put these questions into pending.md?"
 NEEDS_YES: Final = (
     "compacting needs a person's yes; --dry-run shows what would change, --yes applies"
 )
-OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 _DONE: Final = {
     "applied": "applied",
     "queued": "waiting in pending.md",

@@ -23,6 +23,7 @@ __all__ = [
     "KIND_HELP",
     "NEXT",
     "NO_FOLDER",
+    "OFF",
     "PROFILE_IS_GLOBAL",
     "SCOPE_NAMES",
     "SHORT_HELP",
@@ -77,6 +78,7 @@ COMMAND_GROUPS: Final = {
     "Care": ("sleep", "compact", "doctor"),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
+OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 STOPPED: Final = "Stopped."
 DRY_RUN: Final = "Dry run: nothing is written."
 

@@ -17,7 +17,6 @@ __all__ = [
     "ASK",
     "NEEDS_YES",
     "NO_PATH",
-    "OFF",
     "become",
     "duplicates",
     "nothing_found",
@@ -30,7 +29,6 @@ NEEDS_YES: Final = (
     "migrating needs a person's yes; --dry-run shows what would come, --yes brings it in"
 )
 NO_PATH: Final = "name the files or folders whose memories are for all projects"
-OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 _SHOWN: Final = 8
 _DONE: Final = {
     "encoded": "remembered",

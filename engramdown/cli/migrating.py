@@ -58,7 +58,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     scope: Scope = given()["scope"] or "project"
     cortex = _open(place, scope)
     if cortex.mode == "off":
-        raise RefusalError(said.OFF)
+        raise RefusalError(messages.OFF)
     yes = given()["yes"]
     if not (yes or dry_run) and (as_json or not output.is_person()):
         raise RefusalError(said.NEEDS_YES)

@@ -58,7 +58,7 @@ def sleep(
     elif not summary.skipped:
         output.screen().show(_lines(summary))
     if summary.skipped:
-        raise RefusalError(said.OFF)
+        raise RefusalError(messages.OFF)
     for name, reason in summary.failed.items():
         output.complain(said.failed(messages.SCOPE_NAMES[name], reason))
     raise Exit(_exit_code(summary))

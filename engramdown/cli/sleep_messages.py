@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = [
     "JOBS",
     "NOTHING",
-    "OFF",
     "STOPPED",
     "TITLE",
     "busy",
@@ -30,7 +29,6 @@ __all__ = [
 
 TITLE: Final = "Sleeping"
 NOTHING: Final = "nothing is due"
-OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 STOPPED: Final = "stopped; the next `engramdown sleep` goes on there"
 JOBS: Final = {
     "statements": "what you stated",

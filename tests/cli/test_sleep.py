@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engramdown.cli import messages
 from engramdown.cli import sleep_messages as said
 from engramdown.cortex.sleep_lock import SleepLock
 from tests.cli.conftest import Runner
@@ -131,7 +132,7 @@ def test_memory_that_is_switched_off_is_refused(run: Runner, session: Path) -> N
     before = files(session)
     done = run("--mode", "off", "sleep")
     assert (done.code, done.out) == (1, "")
-    assert said.OFF in done.err
+    assert messages.OFF in done.err
     assert files(session) == before
 
 
