@@ -83,8 +83,13 @@ def finish(folder: Path, env: dict[str, str]) -> None:
     assert "sleep-work.json" not in left
 
 
-def run(scopes: Callable[[], Path], env: dict[str, str], wanted: int) -> None:
-    """Kill sleeps, at calls of the system and anywhere, until ``wanted`` were cut short."""
+def run(
+    scopes: Callable[[], Path], env: dict[str, str], wanted: int, seconds: float = float("inf")
+) -> None:
+    """Kill sleeps, at calls of the system and anywhere, until ``wanted`` were cut short.
+
+    Or until ``seconds`` have passed.
+    """
     folder = scopes()
     began = time.monotonic()
     said = sleep(folder, env)
@@ -93,7 +98,7 @@ def run(scopes: Callable[[], Path], env: dict[str, str], wanted: int) -> None:
     finish(folder, env)
     seed = random.randrange(2**32)
     dice, kills, tries = random.Random(seed), 0, 0
-    while kills < wanted:
+    while kills < wanted and time.monotonic() - began < seconds:
         tries += 1
         assert tries < 4 * wanted, f"too few kills hit; seed {seed}"
         folder = scopes()
@@ -113,9 +118,9 @@ def test_a_kill_at_any_moment_loses_nothing_and_does_nothing_twice(
 
 @pytest.mark.soak
 def test_two_hundred_kills_lose_nothing(
-    scopes: Callable[[], Path], child_env: dict[str, str]
+    scopes: Callable[[], Path], child_env: dict[str, str], soak_seconds: float
 ) -> None:
-    run(scopes, child_env, SOAKED)
+    run(scopes, child_env, SOAKED, soak_seconds)  # all of them take some twenty minutes
 
 
 def test_of_two_at_once_one_sleeps_and_the_other_goes_on(
