@@ -66,7 +66,7 @@ watch.MANY = 0
 watch.is_due = lambda looked, cost: True
 """
 MODEL: Final = """
-from engramdown.consolidation.instructor_model import InstructorModel
+from engramdown.consolidation.asking.instructor_model import InstructorModel
 assert InstructorModel("openai/small").name
 """
 STATS: Final = COMMAND.format(arguments=["stats"])

@@ -20,7 +20,7 @@ from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, json_option, pass_place
 from engramdown.clock import moment, today
-from engramdown.consolidation.calls import Sum, sums
+from engramdown.consolidation.asking.calls import Sum, sums
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.tokens import estimate_tokens

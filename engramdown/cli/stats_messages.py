@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from engramdown.consolidation.calls import OUTCOMES
+from engramdown.consolidation.asking.calls import OUTCOMES
 
 __all__ = [
     "MODELS",

@@ -13,7 +13,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.consolidation.answers import strange_ids
+from engramdown.consolidation.asking.answers import strange_ids
 from engramdown.consolidation.plan import (
     Drop,
     Expire,

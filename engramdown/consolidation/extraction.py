@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.consolidation.statements import statements
+from engramdown.consolidation.statements.scanning import statements
 from engramdown.engram import Engram, fold
 
 __all__ = ["MOST", "extract"]

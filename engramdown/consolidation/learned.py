@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.answers import strange_ids, text_problem
+from engramdown.consolidation.asking.answers import strange_ids, text_problem
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold, pointers
 from engramdown.errors import InvalidEngramError
 from engramdown.redaction import redact

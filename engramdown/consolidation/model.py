@@ -10,9 +10,9 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from engramdown.clock import moment
-from engramdown.consolidation.calls import FREE, Call
-from engramdown.consolidation.ledger import Ledger
-from engramdown.consolidation.spending import Limits, Spent, refusal
+from engramdown.consolidation.asking.calls import FREE, Call
+from engramdown.consolidation.asking.ledger import Ledger
+from engramdown.consolidation.asking.spending import Limits, Spent, refusal
 from engramdown.errors import ModelError, SpendError
 from engramdown.tokens import estimate_tokens
 
@@ -54,7 +54,7 @@ class Attempt(NamedTuple):
         tokens_in: Tokens of what was asked.
         tokens_out: Tokens of the answer.
         ms: How long it took, in milliseconds.
-        outcome: See :data:`engramdown.consolidation.calls.OUTCOMES`.
+        outcome: See :data:`engramdown.consolidation.asking.calls.OUTCOMES`.
     """
 
     tokens_in: int

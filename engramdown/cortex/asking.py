@@ -16,7 +16,7 @@ from engramdown.errors import SettingsError
 from engramdown.hippocampus.store import Hippocampus
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.ledger import Ledger
+    from engramdown.consolidation.asking.ledger import Ledger
     from engramdown.consolidation.model import Asker, LanguageModel
     from engramdown.cortex.cortex import Cortex
 
@@ -37,9 +37,9 @@ class Asking:
         Raises:
             SettingsError: If ``model`` is no model.
         """
-        from engramdown.consolidation.ledger import Ledger
+        from engramdown.consolidation.asking.ledger import Ledger
+        from engramdown.consolidation.asking.spending import Limits
         from engramdown.consolidation.model import Run
-        from engramdown.consolidation.spending import Limits
 
         self._model = _model(model, settings)
         limits = Limits(*(getattr(settings, key) for key in Limits._fields))
@@ -59,7 +59,7 @@ class Asking:
 
 def ledger_of(cortex: Cortex) -> Ledger:
     """Return the ledger in which the calls of a cortex stand."""
-    from engramdown.consolidation.ledger import Ledger
+    from engramdown.consolidation.asking.ledger import Ledger
 
     return Ledger(_ledger_folder(cortex))
 
@@ -88,7 +88,7 @@ def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | No
     if not isinstance(chosen, str):
         reason = f"{type(chosen).__name__} has no name and no ask(schema, system, user)"
         raise SettingsError("argument", "model", reason)
-    from engramdown.consolidation.instructor_model import InstructorModel
+    from engramdown.consolidation.asking.instructor_model import InstructorModel
 
     return InstructorModel(
         chosen,

@@ -6,7 +6,6 @@ what it says of lines that were taken back meanwhile is thrown away; a failure l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
@@ -16,14 +15,14 @@ from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.live import live
-from engramdown.errors import EngramdownError, ModelError
+from engramdown.errors import ModelError
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import Asker
     from engramdown.cortex.cortex import Cortex
     from engramdown.episodes.memory import EpisodicMemory
 
-__all__ = ["JOB", "NO_MODEL", "fill_card", "undescribed"]
+__all__ = ["JOB", "NO_MODEL", "fill_card"]
 
 JOB: Final = "card"
 """Its name in the ledger, and of its prompt."""
@@ -62,16 +61,3 @@ def fill_card(
     pages = CardFiles(episodes.folder.parent, EpisodeDisk())
     kept = Filled(moment(), model.name, 0, *said)
     return pages.fill(transcript, kept, episodes.recorder.lock)
-
-
-def undescribed(episodes: EpisodicMemory) -> Iterator[str]:
-    """Yield the sessions that have ended and whose card no model has filled in since."""
-    pages = CardFiles(episodes.folder.parent, EpisodeDisk())
-    for info in episodes.sessions():
-        if info.ended:
-            try:
-                said = pages.filled(episodes.session(info.id))
-            except (OSError, EngramdownError):  # purged meanwhile, or unreadable
-                continue
-            if said is None or said.ts < info.last:
-                yield info.id

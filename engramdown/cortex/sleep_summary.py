@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engramdown.consolidation.spending import Spent
+from engramdown.consolidation.asking.spending import Spent
 from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope

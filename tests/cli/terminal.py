@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -22,6 +23,7 @@ from typing import Final, Self
 __all__ = ["Terminal"]
 
 _PATIENCE: Final = 60.0
+_PAUSE: Final = 5.0
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -104,6 +106,20 @@ class Terminal:
         while self._read():
             assert time.monotonic() < deadline, self.text
         return self._process.wait(_PATIENCE)
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C until the program ends, and return its exit code.
+
+        One that comes right before a program begins to read is seen by nobody but the next.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        while self._process.poll() is None:
+            assert time.monotonic() < deadline, self.text
+            self._process.send_signal(signal.SIGINT)
+            pause = time.monotonic() + _PAUSE
+            while time.monotonic() < pause and self._read():
+                pass
+        return self.end()
 
     def _read(self) -> bool:
         """Take in what is shown now; return whether there may be more."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -338,8 +336,7 @@ def test_at_a_terminal_it_asks_and_ctrl_c_writes_nothing(
     before = files(lessons.parent)
     with Terminal(["engramdown", "compact"], child_env) as terminal:
         terminal.expect("Apply this? [y/N]")
-        os.kill(terminal.process, signal.SIGINT)
-        assert terminal.end() == 130
+        assert terminal.interrupt() == 130
     assert files(lessons.parent) == before
     with Terminal(["engramdown", "compact"], child_env) as terminal:
         terminal.expect("Apply this? [y/N]")
@@ -361,6 +358,5 @@ def test_ctrl_c_while_a_model_thinks_writes_nothing(
             deadline = time.monotonic() + 30
             while not Provider.seen and time.monotonic() < deadline:
                 time.sleep(0.02)
-            os.kill(terminal.process, signal.SIGINT)
-            assert terminal.end() == 130
+            assert terminal.interrupt() == 130
     assert files(lessons.parent) == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -194,6 +193,5 @@ def test_a_person_reads_along(child_env: dict[str, str], episodes: EpisodicMemor
         terminal.expect("#4  tool call shell")
         episodes.log("s", "tool_result", "red \x1b[31m", name="shell", call="c")
         terminal.expect("red ␛[31m")
-        os.kill(terminal.process, signal.SIGINT)
-        assert terminal.end() == STOPPED
+        assert terminal.interrupt() == STOPPED
     assert "one" not in terminal.text

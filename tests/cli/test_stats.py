@@ -8,8 +8,8 @@ from pathlib import Path
 from freezegun import freeze_time
 
 from engramdown.clock import moment
-from engramdown.consolidation.calls import Call
-from engramdown.consolidation.ledger import Ledger
+from engramdown.consolidation.asking.calls import Call
+from engramdown.consolidation.asking.ledger import Ledger
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.episodes.disks import Fault, FaultyDisk

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.extraction import MOST, extract
-from engramdown.consolidation.statements import LONGEST
+from engramdown.consolidation.statements.scanning import LONGEST
 from engramdown.engram import Engram
 from engramdown.words import word_set
 from tests.corpora.statements import CORPORA, corpus

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 from pydantic import BaseModel
 
-from engramdown.consolidation.instructor_model import InstructorModel
-from engramdown.consolidation.ledger import Ledger
+from engramdown.consolidation.asking.instructor_model import InstructorModel
+from engramdown.consolidation.asking.ledger import Ledger
+from engramdown.consolidation.asking.spending import Limits, Spent
 from engramdown.consolidation.model import Asker, LanguageModel, MeteredModel, Run, T
-from engramdown.consolidation.spending import Limits, Spent
 from engramdown.errors import ModelError, SpendError
 
 LIMITS = Limits(3, 1000, 24, 9, 9000)

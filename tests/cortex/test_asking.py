@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.consolidation.instructor_model import InstructorModel
+from engramdown.consolidation.asking.instructor_model import InstructorModel
 from engramdown.consolidation.model import T
 from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.cortex.asking import Asking, ledger_of, prompts_of

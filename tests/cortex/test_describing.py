@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.cortex.describing import fill_card, undescribed
+from engramdown.cortex.describing import fill_card
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
@@ -54,24 +54,12 @@ def told(episodes: EpisodicMemory) -> Path:
 
 
 def test_a_card_is_filled_in_once(cortex: Cortex, episodes: EpisodicMemory) -> None:
-    assert list(undescribed(episodes)) == ["s"]
     assert fill_card(cortex, episodes, "s")
     card = episodes.card("s")
     assert (card.title, card.paragraph) == ("Mending CI", "It was hunter2.")
     assert (card.decisions, card.filled_by) == (("Freeze the clock.",), "answering")
     assert card.one_liner == "Why is CI red?"
     assert told(episodes).stat().st_mode & 0o777 == 0o600
-    assert list(undescribed(episodes)) == []
-
-
-def test_a_session_that_goes_on_is_described_again(
-    cortex: Cortex, episodes: EpisodicMemory
-) -> None:
-    fill_card(cortex, episodes, "s")
-    episodes.log("s", "user", "Red again.")
-    assert list(undescribed(episodes)) == []
-    episodes.end("s")
-    assert list(undescribed(episodes)) == ["s"]
 
 
 def test_what_a_person_writes_wins(cortex: Cortex, episodes: EpisodicMemory) -> None:
@@ -89,7 +77,6 @@ def test_what_is_taken_back_is_on_no_card(
     getattr(episodes.forgetting(), way)("s", [1])
     card = episodes.card("s")
     assert (card.title, card.filled_by) == ("The clock.", "")
-    assert list(undescribed(episodes)) == ["s"]
     if way == "redact":
         assert not told(episodes).exists()
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Cortex
+from engramdown.consolidation.asking.instructor_model import InstructorModel
 from engramdown.consolidation.cells import cells_of
 from engramdown.consolidation.cerebellum import lessons_of_turn
 from engramdown.consolidation.identity import facts_of_model, messages_of
-from engramdown.consolidation.instructor_model import InstructorModel
 from engramdown.consolidation.learned import Learned
 from engramdown.consolidation.replay import replay_and_extract
 from engramdown.errors import ModelError

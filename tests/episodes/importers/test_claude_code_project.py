@@ -61,7 +61,7 @@ class Talk:
     def user(self, content: object, **more: Any) -> None:  # noqa: ANN401 - JSON
         self.add("user", message={"role": "user", "content": content}, **more)
 
-    def answer(self, reply: str, *blocks: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+    def answer(self, reply: str, *blocks: dict[str, Any], **more: Any) -> None:  # noqa: ANN401 - JSON
         """Add the lines of a reply, which has one for each block."""
         for block in blocks:
             message = {
@@ -75,7 +75,7 @@ class Talk:
             }
             self.add("assistant", message=message, requestId=f"req_{reply}", **more)
 
-    def result(self, call: str, content: object, told: object = None, **more: Any) -> None:  # noqa: ANN401
+    def result(self, call: str, content: object, told: object = None, **more: Any) -> None:  # noqa: ANN401 - JSON
         block = {"tool_use_id": call, "type": "tool_result", "content": content, **more}
         self.user([block], toolUseResult=told)
 

@@ -1,0 +1,131 @@
+"""The ledger: one line for each call of a model, in the folder of the global scope.
+
+Promises: a line is one write to the end of the file, so that several processes may write; what a
+crash left of a line stays on a line of its own; what is no call is skipped and counted. Reading
+creates nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.consolidation.asking.calls import FREE, Call, read_line, write_line
+from engramdown.consolidation.asking.spending import Spent
+from engramdown.errors import StoreError
+from engramdown.regular import open_regular
+
+__all__ = ["NAME", "Known", "Ledger"]
+
+NAME: Final = "ledger.jsonl"
+"""The name of the file."""
+
+_APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
+
+
+class Known(NamedTuple):
+    """What a ledger tells.
+
+    Attributes:
+        calls: The calls, in the order in which they were written.
+        torn: How many lines are no calls.
+    """
+
+    calls: tuple[Call, ...]
+    torn: int
+
+
+class Ledger:
+    """The ledger of a folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Keep the ledger in ``folder``, which need not exist; ``None`` keeps it in mind."""
+        self.path = folder / NAME if folder else None
+        self._calls: list[Call] = []
+        self._torn = 0
+        self._offset = self._rest = 0
+
+    def add(self, call: Call) -> None:
+        """Write a call down.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        if self.path is None:
+            self._calls.append(call)
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = open_regular(self.path, _APPENDING)
+            try:
+                line = _after(descriptor) + write_line(call)
+                if os.write(descriptor, line) < len(line):
+                    raise StoreError(f"{self.path}: cannot be written; is the disk full?")
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def known(self) -> Known:
+        """Return what was written, by other processes too.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
+        if self.path is not None:
+            self._take_in(self.path)
+        return Known(tuple(self._calls), self._torn + bool(self._rest))
+
+    def spent_since(self, hours: float, now: str) -> Spent:
+        """Return what calls cost in the ``hours`` before ``now``."""
+        first = _earlier(now, hours)
+        spent = Spent()
+        for call in self.known().calls:
+            if call.ts > first and call.outcome not in FREE:
+                spent = spent.plus(call.tokens_in + call.tokens_out)
+        return spent
+
+    def _take_in(self, path: Path) -> None:
+        """Read on from where we stopped; a file that is shorter now is another one."""
+        try:
+            descriptor = open_regular(path, os.O_RDONLY)
+        except FileNotFoundError:
+            self._forget()
+            return
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+        with os.fdopen(descriptor, "rb") as file:
+            if os.fstat(descriptor).st_size < self._offset:
+                self._forget()
+            file.seek(self._offset)
+            data = file.read()
+        # A last line without its end was cut by a crash; whoever writes next ends it.
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        self._rest = len(data) - len(whole)
+        for line in whole.split(b"\n")[:-1]:
+            call = read_line(line)
+            if call is not None:
+                self._calls.append(call)
+            elif line:
+                self._torn += 1
+
+    def _forget(self) -> None:
+        self._calls, self._torn, self._offset, self._rest = [], 0, 0, 0
+
+
+def _after(descriptor: int) -> bytes:
+    """Return what a line begins with, so that what a crash cut stays behind."""
+    size = os.fstat(descriptor).st_size
+    if not size:
+        return b""
+    os.lseek(descriptor, size - 1, os.SEEK_SET)
+    return b"" if os.read(descriptor, 1) == b"\n" else b"\n"
+
+
+def _earlier(now: str, hours: float) -> str:
+    """Return the moment so many hours before another one, in the same form."""
+    moment = datetime.fromisoformat(now) - timedelta(hours=hours)
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,254 @@
+"""What in a message its writer says, and what is only shown: code, quotations, logs, pasted text.
+
+Promises: a masked text is as long as the text, line by line and character by character, so that
+offsets agree; what stands in a fence, a quotation, a tag, a log or a pasted text is blank in it;
+any string may be passed; linear time.
+
+The mask errs on one side: where it cannot be told whether somebody says a thing or shows it, it is
+shown, and nothing is learned from it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+from engramdown.consolidation.statements.forms import BLANK
+
+__all__ = ["LONGEST", "Sentence", "lowered", "masked", "sentences"]
+
+LONGEST: Final = 600
+"""A sentence that is longer, in characters, is none that somebody gives as an order."""
+
+# The shortest line that may be one of a paragraph that was wrapped by a program.
+_WRAPPED: Final = 40
+_CURLY: Final = str.maketrans("\u2018\u2019\u02bc\u00b4", "''''")
+
+
+class Sentence(NamedTuple):
+    """A sentence of a message.
+
+    Attributes:
+        start: The offset of its first character.
+        end: The offset after its last one, without the mark.
+        mark: What ends it: ``.``, ``!``, ``?`` or nothing.
+    """
+
+    start: int
+    end: int
+    mark: str
+
+
+def masked(text: str) -> str:
+    r"""Return ``text`` with what its writer only shows made blank.
+
+    >>> masked("Why?\n> never\nSay 'no'.").replace(BLANK, "_")
+    'Why?\n       \nSay ____.'
+    """
+    hidden = _without_tags(text)
+    lines = hidden.split("\n")
+    kept = [
+        line[:end] + " " * (len(line) - end) for line, end in zip(lines, _said(lines), strict=True)
+    ]
+    return _pattern(_INLINE).sub(lambda found: BLANK * len(found[0]), "\n".join(kept))
+
+
+def lowered(text: str) -> str:
+    """Return ``text`` in small letters and with straight apostrophes, as long as it was."""
+    small = text.lower()
+    if len(small) != len(text):
+        small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    return small.translate(_CURLY)
+
+
+def sentences(mask: str) -> Iterator[Sentence]:
+    """Yield the sentences of a masked text; those that are longer than 600 characters are left out.
+
+    >>> mask = "Hi Dr. No! See v1.2 e.g. here. Bye"
+    >>> [mask[sentence.start : sentence.end] for sentence in sentences(mask)]
+    ['Hi Dr. No', 'See v1.2 e.g. here', 'Bye']
+    """
+    start = 0
+    for found in _pattern(_END).finditer(mask):
+        if found["line"] is not None and _goes_on(mask, start, found):
+            continue
+        if found["mark"] == "." and _is_shortened(mask, start, found.end("mark")):
+            continue
+        yield from _sentence(mask, start, found.start(), (found["mark"] or "")[-1:])
+        start = found.end()
+    yield from _sentence(mask, start, len(mask), "")
+
+
+# ---- where a sentence ends ----
+
+_END: Final = r"(?P<mark>[.!?\u2026]++)[\"')\]*_]{0,3}(?=\s|\Z)|(?P<line>\n)"
+_SHORTENED: Final = (
+    r"\b(?:(?i:e\.g|i\.e|etc|approx|dr|mr|mrs|ms|prof|st|vs|nr|bzw|z\.b|[ap]\.m)|[A-Z])\.\Z"
+)
+# A bullet, a number or a box to tick before what is said.
+_LEAD: Final = r"[\s>*+\u2022\u2013\u2014-]*+(?:\(?[0-9]{1,2}[.)]\s+|\[[ xX]\]\s+)?[*_]{0,3}"
+
+
+def _is_shortened(mask: str, start: int, end: int) -> bool:
+    """Whether a full stop belongs to a word like "Dr."."""
+    return _pattern(_SHORTENED).search(mask, max(start, end - 8), end) is not None
+
+
+def _goes_on(mask: str, start: int, found: re.Match[str]) -> bool:
+    """Whether the line was wrapped, so that its end is none of the sentence."""
+    at = found.start()
+    long = at - max(mask.rfind("\n", 0, at) + 1, start) >= _WRAPPED
+    return long and mask[found.end() : found.end() + 1].islower()
+
+
+def _sentence(mask: str, start: int, end: int, mark: str) -> Iterator[Sentence]:
+    if start < end and (lead := _pattern(_LEAD).match(mask, start, end)):
+        start = lead.end()
+    if 0 < end - start <= LONGEST:
+        yield Sentence(start, end, mark)
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+# ---- tags and comments ----
+
+_TAG: Final = r"<!--|<(/?)([A-Za-z][\w-]{0,40})(?:\s[^<>]{0,200})?>"
+_COMMENT: Final = "-->"
+
+
+def _without_tags(text: str) -> str:
+    """Return ``text`` with comments and whatever stands between two tags made blank."""
+    if "<" not in text:
+        return text
+    found = list(_pattern(_TAG).finditer(text))
+    closing = {_COMMENT: [end.end() for end in _pattern(_COMMENT).finditer(text)]}
+    for tag in found:
+        if tag[1]:
+            closing.setdefault(tag[2], []).append(tag.end())
+    parts, done = [], 0
+    for tag in found:
+        if tag.start() >= done:
+            end = _end_of(tag, closing)
+            blank = _pattern(r"[^\n]").sub(BLANK, text[tag.start() : end])
+            parts += [text[done : tag.start()], blank]
+            done = end
+    return "".join(parts) + text[done:]
+
+
+def _end_of(tag: re.Match[str], closing: dict[str, list[int]]) -> int:
+    """Return where what begins with ``tag`` ends: at its partner, or with the tag itself."""
+    ends = closing.get(tag[2] or _COMMENT, [])
+    at = bisect_left(ends, tag.end())
+    return tag.end() if tag[1] or at == len(ends) else ends[at]
+
+
+# ---- lines that are shown ----
+
+_FENCE: Final = r"\s{0,3}(?:[-*+] )?(```|~~~)"
+_CODE_WORDS: Final = (
+    "#include|INSERT|SELECT|UPDATE|apt|class|const|curl|def|echo|fn|func|function|import|npm|pip"
+    "|struct|sudo|var"
+)
+_LEVELS: Final = "CRITICAL|DEBUG|ERROR|FATAL|INFO|NOTICE|TRACE|WARN|WARNING"
+# A line of code, of a log or of somebody else: a quotation, a heading or a comment, a prompt.
+_LINE: Final = (
+    r"\s{0,3}>|\s*#|\s*//|\s*/\*|\s*\*/|\s*--\s|\s*[{}<]|\s*\[[\[{\"']"
+    rf"|\s*(?:{_CODE_WORDS})\b[^\n]*[(){{}};=<>\"']\s*(?:\Z|[#/])"
+    r"|[^\n]*(?:[;{}]|=>|\) ?:)\s*\Z|[^\n]*\)\s*(?:#|//)|(?:def|class) \w+[(:]"
+    rf"|\s*\[?[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]|\s*\[?[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}"
+    rf"|\s*(?:\[\w+\] )?\[?(?:{_LEVELS})\b[\]: ]|npm (?:ERR|WARN|error"
+    rf"|warn)\b"
+    r"|\s*[A-Za-z_.]{0,60}(?:Error|Exception|Warning)\b:|\s*at [\w.$]+\(|\s*File \"|E {2,}"
+    r"|\s*\[?(?i:[\w./-]{0,40}(?:error|warning|warn|stderr|stdout|output|debug|fatal|hint"
+    r"|usage))\]?(?:\[\w+\])?: ?\S"
+    r"|\s*\[(?:tool|system|assistant|function|output)\b|exit code [0-9]"
+    r"|(?:diff --git|index [0-9a-f]{6}|@@ |\+\+\+ |--- )"
+)
+# What follows up to the next empty line is what a program printed.
+_CONSOLE: Final = (
+    r"\s*(?:[\w.-]+@[\w.-]+[:~][^\n]{0,80}[$#%] |[$%] \w|>>> |Traceback \(|C:\\[^>]*>)"
+)
+_BLOCK: Final = r" {4}|\t"
+_BULLET: Final = r"\s*(?:[-*+\u2022]|[0-9]{1,2}[.)])\s"
+
+
+def _said(lines: list[str]) -> list[int]:
+    """Return for each line how much of it is said; the rest is shown."""
+    said = [0] * len(lines)
+    fence, console, block, pasted = "", False, True, False
+    is_diff = any(line.startswith(("diff --git", "@@ ")) for line in lines)
+    for at, line in enumerate(lines):
+        if (mark := _pattern(_FENCE).match(line)) and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+            continue
+        empty = not line.strip()
+        console = not empty and (console or bool(_pattern(_CONSOLE).match(line)))
+        indented = bool(_pattern(_BLOCK).match(line)) and not _pattern(_BULLET).match(line)
+        block = empty or (block and indented)
+        patch = is_diff and line.startswith(("+", "-", " "))
+        code = bool(_pattern(_LINE).match(line))
+        if not (fence or console or pasted or (indented and block) or patch or code):
+            begins = _pasted_from(lines, at)
+            pasted = begins >= 0
+            said[at] = begins if pasted else len(line)
+    return said
+
+
+# ---- texts that are pasted ----
+
+_TEXT_WORK: Final = (
+    "correct|improve|paraphrase|polish|proofread|reformulate|rephrase|reword|rewrite|shorten"
+    "|spellcheck|summari[sz]e|translate|turn this|turn the following|tl;dr"
+)
+_LOOK_AT: Final = "analy[sz]e|check|edit|explain|fix|format|parse|review|read|classify|label"
+_TEXT: Final = (
+    "the following|this|these|below|sentence|paragraph|article|e?-?mail|text|grammar|letter|essay"
+    "|quote|snippet|transcript|conversation|review"
+)
+_WORK_ON: Final = (
+    rf"\s*(?:[\w ,']{{0,30}}?\b(?:you|please|to)[ ,])?(?:(?:{_TEXT_WORK})\b[^.!?\n]{{0,80}}[:.?]"
+    rf"|(?:{_LOOK_AT})\b[^.!?\n]{{0,60}}\b(?:{_TEXT})\b[^.!?\n:]{{0,40}}:)(?=\s|\Z)"
+)
+_INTRODUCES: Final = (
+    r"[^\n]{0,120}\b(?:say|says|said|reads|wrote|writes|printed|prints|posted|replied|got|received"
+    r"|output|log|article|e-?mail|letter|message|page|error|paste|pasted|copied"
+    r"|from the|from our|here's the|here is the|here's an?|here is an?"
+    r"|here are the)\b[^\n]{0,60}:\s*\Z|\s*[\w./-]+\.\w{1,5}:\s*\Z"
+)
+_OWN_LIST: Final = r"\b(?:I|we|my|our|me)\b[^\n]{0,40}\b(?:rules|preferences|conventions)\b"
+
+
+def _pasted_from(lines: list[str], at: int) -> int:
+    """Return where in a line somebody else's text begins, which goes on to the end, or -1.
+
+    In a fence or a quotation it ends with these, and is known for what it is.
+    """
+    line = lines[at]
+    found = _any_case(_WORK_ON).match(line) or _any_case(_INTRODUCES).match(line)
+    if found is None or _any_case(_OWN_LIST).search(line):
+        return -1
+    after = next((other for other in lines[at + 1 :] if other.strip()), "")
+    fenced = _pattern(_FENCE).match(after) or _pattern(_LINE).match(after)
+    return -1 if fenced and not line[found.end() :].strip() else found.end()
+
+
+# ---- quotations and code within a line ----
+
+_INLINE: Final = (
+    r"``[^\n]{1,400}?``|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\""
+    r"|[\u201c\u201e\u201d][^\u201c\u201d\n]{1,400}[\u201c\u201d]"
+    r"|\u00ab[^\u00bb\n]{1,400}\u00bb"
+    r"|(?<![\w'])'(?=\S)[^'\n]{1,400}(?:'(?=[a-z])[^'\n]{1,200}){0,4}'(?![\w'])"
+    r"|\u2018[^\u2018\n]{1,400}?\u2019(?!\w)"
+)

@@ -1,0 +1,68 @@
+"""Facts that somebody tells about himself."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.consolidation.statements.facts import FACTS
+from tests.consolidation.said import said
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        ("my name is ada", "profile|high|Name:|ada"),
+        ("my name is dr. okafor and i sing", "profile|high|Name:|dr. okafor"),
+        ("call me jo, please", "profile|high|Name:|jo"),
+        ("i'm in cet", "profile|high|Time zone:|cet"),
+        ("my time zone is europe/berlin", "profile|high|Time zone:|europe/berlin"),
+        ("i live in new york", "profile|high|Location:|new york"),
+        ("my pronouns are they/them", "profile|high|Pronouns:|they/them"),
+        ("my email is ada@example.org", "profile|high|E-mail:|ada@example.org"),
+        ("my favourite editor is vim", "profile|high|Favourite editor:|vim"),
+        ("my current timezone: utc", "profile|high|Time zone:|utc"),
+        ("time zone: utc", "profile|high|Time zone:|utc"),
+        ("my dog is called biscuit", "profile|high||my dog is called biscuit"),
+        ("i'm a nurse", "profile|high||i'm a nurse"),
+        ("i'm vegan", "profile|high||i'm vegan"),
+        ("i'm on macos", "profile|high||i'm on macos"),
+        ("i'm german", "profile|high||i'm german"),
+        ("i'm ada", "profile|high|Name: |ada"),
+        ("this is ravi", "profile|high|Name: |ravi"),
+        ("mira here", "profile|high|Name: |mira"),
+        ("i work at acme", "profile|high||i work at acme"),
+        ("i use react and typescript", "profile|medium||i use react and typescript"),
+        ("my kids are 4 and 7", "profile|high||my kids are 4 and 7"),
+        ("i have two kids", "profile|high||i have two kids"),
+        ("i never eat meat", "profile|medium||i never eat meat"),
+    ],
+)
+def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> None:
+    assert said(FACTS, words) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "my name is cut off",
+        "my name is not john",
+        "call me crazy",
+        "i use it to parse logs",
+        "i'm 42% done",
+        "call me when you are home",
+        "i'm in a meeting",
+        "i live in fear",
+        "i live in lisbon this year",
+        "my email is not working",
+        "my editor is slow",
+        "my shell is broken",
+        "i'm a bit lost",
+        "i'm a fan of it",
+        "i work on the parser",
+        "my manager is late",
+        "same here",
+        "i never saw that",
+    ],
+)
+def test_what_only_looks_like_a_form_says_nothing(words: str) -> None:
+    assert said(FACTS, words) == ""

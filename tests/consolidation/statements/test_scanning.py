@@ -1,0 +1,97 @@
+"""The statements of a message."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.consolidation.statements.scanning import LONGEST, statements
+
+
+def _said(text: str) -> list[str]:
+    return [f"{said.kind}: {said.text}" for said in statements(text)]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        pytest.param(
+            "My name is Ada and I work at Acme.",
+            ["profile: Name: Ada", "profile: I work at Acme"],
+            id="two-facts",
+        ),
+        pytest.param(
+            "Always use uv, never use pip; call me Jo.",
+            ["always: Always use uv", "never: Never use pip", "profile: Name: Jo"],
+            id="several-clauses",
+        ),
+        pytest.param(
+            "When you refactor, never change behaviour.",
+            ["when: When you refactor, never change behaviour"],
+            id="a-case-holds-its-order",
+        ),
+        pytest.param(
+            "Remember that I prefer tabs.", ["profile: I prefer tabs"], id="remember-a-preference"
+        ),
+        pytest.param(
+            "Remember: the port is 5433", ["lesson: The port is 5433"], id="remember-a-fact"
+        ),
+        pytest.param(
+            "Remember that I'm on call on Mondays.",
+            ["profile: I'm on call on Mondays"],
+            id="remember-a-fact-about-oneself",
+        ),
+        pytest.param(
+            "The port is 5433, remember that.", ["lesson: The port is 5433"], id="remember-behind"
+        ),
+        pytest.param("No, please use tabs instead.", ["always: Use tabs instead"], id="please"),
+        pytest.param("From now on use uv, ok?", ["always: Use uv"], id="asks-nothing"),
+        pytest.param("Two rules: always lint.", ["always: Always lint"], id="announced"),
+        pytest.param(
+            "I'm a nurse, and I need a visa.", ["profile: I'm a nurse"], id="fact-before-a-wish"
+        ),
+        pytest.param("Could you always use uv?", ["always: Always use uv"], id="polite"),
+        pytest.param("Remember: ß is a letter.", ["lesson: ß is a letter"], id="no-capital"),
+        pytest.param("Can you please always use uv?", ["always: Always use uv"], id="request"),
+        pytest.param("ok so, and please never use pip", ["never: Never use pip"], id="openers"),
+        pytest.param("Never push again, please.", ["never: Never push"], id="fillers"),
+        pytest.param("Never use `eval`!", ["never: Never use `eval`"], id="code-within"),
+        pytest.param("NEVER USE SUDO", ["never: Never USE SUDO"], id="shouted"),
+        pytest.param(
+            "I'm a nurse, what is my shift?", ["profile: I'm a nurse"], id="fact-before-a-question"
+        ),
+        pytest.param("I'm in CET, are you?", ["profile: Time zone: CET"], id="keyed-before-one"),
+        pytest.param("I'm Ada.", ["profile: Name: Ada"], id="name"),
+        pytest.param(
+            "Imagine this.\n\nAlways use uv.", ["always: Always use uv"], id="after-a-game"
+        ),
+    ],
+)
+def test_what_is_stated_is_tidied(text: str, expected: list[str]) -> None:
+    assert _said(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("She said: always use uv.", id="others"),
+        pytest.param("Example: always use uv.", id="example"),
+        pytest.param("system: never use pip", id="another-role"),
+        pytest.param("It works, she said, never use pip.", id="others-before"),
+        pytest.param("Should I always use uv?", id="question"),
+        pytest.param("Can you always undo a rebase?", id="question-to-you"),
+        pytest.param("I'm a nurse?", id="fact-in-doubt"),
+        pytest.param("Imagine this. My name is Ada.", id="game"),
+        pytest.param("Sure, what could go wrong, always delete it", id="sarcasm"),
+        pytest.param("Always delete the tests. /s", id="sarcasm-marked"),
+        pytest.param("Never Let Me Go", id="title"),
+        pytest.param("I'm good.", id="no-name"),
+        pytest.param("Never do that again.", id="about-that"),
+        pytest.param("I love to, but", id="unfinished"),
+        pytest.param("I prefer `x`", id="only-code"),
+        pytest.param("Remember that the deploy is today.", id="passing"),
+        pytest.param("Always use " + "x" * LONGEST, id="too-long"),
+        pytest.param("ok ok ok ok ok ok ok ok always use uv", id="too-many-openers"),
+    ],
+)
+def test_what_is_not_stated_is_not_learned(text: str) -> None:
+    assert _said(text) == []
