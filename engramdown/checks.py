@@ -19,6 +19,7 @@ __all__ = [
     "count",
     "model_of",
     "one_of",
+    "patterns",
     "positive",
     "provider_model",
     "switch",
@@ -126,6 +127,13 @@ def web_address(source: str, key: str, value: object) -> str:
     if isinstance(value, str) and (not value or _ADDRESS.match(value)):
         return value
     raise SettingsError(source, key, "is not an address like http://localhost:8080/v1")
+
+
+def patterns(source: str, key: str, value: object) -> tuple[str, ...]:
+    """Check for a list of texts that are not empty."""
+    if isinstance(value, list) and all(isinstance(each, str) and each for each in value):
+        return tuple(value)
+    raise SettingsError(source, key, f'{value!r} is not a list like ["cron-*"]')
 
 
 def tokens(source: str, key: str, value: object) -> int:

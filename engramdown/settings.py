@@ -25,6 +25,7 @@ from engramdown.checks import (
     count,
     model_of,
     one_of,
+    patterns,
     positive,
     switch,
     table,
@@ -87,6 +88,7 @@ class EpisodeSettings(NamedTuple):
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
         redact: Where secrets are hidden before anything is written: in what tools were given and
             gave back (``tools``), everywhere (``all``), nowhere (``off``).
+        ignore: Sessions that are not recorded: their ids, where ``*`` and ``?`` stand for anything.
         idle_minutes: Silence after which a session counts as ended; 0 for never.
         gap_minutes: Silence that ends the surroundings of what recall found.
         around: Episodes on each side of it at most.
@@ -105,6 +107,7 @@ class EpisodeSettings(NamedTuple):
     output_limit: int = 2000
     durability: Durability = "fast"
     redact: Literal["tools", "all", "off"] = "tools"
+    ignore: tuple[str, ...] = ()
     idle_minutes: float = 0
     gap_minutes: float = 10
     around: int = 50
@@ -367,6 +370,7 @@ EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
     "output_limit": count,
     "durability": one_of(*get_args(Durability)),
     "redact": one_of("tools", "all", "off"),
+    "ignore": patterns,
     "idle_minutes": amount,
     "gap_minutes": amount,
     "around": count,

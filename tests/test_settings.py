@@ -167,6 +167,8 @@ class TestWhatIsWrong:
             pytest.param(
                 '[episodes]\npayloads = "all"', "episodes.payloads", "keep, drop", id="payloads"
             ),
+            pytest.param("[episodes]\nignore = 'a'", "episodes.ignore", "a list like", id="word"),
+            pytest.param("[episodes]\nignore = ['']", "episodes.ignore", "a list like", id="void"),
             pytest.param(
                 "[episodes]\nidle_minutes = -1", "episodes.idle_minutes", "0 to", id="idle"
             ),

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
 from engramdown.errors import InvalidSessionError
 
-__all__ = ["LONGEST", "check_session_id", "episode_id", "is_session_id", "session_id"]
+__all__ = ["LONGEST", "check_session_id", "episode_id", "is_like", "is_session_id", "session_id"]
 
 LONGEST: Final = 100
 """Characters of a session's id at most."""
@@ -39,6 +40,18 @@ def is_session_id(value: str) -> bool:
     (True, False, False)
     """
     return _fault(value) == ""
+
+
+def is_like(value: object, patterns: Iterable[str]) -> bool:
+    """Whether an id is like one of ``patterns``; ``*``, ``?`` and ``[…]`` stand for characters.
+
+    >>> is_like("cron-7", ["cron-*"]), is_like("chat-7", ["cron-*"])
+    (True, False)
+    """
+    # Imported here: hardly anybody leaves sessions out.
+    from fnmatch import fnmatchcase
+
+    return isinstance(value, str) and any(fnmatchcase(value, each.lower()) for each in patterns)
 
 
 def check_session_id(value: str) -> str:

@@ -29,7 +29,7 @@ from engramdown.episodes.episode import (
     words,
 )
 from engramdown.episodes.finder import FOLDER, Finder
-from engramdown.episodes.ids import check_session_id, episode_id, session_id
+from engramdown.episodes.ids import check_session_id, episode_id, is_like, session_id
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder
 from engramdown.episodes.showing import hidden, shown
@@ -139,7 +139,7 @@ class EpisodicMemory(Finder):
         while True:
             chosen = session or session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began, more)
-            if not self.settings.enabled or self.recorder.begin(chosen, line) or session:
+            if not self._records(chosen) or self.recorder.begin(chosen, line) or session:
                 return chosen
 
     def running_or_new(self) -> str:
@@ -183,21 +183,21 @@ class EpisodicMemory(Finder):
             Where it stands, or ``None`` if it is not written (yet): it was empty, recording is
             off, or there is trouble.
         """
-        if not self.settings.enabled:
+        if not self._records(session):
             return None
         item = self._made(session, lambda: self._item(role, as_text(text), fields))
         return None if item is None else self.recorder.put(session, item)
 
     def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
         """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
-        if not self.settings.enabled:
+        if not self._records(session):
             return None
         item = self._made(session, lambda: self._marking(event, fields))
         return None if item is None else self.recorder.put(session, item)
 
     def end(self, session: str, reason: str = "finished", at: datetime | None = None) -> None:
         """End a session; nothing is left of one in which nothing was said. Never raises."""
-        if not self.settings.enabled:
+        if not self._records(session):
             return
 
         def ending() -> Item:
@@ -308,6 +308,11 @@ class EpisodicMemory(Finder):
         return Sessions(self.folder, self._disk)
 
     # ---- lines ----
+
+    def _records(self, session: object) -> bool:
+        """Whether anything of a session is recorded."""
+        chosen = self.settings
+        return chosen.enabled and not (chosen.ignore and is_like(session, chosen.ignore))
 
     def _made(self, session: str, make: Callable[[], Item | None]) -> Item | None:
         """Return what is to be recorded, if anything; what cannot be is counted, and said there."""

@@ -12,6 +12,7 @@ from engramdown.episodes.ids import (
     LONGEST,
     check_session_id,
     episode_id,
+    is_like,
     is_session_id,
     session_id,
 )
@@ -122,3 +123,18 @@ def test_ids_of_episodes_sort_by_time(first: int, second: int, a: int, b: int) -
     if first < second:
         assert one < other
     assert (one == other) == (first == second and (a - b) % 2**30 == 0)
+
+
+@pytest.mark.parametrize(
+    "value, patterns, like",
+    [
+        pytest.param("cron-7", ["chat", "cron-?"], True, id="one-of-them"),
+        pytest.param("cron-77", ["cron-?"], False, id="too-long"),
+        pytest.param("nightly", ["Night*"], True, id="capitals"),
+        pytest.param("nightly", ["night"], False, id="the-whole-of-it"),
+        pytest.param(7, ["*"], False, id="no-text"),
+        pytest.param("any", [], False, id="no-pattern"),
+    ],
+)
+def test_an_id_is_like_a_pattern(value: object, patterns: list[str], like: bool) -> None:  # noqa: FBT001 - a case
+    assert is_like(value, patterns) is like

@@ -34,6 +34,19 @@ def pointer(found: Pointer | None) -> Pointer:
     return found
 
 
+def test_of_a_session_that_is_ignored_nothing_is_recorded(tmp_path: Path) -> None:
+    memory = EpisodicMemory(tmp_path, EpisodeSettings(ignore=("cron-*",)))
+    assert memory.start_session("cron-7") == "cron-7"
+    assert memory.log("cron-7", "user", "The kayak, every minute") is None
+    assert memory.mark("cron-7", "archive") is None
+    memory.end("cron-7")
+    assert memory.trouble is None
+    assert list(tmp_path.iterdir()) == []
+    assert memory.log("chat", "user", "The kayak") is not None
+    assert [hit.session for hit in memory.recall("kayak, every minute")] == ["chat"]
+    memory.close()
+
+
 class TestSessions:
     """A session has an id, a beginning and an end."""
 
