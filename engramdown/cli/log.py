@@ -28,6 +28,7 @@ _COMMANDS: Final = {
     "list": "sessions:list_sessions",
     "show": "transcript:show",
     "follow": "following:follow",
+    "tools": "calls:tools",
     "card": "cards:card",
     "exclude": "forgetting:exclude",
     "include": "forgetting:include",

@@ -31,6 +31,8 @@ __all__ = [
     "RECORD_HELP",
     "SHORT_HELP",
     "SWITCHED_OFF",
+    "TOOLS_HEAD",
+    "UNKNOWN",
     "and_more",
     "clock",
     "cut_off",
@@ -51,6 +53,7 @@ __all__ = [
     "no_rest",
     "no_session",
     "no_sessions",
+    "no_tools",
     "not_written",
     "nothing_in",
     "nothing_said",
@@ -70,6 +73,7 @@ SHORT_HELP: Final = {
     "list": "List sessions, the newest first.",
     "show": "Show a session, or one line of it.",
     "follow": "Follow a session that runs.",
+    "tools": "Sum up which tools a session called.",
     "user": "Record what the user said.",
     "assistant": "Record what the assistant said.",
     "system": "Record what the program told the assistant.",
@@ -85,7 +89,7 @@ SHORT_HELP: Final = {
     "purge": "Remove sessions for ever.",
 }
 COMMAND_GROUPS: Final = {
-    "Read": ("list", "show", "follow", "card"),
+    "Read": ("list", "show", "follow", "tools", "card"),
     "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad"),
     "Begin and end": ("start", "end"),
     "Take back": ("exclude", "include", "redact", "purge"),
@@ -355,6 +359,17 @@ def nothing_in(session: str, malformed: int) -> str:
     """Say that a file holds nothing that can be read."""
     lines = f" of its {_count(malformed, 'line')}" if malformed else ""
     return f"nothing{lines} in {session} can be read; `engramdown doctor` says why"
+
+
+# ---- its tools ----
+
+TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms")
+UNKNOWN: Final = "-"
+
+
+def no_tools(session: str) -> str:
+    """Say that a session called no tool."""
+    return f"no call of a tool in {session}"
 
 
 # ---- following ----

@@ -37,6 +37,7 @@ from engramdown.errors import EngramdownError
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
+    from engramdown.episodes.calls import Iteration, ToolCall
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.forgetting import Forgetting
     from engramdown.episodes.meaning.embedding import Embedder
@@ -52,18 +53,7 @@ TIDY_DAYS: Final = 2
 """How far back a new session looks for them; with years of transcripts it would take too long."""
 _DAY: Final = 86_400 * 1_000_000_000
 
-_OPTIONAL: Final = (
-    "name",
-    "call",
-    "ms",
-    "error",
-    "model",
-    "turn",
-    "cut",
-    "payload",
-    "recalled",
-    "meta",
-)
+_OPTIONAL: Final = Episode._fields[5:-2]  # from name to meta
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 
 
@@ -283,6 +273,22 @@ class EpisodicMemory(Finder):
         """Return the whole text of an episode; what it shows, if the whole was not kept."""
         found = self._payloads.fetch(episode.payload) if episode.payload else None
         return episode.text if found is None else found
+
+    def tool_calls(self, session: str, name: str = "", limit: int = 100) -> list[ToolCall]:
+        """Return the last calls of a session, or those of one tool, the newest last; 1,000 at most.
+
+        Raises:
+            SessionNotFoundError: If there is none of that id.
+        """
+        from engramdown.episodes import calls
+
+        return calls.newest(calls.tool_calls(session, self.session(session).episodes), name, limit)
+
+    def iterations(self, session: str) -> list[Iteration]:
+        """Return the steps of the assistant in a session; raises as :meth:`tool_calls` does."""
+        from engramdown.episodes import calls
+
+        return calls.iterations(session, self.session(session).episodes)
 
     def card(self, session: str) -> Card:
         """Return what a session was about.

@@ -1,0 +1,241 @@
+"""Which tools a session called, and the steps in which its assistant went on.
+
+Promises: the same lines give the same calls and steps, nothing of this is stored; a line that was
+excluded or redacted leaves nothing, and moves no call into another step. No file, no clock.
+
+A step is what an assistant said, with the calls up to its next line or the user's; calls right
+behind a user's line are a step of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from engramdown.episodes.episode import Episode, Pointer
+from engramdown.episodes.live import live
+from engramdown.episodes.pairing import paired
+
+__all__ = ["MOST", "Iteration", "ToolCall", "ToolSum", "iterations", "newest", "sums", "tool_calls"]
+
+MOST: Final = 1_000
+"""So many calls are returned at once."""
+
+_SPOKEN: Final = frozenset({"user", "assistant"})
+_STEP: Final = frozenset({"assistant", "tool_call"})
+# What providers call them.
+_IN: Final = ("input_tokens", "prompt_tokens")
+_OUT: Final = ("output_tokens", "completion_tokens")
+_REASONS: Final = ("break_reason", "stop_reason", "finish_reason")
+
+_Told = tuple[Episode, Episode | None]
+"""A line, and the result that answers it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call of a tool.
+
+    Attributes:
+        pointer: Where it stands.
+        name: The tool.
+        arguments: What it was given, as its line shows it.
+        result: What it gave back, as its line shows it; ``None`` if that has not come, or was
+            taken back.
+        answer: Where the result stands, or ``None``.
+        error: ``True`` or a reason, if it failed.
+        started: When it was called, as in a line.
+        ended: When the result came, or ``""``.
+        ms: How long it took: what the result says, or else the time between the two lines.
+        turn: The turn in which it was called, if a line says so.
+    """
+
+    pointer: Pointer
+    name: str
+    arguments: str
+    result: str | None
+    answer: Pointer | None
+    error: bool | str
+    started: str
+    ended: str
+    ms: float | None
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iteration:
+    """A step of an assistant.
+
+    Attributes:
+        index: Its number in the session, from 0.
+        pointer: Where its first line stands.
+        model: The model that spoke, or ``""``.
+        turn: The turn, if a line says so.
+        calls: The tools that it called.
+        started: When its first line was recorded.
+        ms: How long it was from there to the last call or result; without calls what the
+            assistant's line says.
+        tokens_in: What the model read, if ``usage`` in ``meta`` says so.
+        tokens_out: What it wrote.
+        reason: Why it ended, as ``meta`` says or the end of the session, or ``""``.
+    """
+
+    index: int
+    pointer: Pointer
+    model: str
+    turn: int | None
+    calls: tuple[ToolCall, ...]
+    started: str
+    ms: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSum:
+    """The calls of one tool.
+
+    Attributes:
+        name: The tool.
+        calls: How many there were.
+        failed: How many of them failed.
+        mean_ms: How long one took, on average of those of which it is known.
+    """
+
+    name: str
+    calls: int
+    failed: int
+    mean_ms: float | None
+
+    @property
+    def error_rate(self) -> float:
+        """Which share of the calls failed, from 0 to 1."""
+        return self.failed / self.calls
+
+
+def tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:
+    """Return the calls among the lines of ``session``, in order.
+
+    A result that answers no call is none; :func:`engramdown.episodes.pairing.paired` says which
+    answers which.
+    """
+    return [call for step in _steps(episodes) for call in _calls(session, step.lines)]
+
+
+def iterations(session: str, episodes: Iterable[Episode]) -> list[Iteration]:
+    """Return the steps among the lines of ``session``, in order."""
+    return [_iteration(session, index, step) for index, step in enumerate(_steps(episodes))]
+
+
+def newest(calls: Sequence[ToolCall], name: str = "", limit: int = 100) -> list[ToolCall]:
+    """Return the last ``limit`` calls, of the tool ``name`` if given; :data:`MOST` at most."""
+    found = [call for call in calls if name in ("", call.name)]
+    return found[max(len(found) - min(max(limit, 0), MOST), 0) :]
+
+
+def sums(calls: Iterable[ToolCall]) -> list[ToolSum]:
+    """Return what ``calls`` come to for each tool, the one that was called most first."""
+    of: dict[str, list[ToolCall]] = {}
+    for call in calls:
+        of.setdefault(call.name, []).append(call)
+    found = [_sum(name, each) for name, each in of.items()]
+    return sorted(found, key=lambda each: (-each.calls, each.name))
+
+
+@dataclass(slots=True)
+class _Step:
+    """The lines of a step that may be shown, and why it ended."""
+
+    lines: list[_Told] = field(default_factory=list)
+    reason: str = ""
+
+
+def _steps(episodes: Iterable[Episode]) -> list[_Step]:
+    """Return the steps; lines that may not be shown still answer, and still part two steps."""
+    found = list(episodes)
+    shown = {id(each) for each in live(found)}
+    steps = [_Step()]
+    for episode, answer in paired(found):
+        if episode.event == "end":
+            steps[-1].reason = _text(episode.more, ("reason",))
+        if episode.role in _SPOKEN or episode.event == "end":
+            steps.append(_Step())
+        if episode.role in _STEP and id(episode) in shown:
+            steps[-1].lines.append((episode, answer if id(answer) in shown else None))
+    return [step for step in steps if step.lines]
+
+
+def _calls(session: str, lines: Iterable[_Told]) -> Iterator[ToolCall]:
+    for call, answer in lines:
+        if call.role == "tool_call":
+            yield ToolCall(
+                pointer=Pointer(session, call.seq),
+                name=call.name,
+                arguments=call.text,
+                result=None if answer is None else answer.text,
+                answer=None if answer is None else Pointer(session, answer.seq),
+                error=(answer or call).error,
+                started=call.ts,
+                ended="" if answer is None else answer.ts,
+                ms=None if answer is None else _took(call, answer),
+                turn=call.turn,
+            )
+
+
+def _took(call: Episode, answer: Episode) -> float:
+    # A clock that was put right in between took no time away.
+    return max(_between(call, answer), 0.0) if answer.ms is None else answer.ms
+
+
+def _between(first: Episode, last: Episode) -> float:
+    return (last.at - first.at).total_seconds() * 1_000
+
+
+def _iteration(session: str, index: int, step: _Step) -> Iteration:
+    told = [episode for episode, _ in step.lines]
+    first = told[0]
+    answers = [answer for _, answer in step.lines if answer is not None]
+    last = max((*told, *answers), key=lambda each: each.ts)
+    calls = tuple(_calls(session, step.lines))
+    return Iteration(
+        index=index,
+        pointer=Pointer(session, first.seq),
+        model=next((each.model for each in told if each.model), ""),
+        turn=next((each.turn for each in told if each.turn is not None), None),
+        calls=calls,
+        started=first.ts,
+        ms=_between(first, last) if calls else first.ms,
+        tokens_in=_tokens(told, _IN),
+        tokens_out=_tokens(told, _OUT),
+        reason=next(filter(None, (_text(each.meta, _REASONS) for each in told)), step.reason),
+    )
+
+
+def _tokens(told: Iterable[Episode], names: Iterable[str]) -> int | None:
+    """Return how many tokens the lines tell of together, or ``None``."""
+    found = [_count(each.meta.get("usage"), names) for each in told]
+    known = [count for count in found if count is not None]
+    return sum(known) if known else None
+
+
+def _count(usage: object, names: Iterable[str]) -> int | None:
+    """Return the first number under one of ``names``, or ``None``."""
+    said = [usage.get(name) for name in names] if isinstance(usage, Mapping) else []
+    return next((each for each in said if type(each) is int and each >= 0), None)
+
+
+def _text(said: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first text under one of ``names``, or ``""``."""
+    return next((said[name] for name in names if isinstance(said.get(name), str)), "")
+
+
+def _sum(name: str, calls: Sequence[ToolCall]) -> ToolSum:
+    times = [call.ms for call in calls if call.ms is not None]
+    return ToolSum(
+        name=name,
+        calls=len(calls),
+        failed=sum(bool(call.error) for call in calls),
+        mean_ms=sum(times) / len(times) if times else None,
+    )
