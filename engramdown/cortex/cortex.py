@@ -413,6 +413,36 @@ class Cortex:
 
         return tuple(earlier(self.episodes, running, in_view))
 
+    def past_experience(
+        self,
+        message: str = "",
+        subjects: str | Iterable[str] = (),
+        limit: int = 3,
+        max_bytes: int = 4_000,
+        *,
+        session: Session | None = None,
+    ) -> str:
+        """Return what was said earlier about the subjects of a turn; ``""`` if there is nothing.
+
+        It is quoted as data, with pointers. What cannot be searched has nothing.
+
+        Args:
+            message: What the user wrote: searched for if it is one line of at most 100 characters
+                and there are no subjects.
+            subjects: What the turn is about, as ``entity:light.office``. Whom it is with is none:
+                ``contact:``, an e-mail address, a phone number, a UUID.
+            limit: How many excerpts at most.
+            max_bytes: How long all may be, as UTF-8; 500 at least.
+            session: The conversation that it is for: what was said in it is left out.
+
+        Raises:
+            ValueError: If ``max_bytes`` is less than 500.
+        """
+        from engramdown.cortex.experience import past_experience, sought
+
+        query, running = sought(message, subjects), "" if session is None else session.id
+        return past_experience(self.episodes, query, limit, max_bytes, running=running)
+
     def get_scratchpad_context(self) -> str:
         """Return what memory says about scratchpads, for the description of such a tool."""
         return self._recollection.scratchpad()

@@ -14,7 +14,7 @@ from typing import Final
 from engramdown.episodes.words.folding import tokens
 from engramdown.episodes.words.stems import stem
 
-__all__ = ["LONGEST", "find", "snippet", "where"]
+__all__ = ["LONGEST", "find", "snippet", "where", "whole"]
 
 LONGEST: Final = 240
 """Characters of a piece, unless the match itself is longer."""
@@ -83,11 +83,22 @@ def snippet(text: str, start: int, end: int) -> str:
     if len(text) <= LONGEST:
         return text
     room = max(LONGEST - (end - start), 0) // 2
-    first = _whole(text, _spaced(text, max(start - room, 0), start))
+    first = whole(text, _spaced(text, max(start - room, 0), start))
     last = min(max(end + room, first + LONGEST), len(text))
     last = _after(text, last)
     before = _ELLIPSIS if first else ""
     return f"{before}{text[first:last]}{_ELLIPSIS if last < len(text) else ''}"
+
+
+def whole(text: str, at: int) -> int:
+    r"""Return the last place up to ``at`` where a character as a person sees it begins.
+
+    >>> whole("e\u0301t\u0301", 3), whole("e\u0301", 1)
+    (2, 0)
+    """
+    while 0 < at < len(text) and _inside(text, at):
+        at -= 1
+    return at
 
 
 def _spaced(text: str, at: int, limit: int) -> int:
@@ -96,13 +107,6 @@ def _spaced(text: str, at: int, limit: int) -> int:
         return 0
     space = text.find(" ", at - 1, min(at + _SPACES, limit))
     return at if space < 0 else space + 1
-
-
-def _whole(text: str, at: int) -> int:
-    """Return the last place up to ``at`` where a character begins."""
-    while 0 < at < len(text) and _inside(text, at):
-        at -= 1
-    return at
 
 
 def _after(text: str, at: int) -> int:
