@@ -81,6 +81,6 @@ def test_nothing_else_is_loaded_late(tmp_path: Path, child_env: dict[str, str]) 
         check=True,
         env=child_env,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert done.stdout.split() == []

@@ -161,7 +161,7 @@ def test_a_call_that_is_interrupted_ends_at_once_and_is_written_down(tmp_path: P
         program = subprocess.Popen(
             [sys.executable, "-c", HANGING, url, str(tmp_path)],
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         while not Provider.seen:
             assert program.poll() is None

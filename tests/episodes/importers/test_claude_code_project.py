@@ -168,7 +168,9 @@ def shop(tmp_path: Path) -> Shop:
     project = shop.inbox / "-home-u-app"
     write_lines(project / f"{ONE}.jsonl", first().lines)
     write_lines(project / ONE / "subagents" / "agent-a1b2c3d.jsonl", agent())
-    (project / ONE / "subagents" / "agent-a1b2c3d.meta.json").write_text('{"agentType":"Explore"}')
+    (project / ONE / "subagents" / "agent-a1b2c3d.meta.json").write_text(
+        '{"agentType":"Explore"}', "utf-8"
+    )
     (project / ONE / "tool-results").mkdir()
     (project / ONE / "tool-results" / "b7.txt").write_text("the whole output", "utf-8")
     (project / "memory").mkdir()
