@@ -1,21 +1,21 @@
 """Learns from a tool call that failed and a like one that worked, without a model.
 
 Promises: pure and deterministic; a lesson names two calls of one tool that differ in a detail, and
-points at both; the same call that works the second time teaches nothing, and neither does a failure
-that passes by itself; at most five lessons, whatever the length of the transcript; linear time.
+points at both; how a call ended is what its cell says; the same call that works the second time
+teaches nothing, and neither does what passes by itself or was stopped by somebody; at most five
+lessons, whatever the length of the transcript; linear time.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.cells import Line
-from engramdown.engram import Engram
+from engramdown.consolidation.cells import Cell, arguments_of, last_line
+from engramdown.engram import Engram, pointers
 
 __all__ = ["MOST", "mended"]
 
@@ -50,7 +50,8 @@ _FORCE: Final = re.compile(
 class _Try(NamedTuple):
     """A call with its result, as a lesson would show it."""
 
-    seq: int
+    at: int
+    pointer: str
     tool: str
     said: str
     reason: str
@@ -65,19 +66,18 @@ class _Mend(NamedTuple):
     times: int
 
 
-def mended(session: str, lines: Iterable[Line]) -> list[Engram]:
+def mended(cells: Iterable[Cell]) -> list[Engram]:
     """Return what the failures of a session teach that were mended later, the surest first.
 
     Args:
-        session: Its id, for the pointers.
-        lines: Its lines, in order.
+        cells: What was done in it, in order.
     """
-    mends = {_lesson(mend): mend for mend in _mends(_tries(lines))}
-    ranked = sorted(mends.items(), key=lambda item: (item[1].times == 1, item[1].broken.seq))
-    return [_engram(session, text, mend) for text, mend in ranked[:MOST]]
+    mends = {_lesson(mend): mend for mend in _mends(_tries(cells))}
+    ranked = sorted(mends.items(), key=lambda item: (item[1].times == 1, item[1].broken.at))
+    return [_engram(text, mend) for text, mend in ranked[:MOST]]
 
 
-def _engram(session: str, text: str, mend: _Mend) -> Engram:
+def _engram(text: str, mend: _Mend) -> Engram:
     return Engram(
         text,
         "lesson",
@@ -85,7 +85,7 @@ def _engram(session: str, text: str, mend: _Mend) -> Engram:
         "low" if mend.times == 1 else "medium",
         source="consolidation",
         basis="observed",
-        origin=f"{session}#{mend.broken.seq},{session}#{mend.whole.seq}",
+        origin=pointers(mend.broken.pointer, mend.whole.pointer),
         # Words of a tool's result stand in it: the gate looks at them as such.
         via="tool",
     )
@@ -159,28 +159,22 @@ def _is_correction(old: str, new: str) -> bool:
     return same_file or SequenceMatcher(None, old, new, autojunk=False).ratio() >= _ALIKE
 
 
-# ---- the calls of a transcript ----
+# ---- what was tried ----
 
 
-def _tries(lines: Iterable[Line]) -> Iterator[_Try]:
-    """Yield the calls that have a result and can be shown, in the order of the results."""
-    waiting: defaultdict[tuple[str, str], deque[Line]] = defaultdict(deque)
-    for line in lines:
-        key = (line.call, "" if line.call else line.name)
-        if line.role == "tool_call":
-            waiting[key].append(line)
-        elif line.role == "tool_result" and waiting[key]:
-            yield from _try(waiting[key].popleft(), line)
-
-
-def _try(call: Line, result: Line) -> Iterator[_Try]:
-    command = _plain(_command(call.text)).strip()
-    said = " ".join(command.split())
-    reason = _reason(result) if result.error else ""
-    passes = bool(result.error) and _PASSING.search(f"{result.error} {result.text[-_TAIL:]}")
-    short = said and len(said) <= _LONGEST and said.count(" ") < _WORDS and "\n" not in command
-    if short and not passes:
-        yield _Try(call.seq, " ".join(_plain(call.name).split()), said, reason, bool(result.error))
+def _tries(cells: Iterable[Cell]) -> Iterator[_Try]:
+    """Yield the calls that ended by themselves and can be shown, in order."""
+    for at, cell in enumerate(cells):
+        failed = cell.status == "error"
+        if not failed and cell.status != "ok":
+            continue  # Somebody or something stopped it: whether it would have worked is open.
+        command = _plain(_command(cell)).strip()
+        said = " ".join(command.split())
+        passes = failed and _PASSING.search(f"{cell.error} {cell.output}"[-_TAIL:])
+        short = said and len(said) <= _LONGEST and said.count(" ") < _WORDS and "\n" not in command
+        if short and not passes:
+            tool = " ".join(_plain(cell.name).split())
+            yield _Try(at, cell.pointer, tool, said, _reason(cell) if failed else "", failed)
 
 
 # So much of the end of a result is read.
@@ -188,16 +182,11 @@ _TAIL: Final = 4000
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|[^\S\n \t]|[\x00-\x08\x0e-\x1f\x7f]")
 
 
-def _command(text: str) -> str:
-    """Return what was called: of arguments that are JSON, the command among them."""
-    if not text.lstrip().startswith("{") or len(text) > _TAIL:
-        return text
-    try:
-        arguments = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _command(cell: Cell) -> str:
+    """Return what was called: of arguments, the command among them."""
+    arguments = arguments_of(cell.given)
     found = (arguments.get(key) for key in _COMMANDS)
-    return next((value for value in found if isinstance(value, str)), text)
+    return next((value for value in found if isinstance(value, str)), cell.given or cell.code)
 
 
 def _plain(text: str) -> str:
@@ -205,11 +194,7 @@ def _plain(text: str) -> str:
     return _CONTROL.sub("", text.encode(errors="ignore").decode())
 
 
-def _reason(result: Line) -> str:
+def _reason(cell: Cell) -> str:
     """Return the last line of an error, without what cannot be shown in a line."""
-    told = result.error if isinstance(result.error, str) else ""
-    whole = _plain(f"{told}\n{result.text[-_TAIL:]}")
-    lines = [line.strip() for line in whole.split("\n")]
-    last = next((line for line in reversed(lines) if line), "")
-    short = " ".join(last.split())
+    short = " ".join(last_line(_plain(cell.error[-_TAIL:])).split())
     return short if len(short) <= _REASON else f"{short[:_REASON].rstrip()}…"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.consolidation.cells import Cell, Line, last_line
+from engramdown.consolidation.cells import Cell, Line, cells_of, last_line
 from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
 from engramdown.engram import Engram, fold, pointers
 
@@ -118,7 +118,7 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
             for engram in extract(line.text, origin=f"{session}#{line.seq}"):
                 # What was said again, in other words of the same, is newer: the first one stays.
                 found.setdefault(fold(engram.text), engram)
-    for engram in mended(session, kept):
+    for engram in mended(cells_of(session, kept)):
         found.setdefault(fold(engram.text), engram)
     return Learned(tuple(found.values()))
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.consolidation.cells import cells_of
 from engramdown.consolidation.mended import MOST, mended
 from engramdown.engram import Engram
 
@@ -33,12 +34,16 @@ def _lines(*calls: tuple[str, str | None]) -> list[_Line]:
     return lines
 
 
+def _mended(lines: list[_Line]) -> list[Engram]:
+    return mended(cells_of("s", lines))
+
+
 def _learned(*calls: tuple[str, str | None]) -> list[str]:
-    return [engram.text for engram in mended("s", _lines(*calls))]
+    return [engram.text for engram in _mended(_lines(*calls))]
 
 
 def test_a_lesson_names_both_calls_and_points_at_them() -> None:
-    found = mended("s", _lines(("npm test", "npm: not found"), ("ls", None), ("pnpm test", None)))
+    found = _mended(_lines(("npm test", "npm: not found"), ("ls", None), ("pnpm test", None)))
     assert found == [
         Engram(
             "shell: `npm test` failed with `npm: not found`; `pnpm test` worked",
@@ -95,18 +100,54 @@ def test_what_passes_by_itself_teaches_nothing(why: str) -> None:
     assert _learned(("npm test", why), ("pnpm test", None)) == []
 
 
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        pytest.param('{"stdout": "", "stderr": "no npm", "exit_code": 127}', id="exit-code"),
+        pytest.param('{"status": "failed", "error": "no npm"}', id="status"),
+        pytest.param('{"isError": true, "content": "no npm"}', id="flag"),
+    ],
+)
+def test_a_failure_that_only_the_result_tells_teaches_too(outcome: str) -> None:
+    lines = _lines(("npm test", "boom"), ("pnpm test", None))
+    lines[1] = lines[1]._replace(text=outcome, error=False)
+    assert [engram.text for engram in _mended(lines)] == [
+        "shell: `npm test` failed with `no npm`; `pnpm test` worked"
+    ]
+
+
+@pytest.mark.parametrize("at", [1, 3])
+@pytest.mark.parametrize(
+    "outcome", ['{"status": "cancelled", "stdout": ""}', '{"exit_code": 137, "stdout": "made"}']
+)
+def test_what_was_stopped_has_neither_failed_nor_worked(outcome: str, at: int) -> None:
+    lines = _lines(("npm test", "boom"), ("pnpm test", None))
+    lines[at] = lines[at]._replace(text=outcome, error=at == 1)
+    assert _mended(lines) == []
+
+
+def test_cells_of_a_scratchpad_teach_too() -> None:
+    lines = [
+        _Line(
+            1, "scratchpad", "", "pad", error="No module named numy", meta={"code": "import numy"}
+        ),
+        _Line(2, "scratchpad", "", "pad", meta={"code": "import numpy"}),
+    ]
+    assert [engram.origin for engram in _mended(lines)] == ["s#1,s#2"]
+
+
 def test_what_worked_in_between_as_it_was_teaches_nothing() -> None:
     assert _learned(("npm test", "boom"), ("npm test", None), ("pnpm test", None)) == []
 
 
 def test_a_call_of_another_tool_mends_nothing() -> None:
     other = [line._replace(name="python") for line in _lines(("pnpm test", None))]
-    assert mended("s", [*_lines(("npm test", "boom")), *other]) == []
+    assert _mended([*_lines(("npm test", "boom")), *other]) == []
 
 
 def test_what_failed_twice_is_surer_and_comes_first() -> None:
     calls = [("npm test", "a"), ("pnpm test", None), ("tar -x f", "b"), ("tar -x f", "b")]
-    found = mended("s", _lines(*calls, ("tar -xz f", None)))
+    found = _mended(_lines(*calls, ("tar -xz f", None)))
     assert [engram.confidence for engram in found] == ["medium", "low"]
     assert "tar" in found[0].text
 
@@ -120,7 +161,7 @@ def test_results_find_their_calls_by_their_id() -> None:
         _Line(4, "tool_result", "ok", call="b"),
         _Line(5, "tool_result", "lost", call="c"),
     ]
-    assert [engram.origin for engram in mended("s", lines)] == ["s#0,s#1"]
+    assert [engram.origin for engram in _mended(lines)] == ["s#0,s#1"]
 
 
 @pytest.mark.parametrize(
@@ -131,18 +172,19 @@ def test_results_find_their_calls_by_their_id() -> None:
         (True, "", ""),
         (True, "\x1b[31mred\x1b[0m\ud800", " with `red`"),
         (True, "a `b`", " with `` a `b` ``"),
+        ("command failed", "sh: npm: not found", " with `sh: npm: not found`"),
         (True, "x" * 200, f" with `{'x' * 120}…`"),
     ],
 )
 def test_the_last_line_says_why(error: bool | str, text: str, reason: str) -> None:  # noqa: FBT001 - a case
     lines = _lines(("npm test", "boom"), ("pnpm test", None))
     lines[1] = lines[1]._replace(text=text, error=error)
-    assert mended("s", lines)[0].text == f"shell: `npm test` failed{reason}; `pnpm test` worked"
+    assert _mended(lines)[0].text == f"shell: `npm test` failed{reason}; `pnpm test` worked"
 
 
 def test_a_tool_without_a_name_is_left_out() -> None:
     lines = [line._replace(name="") for line in _lines(("npm ci", "boom"), ("pnpm ci", None))]
-    assert mended("s", lines)[0].text == "`npm ci` failed with `boom`; `pnpm ci` worked"
+    assert _mended(lines)[0].text == "`npm ci` failed with `boom`; `pnpm ci` worked"
 
 
 def test_a_transcript_brings_so_many_lessons_at_most() -> None:
@@ -168,6 +210,6 @@ def test_a_transcript_brings_so_many_lessons_at_most() -> None:
     )
 )
 def test_any_lines_may_be_given_and_teach_the_same_again(lines: list[_Line]) -> None:
-    found = mended("s", lines)
-    assert found == mended("s", lines)
+    found = _mended(lines)
+    assert found == _mended(lines)
     assert len(found) <= MOST
