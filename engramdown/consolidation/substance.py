@@ -13,6 +13,7 @@ from typing import Final
 from engramdown.engram import fold
 from engramdown.likeness.claims import LONGEST, Claim, Mark, read
 from engramdown.likeness.forms import same_word, word_key
+from engramdown.likeness.signs import signs_apart
 from engramdown.likeness.similarity import differs_in_substance, is_rewording, similarity
 from engramdown.likeness.small import asks, turns
 from engramdown.likeness.synonyms import plain
@@ -36,10 +37,8 @@ _DATES: Final = word_set(
 )
 _EXACT: Final[tuple[Mark, ...]] = ("number", "version", "path")
 _NONE: Final[frozenset[str]] = frozenset()
-# Of the words of a memory that goes, so many at least stand in what stays for it; and of the words
-# of a merged text, so many at most stand in none of its originals.
+# Of the words of a memory that goes, so many at least stand in what stays for it.
 _COVERED: Final = 2 / 3
-_INVENTED: Final = 1 / 4
 _SHOWN: Final = 3
 # What is longer is hardly one claim, and is a duplicate only word for word.
 _LONGEST_CLAIM: Final = 1000
@@ -110,18 +109,47 @@ def differs(a: str, b: str) -> str:
     if max(len(a), len(b)) > LONGEST:
         return "the length: too much to compare"
     a, b = plain(a), plain(b)
-    return differs_in_substance(a, b) or _dates(a, b) or swapped(a, b) or turns(a, b)
+    found = differs_in_substance(a, b) or _dates(a, b) or swapped(a, b)
+    return found or turns(a, b) or signs_apart(a, b)
 
 
 def swapped(a: str, b: str) -> str:
-    """Return the words that stand in one place of two otherwise equal texts, or ``""``."""
-    mine, theirs = read(a).words, read(b).words
+    """Return the words that stand in one place of two otherwise equal texts, or ``""``.
+
+    Two texts that have no word in common differ in all of them.
+    """
+    one, other = read(a), read(b)
+    mine, theirs = one.words, other.words
+    if mine and theirs and len(_missing(mine, other)) == len(mine):
+        return _a_word(mine, theirs)
+    here, there = _in_one_place(mine, theirs)
+    if not here:
+        # To write may go without saying, but not where another text says to read.
+        here, there = _in_one_place(_placed(one), _placed(other))
+        here, there = (here, there) if {*here, *there} & {*mine, *theirs} else ([], [])
+    return _a_word(here, there) if here else ""
+
+
+def _in_one_place(
+    mine: Sequence[str], theirs: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return what differs between two texts that begin and end alike, or nothing."""
     start = _alike(mine, theirs)
     end = _alike(mine[start:][::-1], theirs[start:][::-1])
     here, there = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
-    if here and there and start + end >= max(len(here), len(there)):
-        return f"a word ({' '.join(here)} / {' '.join(there)})"
-    return ""
+    alike = here and there and start + end >= max(len(here), len(there))
+    return (here, there) if alike else ((), ())
+
+
+def _placed(claim: Claim) -> list[str]:
+    return [word for word, _ in claim.places]
+
+
+def _a_word(here: Sequence[str], there: Sequence[str]) -> str:
+    shown = (
+        " ".join(side[:_SHOWN]) + (" …" if len(side) > _SHOWN else "") for side in (here, there)
+    )
+    return f"a word ({' / '.join(shown)})"
 
 
 def left_out(text: str, kept: str) -> str:
@@ -137,10 +165,12 @@ def left_out(text: str, kept: str) -> str:
 
 
 def invented(text: str, originals: Sequence[str]) -> str:
-    """Return the words of a merged ``text`` that none of its originals says, if they are many."""
-    words = list(dict.fromkeys(read(text).words))
-    missing = [word for word in words if all(_missing([word], read(each)) for each in originals)]
-    return f"says what none of them says: {_quoted(missing)}" if _too_many(missing, words) else ""
+    """Return the words of a merged ``text`` that none of its originals says: one may be a name."""
+    claims = [read(form) for each in originals for form in (each, plain(each))]
+    said = {word for claim in claims for word in (*claim.words, *claim.every)}
+    words = dict.fromkeys(read(text).words)
+    missing = [word for word in words if not (_holds(said, word) or _holds(said, plain(word)))]
+    return f"says what none of them says: {_quoted(missing)}" if missing else ""
 
 
 def changed(text: str, originals: Sequence[str]) -> str:
@@ -233,10 +263,6 @@ def _alike(words: Sequence[str], others: Sequence[str]) -> int:
             break
         at += 1
     return at
-
-
-def _too_many(missing: Sequence[str], words: Sequence[str]) -> bool:
-    return len(missing) > len(words) * _INVENTED
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -32,17 +32,24 @@ _NUMBERS: Final = {
     word: str(number)
     for number, words in {
         2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight",
-        9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 20: "twenty", 100: "hundred",
+        9: "nine", 10: "ten", 11: "eleven", 12: "twelve dozen", 13: "thirteen", 14: "fourteen",
+        15: "fifteen", 16: "sixteen", 17: "seventeen", 18: "eighteen", 19: "nineteen",
+        20: "twenty", 30: "thirty", 40: "forty", 50: "fifty", 60: "sixty", 70: "seventy",
+        80: "eighty", 90: "ninety", 100: "hundred hundreds", 1000: "thousand thousands",
+        10**6: "million millions", 10**9: "billion billions", 0.5: "half halves",
     }.items()
     for word in words.split()
 }  # fmt: skip
 # English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
-# the Korean syllables that negate.
+# the Korean syllables that negate; then what is rarer in these, Nordic languages and Romanian.
 _NOT: Final = word_set(
     "not no never none nothing nor neither cannot avoid avoids forbid forbidden refuse stop "
     "dont doesnt didnt cant wont isnt arent shouldnt mustnt nicht nie niemals kein keine "
     "keinen keiner ne pas jamais nunca non mai não niet nooit geen не никогда нет nigdy 不 没 沒 "
-    "别 別 勿 無 无 未 莫 禁 않 없 못"
+    "别 別 勿 無 无 未 莫 禁 않 없 못 "
+    "keinem keines nichts niemand nirgends weder kaum aucun aucune rien nul ninguno ninguna ningún "
+    "nadie nada tampoco ni nessun nessuno nessuna niente nulla nem nenhum nenhuma ninguém inte "
+    "aldrig ingen inget inga ikke aldri ingenting nu niciodată ei älä żaden нельзя"
 )
 _WITHOUT: Final = word_set("without except unless ohne außer sans sin sem senza zonder без")
 _ONLY: Final = word_set("only nur seulement solo apenas alleen только tylko")

@@ -6,7 +6,6 @@ word counts, because what is not known to be harmless may be the point.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -24,6 +23,8 @@ _HARMLESS: Final = word_set(
     "own every all each any so then and as s because use uses used using prefer prefers preferred "
     "preferring choose chooses chosen choosing instead rather than over remember needs to of"
 )
+# Harmless where one text has them, and not where each has another one.
+_WHOSE: Final = word_set("your you i me my we us our user")
 # They stand for one another in too many sentences to keep two of these apart, but may matter.
 _LIKE: Final = word_set("in on at for by with per into during within when while if from well now")
 # What is done: to run a test is not to write it. Beside no such word it may go without saying.
@@ -48,10 +49,6 @@ _USED_TO: Final = "used to "
 _PASSIVE: Final = word_set("is are be been being am get gets was were s")
 _AGENTS: Final = ("er", "ers")
 _PAST: Final = word_set("made kept")
-# A letter that is a name, with the dash of an option, and the sign of a number.
-_LETTER: Final = re.compile(r"(?<![\w'-])(-?[^\W\d_])(?![\w'])")
-_SIGNED: Final = re.compile(r"(?<![\w-])-[0-9]\S*")
-_NO_NAMES: Final = frozenset("aAiI")
 
 
 def turns(a: str, b: str) -> str:
@@ -73,9 +70,7 @@ def turns(a: str, b: str) -> str:
         return _told("a word", *doing)
     if done_by := _done_by(a, b) | _done_by(b, a):
         return f"a word ({', '.join(sorted(done_by))})"
-    if _is_past(a, b) or _is_past(b, a):
-        return "what was, and what is"
-    return "a letter or a sign" if _signs(a) != _signs(b) else ""
+    return "what was, and what is" if _is_past(a, b) or _is_past(b, a) else ""
 
 
 def asks(a: str, b: str) -> bool:
@@ -85,7 +80,7 @@ def asks(a: str, b: str) -> bool:
     (True, False)
     """
     mine, theirs = _apart(a, b)
-    if (mine | theirs) - _HARMLESS:
+    if (mine | theirs) - _HARMLESS or (mine & _WHOSE and theirs & _WHOSE):
         return True
     one, other = set(read(a).words), set(read(b).words)
     return _other_forms(one, other) or _other_forms(other, one)
@@ -144,13 +139,6 @@ def _done_by(a: str, b: str) -> set[str]:
 
 def _one_verb(word: str, other: str) -> bool:
     return is_inflected(word, other) or _DOING.get(word, word) == _DOING.get(other)
-
-
-def _signs(text: str) -> tuple[list[str], set[str]]:
-    """Return the letters that are names, in order, and the numbers with a sign."""
-    found = [each if each[0] == "-" else each.casefold() for each in _LETTER.findall(text)]
-    letters = found if set(found) - _NO_NAMES else []
-    return letters, set(_SIGNED.findall(text))
 
 
 def _turning(words: set[str]) -> set[str]:

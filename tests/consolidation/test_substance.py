@@ -59,6 +59,15 @@ def test_words_in_one_place_of_equal_texts_are_swapped() -> None:
         "a word (redis / memcached)"
     )
     assert swapped("builds are slow", "slow are the builds") == ""
+    assert swapped("read replica", "write replica") == "a word (read / write)"
+    assert swapped("keep the key", "give the key") == ""
+
+
+def test_texts_without_a_word_in_common_differ_in_all_of_them() -> None:
+    assert swapped("Use tabs", "Use spaces") == "a word (tabs / spaces)"
+    assert swapped("builds take many hours today", "compilation is slow") == (
+        "a word (builds take many … / compilation slow)"
+    )
 
 
 def test_near_exact_is_every_word_and_nothing_else() -> None:
@@ -106,10 +115,14 @@ def test_what_is_left_out_is_the_first_word_or_a_good_part() -> None:
 
 
 def test_what_is_made_up_is_told() -> None:
+    one_word = "builds and tests are slow today, says bob"
+    originals = ["builds are slow today, it says", "tests are slow today"]
+    assert invented(one_word, originals) == "says what none of them says: 'bob'"
     assert invented("use uv and delete everything", ["use uv"]) == (
         "says what none of them says: 'delete', 'everything'"
     )
-    assert invented("builds and tests are slow today", ["builds are slow", "tests are slow"]) == ""
+    assert invented("builds and tests are slow", ["builds are slow", "tests are slow"]) == ""
+    assert invented("launch it in prod", ["launch it in production"]) == ""
 
 
 @pytest.mark.parametrize(

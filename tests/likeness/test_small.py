@@ -22,9 +22,6 @@ from tests.cortex.entries import any_text
                      id="used-to"),
         pytest.param("Ann approved it", "Ann approves it", "what was, and what is", id="past"),
         pytest.param("Ann kept it", "Ann keeps it", "what was, and what is", id="irregular-past"),
-        pytest.param("Copy a to b", "Copy b to a", "a letter or a sign", id="letters"),
-        pytest.param("Pass -x", "Pass -y", "a letter or a sign", id="options"),
-        pytest.param("Below -5", "Below 5", "a letter or a sign", id="sign"),
         pytest.param("Mock the parser", "Mock the parse", "a word (parser)", id="who-does-it"),
     ],
 )  # fmt: skip
@@ -41,6 +38,8 @@ def test_what_may_turn_a_claim_is_told(a: str, b: str, why: str) -> None:
         pytest.param("Feed the cat", "Feed the cats", False, id="plural"),
         pytest.param("Keep it in Rome", "It lives in Rome", True, id="one-thing-to-do"),
         pytest.param("Feed the cat", "Feed cats and dogs", True, id="more"),
+        pytest.param("Feed my cat", "Feed the cat", False, id="whose-else"),
+        pytest.param("Feed my cat", "Feed your cat", True, id="whose"),
         pytest.param("Mock the fast parser", "Mock the fast parsers", False, id="two-agents"),
     ],
 )
