@@ -60,4 +60,4 @@ def fill_card(
     said = describe(lines, model, prompts_of(cortex.stores, JOB))
     pages = CardFiles(episodes.folder.parent, EpisodeDisk())
     kept = Filled(moment(), model.name, 0, *said)
-    return pages.fill(transcript, kept, episodes.recorder.lock)
+    return pages.fill(transcript, kept, episodes.recorder.lock, episodes.session)

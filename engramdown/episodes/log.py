@@ -19,12 +19,10 @@ from typing import Final
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import number, read_line
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.watch import CACHE, touch
+from engramdown.episodes.watch import CACHE, SUFFIX, touch
 from engramdown.errors import StoreError
 
-__all__ = ["SUFFIX", "SessionLog"]
-
-SUFFIX: Final = ".jsonl"
+__all__ = ["SessionLog"]
 
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096

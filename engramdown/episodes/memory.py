@@ -53,7 +53,8 @@ TIDY_DAYS: Final = 2
 """How far back a new session looks for them; with years of transcripts it would take too long."""
 _DAY: Final = 86_400 * 1_000_000_000
 
-_OPTIONAL: Final = Episode._fields[5:-2]  # from name to meta
+_ELSEWHERE: Final = frozenset({"seq", "ts", "id", "role", "text", "event", "more"})
+_OPTIONAL: Final = tuple(key for key in Episode._fields if key not in _ELSEWHERE)
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 
 

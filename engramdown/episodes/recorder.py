@@ -24,9 +24,10 @@ from engramdown.episodes import forking  # noqa: F401 - so that a child process 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.log import SUFFIX, SessionLog
+from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
+from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import EngramdownError, LockTimeoutError
 
 __all__ = ["Item", "Recorder"]

@@ -16,7 +16,7 @@ from typing import Final
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, read_line
 from engramdown.episodes.ids import is_session_id
-from engramdown.episodes.log import SUFFIX
+from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError, StoreError
 
 __all__ = ["Reading", "SessionInfo", "Sessions", "Transcript", "lines"]

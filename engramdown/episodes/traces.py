@@ -14,7 +14,6 @@ from typing import Final
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer, read_line
-from engramdown.episodes.log import SUFFIX
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
@@ -82,4 +81,4 @@ class Traces:
 
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""
-        return [self._cards.path(session), self._cards.folder / f"{session}{SUFFIX}"]
+        return [self._cards.path(session), self._cards.filled_path(session)]

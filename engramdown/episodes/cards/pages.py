@@ -6,6 +6,7 @@ by us; reading creates nothing; what a model said never stands in the way of a p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -22,7 +23,7 @@ from engramdown.episodes.cards.filled import (
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import stamp_of
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.sessions import Sessions, Transcript
+from engramdown.episodes.sessions import Transcript
 
 __all__ = ["FOLDER", "CardFiles"]
 
@@ -31,7 +32,6 @@ FOLDER: Final = "gists"
 
 _SUFFIX: Final = ".card.md"
 _FILLED: Final = ".jsonl"
-_EPISODES: Final = "episodes"
 
 
 class CardFiles:
@@ -76,13 +76,20 @@ class CardFiles:
             return None
         return said
 
-    def fill(self, transcript: Transcript, said: Filled, lock: FolderLock) -> bool:
+    def fill(
+        self,
+        transcript: Transcript,
+        said: Filled,
+        lock: FolderLock,
+        read: Callable[[str], Transcript],
+    ) -> bool:
         """Keep what a model said of a session; ``False`` if lines were taken back meanwhile.
 
         Args:
             transcript: The session as the model was shown it.
             said: What it said.
             lock: That of the writers of transcripts.
+            read: Reads a session as it is now.
 
         Raises:
             SessionNotFoundError: If the session was purged meanwhile.
@@ -93,7 +100,7 @@ class CardFiles:
         path = self.filled_path(transcript.id)
         # Under the lock that a redaction holds, too: it removes what was said before it.
         with lock.hold():
-            now = Sessions(self.folder.parent / _EPISODES, self._disk).read(transcript.id)
+            now = read(transcript.id)
             if taken_back(now.episodes) != taken_back(transcript.episodes):
                 return False
             before = self._disk.load(path) or b""

@@ -14,8 +14,8 @@ from typing import Final
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.heard import Conversation, Kept, digest
-from engramdown.episodes.log import SUFFIX
 from engramdown.episodes.sessions import lines
+from engramdown.episodes.watch import SUFFIX
 
 __all__ = ["Names"]
 

@@ -18,9 +18,10 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.encoding import Encoder, NewLine
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.log import SUFFIX, SessionLog
+from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import lines
+from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import StoreError
 
 __all__ = ["Shelf", "Writer"]
