@@ -53,8 +53,7 @@ TIDY_DAYS: Final = 2
 """How far back a new session looks for them; with years of transcripts it would take too long."""
 _DAY: Final = 86_400 * 1_000_000_000
 
-_ELSEWHERE: Final = frozenset({"seq", "ts", "id", "role", "text", "event", "more"})
-_OPTIONAL: Final = tuple(key for key in Episode._fields if key not in _ELSEWHERE)
+_OPTIONAL: Final = Episode._fields[Episode._fields.index("name") : -len(("event", "more"))]
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 
 
