@@ -253,4 +253,5 @@ def _is_empty(cell: Cell) -> bool:
     arguments = arguments_of(cell.given)
     if arguments:
         return all(value is None or value in ("", [], {}) for value in arguments.values())
-    return cell.status != "ok" and cell.given.strip() in ("", "{}", "[]", "null", '""')
+    # Of a line without any input it is not known what was given: it may tell of a result only.
+    return cell.status != "ok" and cell.given.strip() in ("{}", "[]", "null", '""')

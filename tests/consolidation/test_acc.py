@@ -105,6 +105,10 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     ),
     "no-arguments-needed": (empty_arguments, [STATUS] * 3),
     "something-given": (empty_arguments, [did("write", {"path": "", "content": 0})] * 3),
+    "not-known-what-was-given": (
+        empty_arguments,
+        [(said("scratchpad", "1/0", name="pad", error="no"),), (result("x", "", error="no"),)] * 3,
+    ),
     "empty-twice": (empty_arguments, [did("write", "{}", "", error=True)] * 2),
     "further-edits": (undone_fix, [edit("a", "b"), edit("b", "c"), edit("c", "d")]),
     "another-file": (undone_fix, [edit("a", "b"), edit("b", "a", "b.py")]),
