@@ -1,4 +1,4 @@
-"""What is kept of transcripts beside them: the index, and the vectors of what was said.
+"""What is kept of transcripts beside them: the index, vectors, and what sleep has in hand.
 
 Promises: what is taken out of the transcripts can be taken out of these, so that nothing of it can
 be read in them; the rest of them is not made anew for it.
@@ -14,10 +14,17 @@ from typing import Final
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.watch import CACHE
 
-__all__ = ["Derived"]
+__all__ = ["WORK", "Derived", "in_hand"]
 
+WORK: Final = "sleep-work.json"
+"""The file, in the folder of a scope, of what sleep has learned and not yet put into memory."""
 _INDEX: Final = ("index.sqlite", "index.seal")
 _VECTORS: Final = "vectors.sqlite"
+
+
+def in_hand(root: Path, disk: EpisodeDisk) -> list[Path]:
+    """Return the files of what sleep has in hand in the scope's folder, torn ones included."""
+    return [root / name for name in disk.names(root) if name.startswith(WORK)]
 
 
 class Derived:
@@ -26,6 +33,7 @@ class Derived:
     def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
         """See to what was made of the transcripts in ``folder``."""
         self._folder = folder
+        self._root = folder.parent
         self._cache = folder.parent / CACHE
         self._disk = disk
 
@@ -59,3 +67,14 @@ class Derived:
             from engramdown.episodes.meaning.lane import forget_unsaid
 
             forget_unsaid(self._folder, self._cache, self._disk)
+
+    def in_hand(self, session: str) -> list[Path]:
+        """Return the files in which sleep may have words of a session that it has learned from."""
+        found = in_hand(self._root, self._disk)
+        mark = session.encode()
+        return [path for path in found if mark in (self._disk.load(path) or b"")]
+
+    def forget_in_hand(self, session: str) -> None:
+        """Remove these; the next sleep learns again, from what is left of the session."""
+        for path in self.in_hand(session):
+            self._disk.remove(path)

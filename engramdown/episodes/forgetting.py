@@ -3,8 +3,8 @@
 Promises: *exclude* adds a line and changes none; *redact* empties lines and leaves everything else
 of the file as it was; *purge* leaves nothing of a session. What a crash interrupts is finished by
 the next call, or was not begun. Nobody who writes to the session meanwhile loses a line. What was
-made of the lines goes with them: payloads that no other line has, the index, and the text on cards
-that were computed or told by a model; a card of a person's own is named, and left to the person.
+made of the lines goes with them: payloads that no other line has, the index, what sleep has in
+hand, and cards that were computed or told by a model; a person's own is named, and left to them.
 
 A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
 under the lock that is held here, and goes on in the new one.
@@ -252,6 +252,7 @@ class Forgetting:
             ]
         else:
             files += self._traces.pieces(intent.session, {each.id for each in lines})
+        files += self._derived.in_hand(intent.session)
         kept = self._traces.referenced(intent.session, {each.seq for each in lines})
         for name in set(intent.payloads) - kept:
             files += self._traces.payload(name)
@@ -345,6 +346,7 @@ class Forgetting:
             for path in self._traces.payload(name):
                 self._disk.remove(path)
         self._derived.forget_unsaid()
+        self._derived.forget_in_hand(intent.session)
         self._disk.remove(self._unfinished)
 
 
