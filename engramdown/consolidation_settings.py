@@ -39,8 +39,8 @@ class ConsolidationSettings(NamedTuple):
         tokens_per_window: How many tokens may be spent in it.
         threshold: From how many entries on a file is compacted.
         learn_from_errors: Whether the end of a turn looks for what went wrong in it.
-        identity_every: After so many messages of a user what they state about themselves is kept;
-            0 is never.
+        identity_every: After so many messages of a user facts about them are looked for; 0 is
+            never.
     """
 
     model: str = ""

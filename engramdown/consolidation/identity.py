@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
 
 __all__ = [
-    "EVERY",
     "MOST",
     "Message",
     "facts_of_model",
@@ -30,8 +29,6 @@ __all__ = [
     "messages_of",
 ]
 
-EVERY: Final = 5
-"""After so many messages of the user, the facts in them are looked for."""
 MOST: Final = 10
 """So many facts one look may bring."""
 

@@ -7,69 +7,51 @@ model the same jobs find less; what somebody else than the user said is no fact 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation import acc, cerebellum
-from engramdown.consolidation.cells import Line, by_turn, cells_of
+from engramdown.consolidation.cells import by_turn, cells_of
 from engramdown.consolidation.identity import (
-    EVERY,
     Message,
     facts_of_model,
     facts_without_model,
     messages_of,
 )
 from engramdown.consolidation.learned import Learned
+from engramdown.cortex.told import Told
 from engramdown.engram import Engram, fact_key, fold
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
     from engramdown.cortex.cortex import Cortex
 
-__all__ = ["Heard", "Identity", "Mistakes", "Surprises", "facts"]
+__all__ = ["SHOWN", "Identity", "Mistakes", "Surprises", "facts"]
 
-# So many messages a model is shown at once.
-_MESSAGES: Final = 40
-
-
-class Heard(Protocol):
-    """What is new in a session."""
-
-    @property
-    def session(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def lines(self) -> Sequence[Line]:
-        """Its new lines, in order."""
-        ...
-
-    @property
-    def parent(self) -> str:
-        """The session that it was begun from, or ``""``."""
-        ...
+SHOWN: Final = 40
+"""So many messages of the user a model is shown at once."""
 
 
 class Identity:
     """Facts about the user, from what they wrote; what they state outright is found without it."""
 
     name: Final = "identity"
-    asks: Final = True
 
-    def is_due(self, told: Heard) -> bool:
-        """Whether the user wrote five messages."""
-        return len(_messages(told)) >= EVERY
+    def messages(self, told: Told) -> list[Message]:
+        """Return what the user wrote; none where somebody else speaks as the user."""
+        return messages_of(told.session, told.lines) if told.by_one_user() else []
 
     def learn(
-        self, told: Heard, model: LanguageModel | None, prompts: Mapping[str, str]
+        self,
+        messages: Sequence[Message],
+        model: LanguageModel | None,
+        prompts: Mapping[str, str],
     ) -> Learned:
         """Return what a model finds, a number of messages at a time."""
         if model is None:
             return Learned()
-        messages = _messages(told)
         return _all(
-            facts_of_model(messages[at : at + _MESSAGES], model, prompts)
-            for at in range(0, len(messages), _MESSAGES)
+            facts_of_model(messages[at : at + SHOWN], model, prompts)
+            for at in range(0, len(messages), SHOWN)
         )
 
 
@@ -79,13 +61,11 @@ class Mistakes:
     name: Final = "mistakes"
     asks: Final = False
 
-    def is_due(self, told: Heard) -> bool:
+    def is_due(self, told: Told) -> bool:
         """Whether anything was done."""
         return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
 
-    def learn(
-        self, told: Heard, model: LanguageModel | None, prompts: Mapping[str, str]
-    ) -> Learned:
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
         """Return what was noticed in any turn, each thing once."""
         del model, prompts
         found: dict[str, Engram] = {}
@@ -101,13 +81,11 @@ class Surprises:
     name: Final = "cerebellum"
     asks: Final = True
 
-    def is_due(self, told: Heard) -> bool:
+    def is_due(self, told: Told) -> bool:
         """Whether any did not."""
         return bool(cerebellum.surprises(cells_of(told.session, told.lines)))
 
-    def learn(
-        self, told: Heard, model: LanguageModel | None, prompts: Mapping[str, str]
-    ) -> Learned:
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
         """Return what it teaches."""
         return cerebellum.lessons_of_turn(cells_of(told.session, told.lines), model, prompts)
 
@@ -131,17 +109,11 @@ def facts(
     if model is None:
         return stated
     prompts = prompts_of(cortex.stores, Identity.name)
-    asked = facts_of_model(said[-_MESSAGES:], model, prompts)
+    asked = facts_of_model(said[-SHOWN:], model, prompts)
     # What is stated outright is surer than what a model makes of it.
     known = {fact_key(engram.text) or fold(engram.text) for engram in stated.engrams}
     more = tuple(engram for engram in asked.engrams if fact_key(engram.text) not in known)
     return Learned(stated.engrams + more, asked.refusals)
-
-
-def _messages(told: Heard) -> list[Message]:
-    """Return what the user wrote; none where an assistant speaks as the user, or several people."""
-    names = {line.name for line in told.lines if line.role == "user"}
-    return [] if told.parent or len(names) > 1 else messages_of(told.session, told.lines)
 
 
 def _all(found: Iterable[Learned]) -> Learned:

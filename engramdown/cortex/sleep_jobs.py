@@ -7,7 +7,7 @@ user had, not from those that an assistant began.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from engramdown.consolidation.cells import Cell, cells_of
 from engramdown.consolidation.learned import Learned
@@ -16,27 +16,14 @@ from engramdown.consolidation.replay import (
     replay_without_model,
     should_replay,
 )
-from engramdown.cortex.learning import Identity, Mistakes, Surprises
+from engramdown.cortex.learning import Mistakes, Surprises
+from engramdown.cortex.told import Told
 from engramdown.episodes.episode import Episode
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
 
-__all__ = ["JOBS", "Job", "Replay", "Statements", "Told"]
-
-
-class Told(NamedTuple):
-    """What a job is given.
-
-    Attributes:
-        session: The id of the session.
-        lines: Its lines that are new to the job and that nobody took out, in order.
-        parent: The session that it was begun from, or ``""``.
-    """
-
-    session: str
-    lines: tuple[Episode, ...]
-    parent: str = ""
+__all__ = ["JOBS", "Job", "Replay", "Statements"]
 
 
 class Job(Protocol):
@@ -104,8 +91,8 @@ class Replay:
         return replay_and_extract(_cells(told), model, prompts)
 
 
-JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises(), Identity())
-"""What is learned from each session, in this order."""
+JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises())
+"""What is learned from each session, in this order; facts about the user come of several."""
 
 
 def _cells(told: Told) -> list[Cell]:
@@ -114,6 +101,6 @@ def _cells(told: Told) -> list[Cell]:
 
 def _with_one_user(told: Told) -> tuple[Episode, ...]:
     """Return the lines, without what a user said where another one spoke: an assistant, a group."""
-    if told.parent or len({line.name for line in told.lines if line.role == "user"}) > 1:
-        return tuple(line for line in told.lines if line.role != "user")
-    return told.lines
+    if told.by_one_user():
+        return told.lines
+    return tuple(line for line in told.lines if line.role != "user")

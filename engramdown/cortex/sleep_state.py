@@ -18,17 +18,16 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.engram import Engram
+from engramdown.episodes.derived import WORK, in_hand
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.regular import open_regular
 
-__all__ = ["NAME", "TRIES", "WORK", "Mark", "SleepState", "Work", "digest_of"]
+__all__ = ["NAME", "TRIES", "WORK", "Mark", "Part", "SleepState", "Work", "digest_of"]
 
 NAME: Final = "sleep.jsonl"
 """The file of what was done, in the folder of a scope."""
-WORK: Final = "sleep-work.json"
-"""The file of what is in hand."""
 TRIES: Final = 3
 """So often a session is tried whose answers are of no use; then it is left until it goes on."""
 
@@ -44,7 +43,9 @@ class Mark(NamedTuple):
         born: When the session began: another one may have its id later.
         seq: The number of the last line that was read.
         digest: Of the memory that the job left, where it is about the scope.
-        outcome: ``done``, or ``failed`` for a try that gave nothing.
+        outcome: ``done``; ``failed`` for a try that gave nothing; ``waits`` for a step for which a
+            model has to be asked, and was not.
+        messages: How many messages of the user wait with it.
     """
 
     job: str
@@ -53,21 +54,32 @@ class Mark(NamedTuple):
     seq: int = 0
     digest: str = ""
     outcome: str = "done"
+    messages: int = 0
+
+
+class Part(NamedTuple):
+    """What a job read of one session.
+
+    Attributes:
+        mark: What counts as done when it is written what the job learned.
+        after: The number of the line after which it read.
+        digest: Of the lines that it read.
+    """
+
+    mark: Mark
+    after: int
+    digest: str
 
 
 class Work(NamedTuple):
     """What a job has learned and is about to be written.
 
     Attributes:
-        mark: What counts as done when it is written.
-        after: The number of the line after which the job read.
-        digest: Of the lines that it read.
+        parts: What it read.
         engrams: What it learned.
     """
 
-    mark: Mark
-    after: int
-    digest: str
+    parts: tuple[Part, ...]
     engrams: tuple[Engram, ...]
 
 
@@ -76,11 +88,13 @@ class SleepState:
 
     def __init__(self, root: Path) -> None:
         """Keep the files in ``root``; nothing is created before there is something to keep."""
+        self._root = root
         self._path = root / NAME
         self._work = root / WORK
         self._disk = EpisodeDisk()
         self._done: dict[tuple[str, str, str], Mark] = {}
         self._failed: dict[tuple[str, str, str, int], int] = {}
+        self._waiting: dict[tuple[str, str, str], Mark] = {}
         for mark in self._read():
             self._take(mark)
 
@@ -92,22 +106,30 @@ class SleepState:
         """Return how often the step that would end at ``mark`` gave nothing."""
         return self._failed.get((mark.job, mark.session, mark.born, mark.seq), 0)
 
-    def add(self, mark: Mark) -> None:
-        """Write down that a step is done, or failed.
+    def waiting(self, mark: Mark) -> Mark | None:
+        """Return what is known of the step that would end at ``mark``, if it waits for a model."""
+        known = self._waiting.get((mark.job, mark.session, mark.born))
+        return known if known is not None and known.seq == mark.seq else None
+
+    def add(self, *marks: Mark) -> None:
+        """Write down that steps are done, or what else became of them, in one append.
 
         Raises:
             StoreError: If it cannot be written.
         """
-        line = json.dumps({"ts": moment()} | mark._asdict(), separators=(",", ":")).encode() + b"\n"
+        told = ({"ts": moment()} | mark._asdict() for mark in marks)
+        lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in told)
         try:
             descriptor = open_regular(self._path, _APPENDING)
             try:
-                self._disk.write_all(descriptor, _after(self._disk, descriptor) + line)
+                data = _after(self._disk, descriptor) + lines.encode()
+                self._disk.write_all(descriptor, data)
             finally:
                 os.close(descriptor)
         except OSError as error:
             raise _cannot(self._path, error) from error
-        self._take(mark)
+        for mark in marks:
+            self._take(mark)
 
     def begin(self, work: Work) -> None:
         """Keep what is about to be written to memory.
@@ -116,7 +138,7 @@ class SleepState:
             StoreError: If it cannot be written.
         """
         engrams = [dataclasses.asdict(engram) for engram in work.engrams]
-        told = {"mark": work.mark, "after": work.after, "digest": work.digest, "engrams": engrams}
+        told = {"parts": work.parts, "engrams": engrams}
         try:
             data = json.dumps(told).encode()
             self._disk.publish(self._work, data, durable=False, replace=True)
@@ -128,14 +150,19 @@ class SleepState:
         try:
             told = json.loads(self._work.read_bytes())
             engrams = tuple(Engram(**each) for each in told["engrams"])
-            return Work(Mark(*told["mark"]), int(told["after"]), str(told["digest"]), engrams)
+            parts = tuple(
+                Part(_fitting(Mark(*mark)), int(after), str(digest))
+                for mark, after, digest in told["parts"]
+            )
+            return Work(parts, engrams)
         except (OSError, ValueError, LookupError, TypeError, InvalidEngramError):
             return None
 
     def end(self) -> None:
-        """Forget what was in hand."""
+        """Forget what was in hand, and what a crash left of it half written."""
         try:
-            self._disk.remove(self._work)
+            for path in in_hand(self._root, self._disk):
+                self._disk.remove(path)
         except OSError as error:
             raise _cannot(self._work, error) from error
 
@@ -154,6 +181,8 @@ class SleepState:
     def _take(self, mark: Mark) -> None:
         if mark.outcome == "done":
             self._done[mark.job, mark.session, mark.born] = mark
+        elif mark.outcome == "waits":
+            self._waiting[mark.job, mark.session, mark.born] = mark
         else:
             key = (mark.job, mark.session, mark.born, mark.seq)
             self._failed[key] = self._failed.get(key, 0) + 1
@@ -171,11 +200,21 @@ def _mark(line: bytes) -> Mark | None:
     """Return the mark that a line tells, or ``None`` if it tells none."""
     try:
         told: Any = json.loads(line)
-        mark = Mark(*(told[name] for name in Mark._fields))
+        return _fitting(Mark(*(told[name] for name in Mark._fields)))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    fits = all(type(a) is type(b) for a, b in zip(mark, Mark(""), strict=True))
-    return mark if fits else None
+
+
+def _fitting(mark: Mark) -> Mark:
+    """Return a mark that was read, if it is one.
+
+    Raises:
+        ValueError: If something in it is of another type.
+    """
+    if any(type(a) is not type(b) for a, b in zip(mark, Mark(""), strict=True)):
+        msg = "no mark"
+        raise ValueError(msg)
+    return mark
 
 
 def _after(disk: EpisodeDisk, descriptor: int) -> bytes:

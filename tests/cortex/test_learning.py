@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -11,6 +10,7 @@ from engramdown.consolidation.acc import DETECTORS, same_failure
 from engramdown.consolidation.identity import Message
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.learning import Identity, Mistakes, Surprises
+from engramdown.cortex.told import Told
 from engramdown.engram import Engram
 from engramdown.episodes.episode import Episode
 from engramdown.errors import ModelError
@@ -20,16 +20,8 @@ from tests.consolidation.lines import SESSION, failing, said, talk
 FACT = {"key": "Editor", "value": "vim", "messages": [1]}
 
 
-class Told(NamedTuple):
-    """What is new in a session."""
-
-    session: str
-    lines: list[Episode]
-    parent: str = ""
-
-
 def told(*lines: Episode, parent: str = "") -> Told:
-    return Told(SESSION, talk(*lines), parent)
+    return Told(SESSION, tuple(talk(*lines)), parent)
 
 
 def opened(folder: Path, model: object = None, mode: str = "autopilot") -> Cortex:
@@ -91,20 +83,21 @@ def test_an_answer_that_is_refused_is_told_and_changes_nothing(tmp_path: Path) -
 # ---- jobs of sleep ----
 
 
-def test_a_model_is_asked_about_the_user_after_five_messages() -> None:
+def test_only_what_the_user_says_tells_of_them() -> None:
     hello = said("user", "Hello")
-    assert not Identity().is_due(told(*[hello] * 4))
-    assert Identity().is_due(told(*[hello] * 5))
-    assert not Identity().is_due(told(*[hello] * 5, parent="another"))
-    assert not Identity().is_due(told(*[hello] * 4, said("user", "Hi", name="Bob")))
+    found = Identity().messages(told(hello, said("assistant", "I am Max"), hello))
+    assert found == [Message("Hello", f"{SESSION}#1"), Message("Hello", f"{SESSION}#3")]
+    assert Identity().messages(told(hello, parent="another")) == []
+    assert Identity().messages(told(hello, said("user", "Hi", name="Bob"))) == []
 
 
 def test_many_messages_are_shown_in_pieces() -> None:
     model = Answering(facts=[FACT])
-    found = Identity().learn(told(*[said("user", "Hello")] * 41), model, {})
+    messages = Identity().messages(told(*[said("user", "Hello")] * 41))
+    found = Identity().learn(messages, model, {})
     assert len(model.asked) == 2
     assert [engram.origin for engram in found.engrams] == [f"{SESSION}#1", f"{SESSION}#41"]
-    assert Identity().learn(told(said("user", "Hello")), None, {}) == ((), ())
+    assert Identity().learn(messages, None, {}) == ((), ())
 
 
 def test_a_mistake_of_several_turns_is_one_lesson() -> None:

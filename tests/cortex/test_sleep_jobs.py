@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.sleep_jobs import JOBS, Replay, Statements, Told
+from engramdown.cortex.sleep_jobs import JOBS, Replay, Statements
+from engramdown.cortex.told import Told
 from engramdown.episodes.episode import Episode
 from tests.consolidation.answering import Answering
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Engram
-from engramdown.cortex.sleep_state import NAME, WORK, Mark, SleepState, Work, digest_of
+from engramdown.cortex.sleep_state import NAME, Mark, Part, SleepState, Work, digest_of
+from engramdown.episodes.derived import WORK
 from engramdown.episodes.episode import Episode
 from engramdown.errors import StoreError
 
@@ -17,7 +18,7 @@ ENGRAMS = (
     Engram("Use uv", "always", "project", "high", source="user", origin="s1#4"),
     Engram("Café closes", "lesson", "global", topic="api", via="tool", expires="2026-04-01"),
 )
-WORKING = Work(MARK, 3, "d1", ENGRAMS)
+WORKING = Work((Part(MARK, 3, "d1"), Part(MARK._replace(session="s2"), 0, "d2")), ENGRAMS)
 
 
 def test_what_was_done_is_known_to_the_next(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_what_is_no_mark_is_passed_over(tmp_path: Path, line: bytes) -> None:
 def test_what_is_in_hand_comes_back_as_it_was(tmp_path: Path) -> None:
     state = SleepState(tmp_path)
     assert state.work() is None
-    state.begin(WORKING._replace(digest="older"))
+    state.begin(WORKING._replace(parts=()))
     state.begin(WORKING)
     assert SleepState(tmp_path).work() == WORKING
     assert [path.name for path in tmp_path.iterdir()] == [WORK]
@@ -87,7 +88,33 @@ def test_what_is_in_hand_comes_back_as_it_was(tmp_path: Path) -> None:
     assert SleepState(tmp_path).work() is None
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"engrams":[{"text":""}]}', b'{"engrams":1}'])
+def test_what_waits_is_known_until_the_session_goes_on(tmp_path: Path) -> None:
+    waiting = MARK._replace(outcome="waits", messages=3)
+    SleepState(tmp_path).add(waiting, MARK._replace(session="s2"))
+    known = SleepState(tmp_path)
+    assert known.waiting(MARK) == waiting
+    assert known.waiting(MARK._replace(seq=9)) is None
+    assert known.waiting(MARK._replace(session="s2")) is None
+    assert known.done("replay", "s1", MARK.born).seq == 0
+    assert known.tries(MARK) == 0
+    assert known.done("replay", "s2", MARK.born).seq == MARK.seq
+
+
+def test_what_a_crash_left_of_what_was_in_hand_goes_with_it(tmp_path: Path) -> None:
+    left = tmp_path / f"{WORK}.123-0011aabb.part"
+    left.write_bytes(b'{"parts"')
+    (tmp_path / "sleep.lock").write_bytes(b"{}")
+    SleepState(tmp_path).end()
+    assert [path.name for path in tmp_path.iterdir()] == ["sleep.lock"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"{", b"[]", b'{"engrams":[{"text":""}]}', b'{"engrams":1}'),
+        *(b'{"engrams":[],"parts":[[["replay",1,"",7,"","done",0],3,"d1"]]}', b'{"engrams":[]}'),
+    ],
+)
 def test_what_is_no_work_is_none(tmp_path: Path, data: bytes) -> None:
     (tmp_path / WORK).write_bytes(data)
     assert SleepState(tmp_path).work() is None
@@ -105,6 +132,16 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     (tmp_path / WORK).mkdir()
     with pytest.raises(StoreError, match=WORK):
         state.begin(WORKING)
+
+
+def test_what_cannot_be_removed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = SleepState(tmp_path)
+    state.begin(WORKING)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("engramdown.episodes.disk.EpisodeDisk.remove", refuse)
     with pytest.raises(StoreError, match=WORK):
         state.end()
 

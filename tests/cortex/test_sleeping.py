@@ -10,10 +10,12 @@ from pydantic import BaseModel
 
 from engramdown import Cortex, Engram
 from engramdown.cortex.sleep_lock import SleepLock
-from engramdown.cortex.sleep_state import NAME, WORK
+from engramdown.cortex.sleep_state import NAME
 from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 from engramdown.cortex.sleeping import COMPACTION, Sleep
+from engramdown.episodes.derived import WORK
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.sessions import Sessions
 from engramdown.errors import ModelError, SettingsError, StoreError
 
 T = TypeVar("T", bound=BaseModel)
@@ -244,6 +246,32 @@ def test_without_a_model_the_rest_is_done(cortex: Cortex, why: str) -> None:
     assert texts(cortex) == ["Use uv"]
 
 
+def test_a_session_in_which_there_is_nothing_to_ask_about_does_not_wait(cortex: Cortex) -> None:
+    record(cortex, "s1", "From now on use uv.")
+    record(cortex, "s2", fails=2)
+    for _ in range(2):
+        summary = cortex.sleep()
+        assert report(summary, "replay").left == 1
+        assert report(summary, "cerebellum").left == 1
+        assert not [it for it in summary.jobs if it.job == "identity"]
+    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.sleep()
+    assert model.asked == ["Lessons", "ScratchpadLessons"]
+
+
+def test_what_waits_is_not_read_again_to_know_it(
+    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(cortex, "s1", *["Hello"] * 5, fails=2)
+    waiting = [(it.job, it.left) for it in cortex.sleep().jobs]
+    read: list[str] = []
+    monkeypatch.setattr(Sessions, "read", lambda _, session: read.append(session))
+    assert [(it.job, it.left) for it in cortex.sleep().jobs if it.job != "statements"] == [
+        each for each in waiting if each[0] not in ("statements", "mistakes")
+    ]
+    assert read == []
+
+
 def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> None:
     record(cortex, "s1", "From now on use uv.")
     cortex.model = 7
@@ -399,7 +427,13 @@ def test_a_dry_run_leaves_what_is_in_hand(cortex: Cortex) -> None:
 def interrupted(cortex: Cortex, where: str) -> None:
     """Let a sleep learn from a model, and end it at a call of the cortex."""
     record(cortex, "s1", fails=2)
-    cortex.model = Model(Lessons={"items": [LESSON]})
+    summary = interrupted_at(cortex, where, Lessons={"items": [LESSON]})
+    assert report(summary, "replay").steps == 1
+
+
+def interrupted_at(cortex: Cortex, where: str, **answers: object) -> SleepSummary:
+    """Let a sleep learn from a model that answers so, and end it at a call of the cortex."""
+    cortex.model = Model(**answers)
 
     def die(*_: object) -> object:
         raise KeyboardInterrupt
@@ -409,7 +443,7 @@ def interrupted(cortex: Cortex, where: str) -> None:
         patch.setattr(f"engramdown.cortex.cortex.Cortex.{where}", die)
         with pytest.raises(KeyboardInterrupt):
             sleeping.run()
-    assert report(sleeping.summary, "replay").steps == 1
+    return sleeping.summary
 
 
 def test_what_a_model_answered_before_a_crash_is_not_asked_again(cortex: Cortex) -> None:
@@ -431,6 +465,36 @@ def test_what_was_taken_out_after_a_crash_is_not_written(cortex: Cortex) -> None
     assert not (cortex.stores[1].root / WORK).exists()
 
 
+def test_what_was_taken_out_while_a_model_thought_is_not_written(cortex: Cortex) -> None:
+    record(cortex, "s1", fails=3)
+    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    other = episodes(cortex.reopened())
+    model.meanwhile = lambda: other.forgetting().redact("s1", [1])
+    summary = cortex.sleep()
+    assert report(summary, "replay").problems == ["s1: was changed meanwhile"]
+    assert texts(cortex) == []
+    assert not (cortex.stores[1].root / WORK).exists()
+    model.meanwhile = lambda: None
+    model.answers = {}
+    assert report(cortex.sleep(), "replay").problems == []
+
+
+@pytest.mark.parametrize("how", ["redact", "purge"])
+def test_what_is_in_hand_goes_with_what_taught_it(cortex: Cortex, how: str) -> None:
+    interrupted(cortex, "propose")
+    record(cortex, "s2", "Hello")
+    root = cortex.stores[1].root
+    torn = root / f"{WORK}.1-0011aabb.part"
+    torn.write_bytes((root / WORK).read_bytes()[:-20])
+    forgetting = episodes(cortex).forgetting()
+    forgetting.redact("s2", [1])
+    assert (root / WORK).exists()
+    told = forgetting.redact("s1", [1]) if how == "redact" else forgetting.purge("s1")
+    assert {torn, root / WORK} <= set(told.files)
+    held = [path for path in root.rglob("*") if path.is_file()]
+    assert not [path for path in held if b"The lock must be taken" in path.read_bytes()]
+
+
 def test_what_is_gone_after_a_crash_is_not_written(cortex: Cortex) -> None:
     interrupted(cortex, "propose")
     (cortex.stores[1].root / "episodes" / "s1.jsonl").unlink()
@@ -442,9 +506,9 @@ def test_what_is_gone_after_a_crash_is_not_written(cortex: Cortex) -> None:
 def test_what_is_done_is_not_done_again_after_a_crash_at_the_end(cortex: Cortex) -> None:
     record(cortex, "s1", fails=2)
     cortex.model = Model(Lessons={"items": [LESSON]})
-    state = "engramdown.cortex.sleep_state.SleepState.end"
+    remove = "engramdown.episodes.disk.EpisodeDisk.remove"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(remove, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             cortex.sleep()
     cortex.forget(cortex.entries()[0].id)

@@ -1,0 +1,253 @@
+"""The steps of a sleep: what a job learns from new lines of sessions, and how it gets into memory.
+
+Promises: no lock is held while a job thinks; what it learned from lines that were taken out or
+changed meanwhile is not written, and not kept; a step counts as done when what it taught is in
+memory or before a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from engramdown.consolidation.learned import Learned
+from engramdown.cortex.asking import Asking, prompts_of
+from engramdown.cortex.evidence import harmless
+from engramdown.cortex.receipts import Receipt
+from engramdown.cortex.sleep_state import TRIES, Mark, Part, SleepState, Work, digest_of
+from engramdown.cortex.sleep_summary import JobReport, SleepSummary
+from engramdown.cortex.told import Told
+from engramdown.engram import Engram, Scope
+from engramdown.episodes.episode import Episode
+from engramdown.episodes.live import live
+from engramdown.episodes.sessions import SessionInfo, Sessions
+from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.model import LanguageModel
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = ["Learning", "Night", "Place", "Steps"]
+
+# What the next session would run into, too. Anything else may be about the one that was asked.
+_LASTING: Final = frozenset(
+    {"timeout", "rate_limited", "server_error", "unreachable", "unauthorized", "missing_sdk"}
+)
+_SURE: Final = frozenset({"turned-down", "contradiction"})
+_DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
+    "encode": "encoded",
+    "confirm": "queued",
+    "discard": "discarded",
+}
+
+
+Learning = Callable[["LanguageModel | None", Mapping[str, str]], Learned]
+"""Learns with a model, in the words that the scopes have of their own."""
+
+
+class Place(NamedTuple):
+    """A scope whose transcripts are gone through."""
+
+    scope: Scope
+    sessions: Sessions
+    state: SleepState
+
+
+@dataclass(slots=True)
+class Night:
+    """What one sleep has and knows.
+
+    Attributes:
+        cortex: Whose memory it is about.
+        asking: The model, and what may be spent.
+        summary: What was done so far.
+        dry: Whether nothing is to be written and nobody to be asked.
+        not_asked: Why no model is to be asked, or ``""``.
+        given_up: Why none is asked any more, or ``""``.
+    """
+
+    cortex: Cortex
+    asking: Asking
+    summary: SleepSummary
+    dry: bool = False
+    not_asked: str = ""
+    given_up: str = ""
+
+    @property
+    def why_not(self) -> str:
+        """Why no model is asked now, or ``""``."""
+        return self.not_asked or self.given_up
+
+
+class Steps:
+    """The steps of one sleep in one place."""
+
+    def __init__(self, night: Night, place: Place) -> None:
+        """Work on the transcripts of ``place``."""
+        self._night = night
+        self._place = place
+        self.state = place.state
+
+    def mark(self, job: str, info: SessionInfo) -> Mark:
+        """Return what counts as done when a job has gone through a session as it is now."""
+        return Mark(job, info.id, info.started, info.lines)
+
+    def is_due(self, job: str, info: SessionInfo) -> bool:
+        """Whether a session has lines that are new to a job."""
+        mark = self.mark(job, info)
+        return self._after(mark) < mark.seq and self.state.tries(mark) < TRIES
+
+    def report(self, job: str) -> JobReport:
+        """Return what is told of a job here."""
+        return self._night.summary.report(self._place.scope, job)
+
+    def told(self, job: str, info: SessionInfo) -> Told:
+        """Return what is new to a job in a session."""
+        after = self._after(self.mark(job, info))
+        return Told(info.id, self._lines(info.id, after, info.lines), info.parent)
+
+    def part(self, job: str, info: SessionInfo, told: Told) -> Part:
+        """Return what a step that is done with this will have read."""
+        mark = self.mark(job, info)
+        return Part(mark, self._after(mark), digest_of(told.lines))
+
+    def skip(self, job: str, *marks: Mark) -> None:
+        """Say that sessions wait for a model, and know it the next time without reading them."""
+        report = self.report(job)
+        report.skipped = self._night.why_not
+        report.waits = bool(self._night.not_asked)
+        report.left += len(marks)
+        self.wait(*marks)
+
+    def wait(self, *marks: Mark) -> None:
+        """Write down which steps wait."""
+        new = [mark._replace(outcome="waits") for mark in marks]
+        new = [mark for mark in new if self.state.waiting(mark) != mark]
+        if new and not self._night.dry:
+            self.state.add(*new)
+
+    def pass_over(self, mark: Mark) -> None:
+        """Count a step as done in which there is nothing to learn from."""
+        if not self._night.dry:
+            self.state.add(mark)
+
+    def ask(self, job: str, parts: Sequence[Part], learn: Learning) -> None:
+        """Let a job learn with a model, which is not asked in a dry run."""
+        if self._night.dry:
+            self.report(job).steps += len(parts)
+            return
+        try:
+            prompts = prompts_of(self._night.cortex.stores, job)
+            learned = learn(self._night.asking.of(job), prompts)
+        except ModelError as error:
+            self._failed(job, parts, error)
+            return
+        finally:
+            self._night.summary.spent = self._night.asking.run.spent
+        self.keep(job, parts, learned)
+
+    def keep(self, job: str, parts: Sequence[Part], learned: Learned) -> None:
+        """Write what a job learned.
+
+        Raises:
+            StoreError: If any of it could not be written; the next sleep finishes it.
+        """
+        report = self.report(job)
+        report.steps += len(parts)
+        report.refused += learned.refusals
+        self._write(job, Work(tuple(parts), learned.engrams))
+
+    def finish(self) -> None:
+        """Write what a sleep that was cut short had learned, if what taught it still stands."""
+        if self._night.dry:
+            return
+        work = self.state.work()
+        if work is not None and work.parts and self._is_open(work) and self._stands(work):
+            self._propose(work.parts[0].mark.job, work)
+        else:
+            self.state.end()
+
+    def _is_open(self, work: Work) -> bool:
+        return any(self._after(part.mark) < part.mark.seq for part in work.parts)
+
+    def _stands(self, work: Work) -> bool:
+        """Whether the lines that taught something are there and say what they said."""
+        return all(
+            digest_of(self._lines(part.mark.session, part.after, part.mark.seq)) == part.digest
+            for part in work.parts
+        )
+
+    def _failed(self, job: str, parts: Sequence[Part], error: ModelError) -> None:
+        """Say why a step gave nothing, and whether others would give nothing, too."""
+        report = self.report(job)
+        marks = [part.mark for part in parts]
+        if isinstance(error, SpendError) or error.outcome in _LASTING:
+            self._night.given_up = str(error)
+            self.skip(job, *marks)
+        else:
+            report.problems.append(f"{_named(marks)}: {error}")
+            self.state.add(*(mark._replace(outcome="failed") for mark in marks))
+
+    def _write(self, job: str, work: Work) -> None:
+        """Put what was learned into memory, or before a person, and count the step as done.
+
+        Raises:
+            StoreError: If any of it could not be written; the next sleep finishes it.
+        """
+        if self._night.dry:
+            self.report(job).receipts += map(self._would_be, work.engrams)
+        elif not work.engrams:
+            self.state.add(*(part.mark for part in work.parts))
+        else:
+            # Looked at when it is kept already: whoever takes lines out later takes this out, too.
+            self.state.begin(work)
+            if self._stands(work):
+                self._propose(job, work)
+            else:
+                self.state.end()
+                marks = [part.mark for part in work.parts]
+                self.report(job).problems.append(f"{_named(marks)}: was changed meanwhile")
+
+    def _propose(self, job: str, work: Work) -> None:
+        receipts = self._night.cortex.propose([self._careful(each) for each in work.engrams])
+        self.report(job).receipts += receipts
+        trouble = next((each for each in receipts if each.action == "failed"), None)
+        if trouble is not None:
+            raise StoreError(trouble.reason)
+        self.state.add(*(part.mark for part in work.parts))
+        self.state.end()
+
+    def _careful(self, engram: Engram) -> Engram:
+        """Return what may be proposed of what a user said some time ago.
+
+        A sure word of the user's passes the gate whatever stands against it. One that is read in a
+        transcript later must not bring back what a person deleted since, nor replace what they
+        wrote since.
+        """
+        if engram.source != "user":
+            return engram
+        later = replace(engram, source="consolidation")
+        return later if self._night.cortex.encoding_gate(later).code in _SURE else engram
+
+    def _would_be(self, engram: Engram) -> Receipt:
+        decision = self._night.cortex.encoding_gate(self._careful(engram))
+        return Receipt(harmless(engram), _DRY[decision.action], decision.reason)
+
+    def _after(self, mark: Mark) -> int:
+        """Return the number of the line up to which a job has read a session."""
+        return self.state.done(mark.job, mark.session, mark.born).seq
+
+    def _lines(self, session: str, after: int, last: int) -> tuple[Episode, ...]:
+        """Return the lines of a session that are new and may be learned from."""
+        try:
+            episodes = self._place.sessions.read(session).episodes
+        except SessionNotFoundError:
+            return ()  # It was forgotten meanwhile.
+        return tuple(line for line in live(episodes) if after < line.seq <= last)
+
+
+def _named(marks: Iterable[Mark]) -> str:
+    """Return which sessions a step is about."""
+    first, *others = (mark.session for mark in marks)
+    return f"{first} and {len(others)} more" if others else first
