@@ -193,7 +193,7 @@ def _scope_data(each: Prepared) -> dict[str, Any]:
 
 def _operation_data(operation: Operation) -> dict[str, Any]:
     return {
-        "operation": type(operation).__name__.lower(),
+        "operation": operation.name,
         "ids": list(operation.ids),
         "stays": operation.stays,
         "text": getattr(operation, "text", ""),

@@ -154,6 +154,6 @@ def _operation(receipt: CompactionReceipt) -> dict[str, Any]:
         "action": receipt.action,
         "reason": receipt.reason,
         "id": receipt.id,
-        "operation": type(operation).__name__.lower(),
+        "operation": operation.name if operation is not None else "",
         "ids": list(operation.ids) if operation is not None else [],
     }

@@ -25,6 +25,7 @@ from engramdown.consolidation.plan import (
     Supersede,
 )
 from engramdown.redaction import redact
+from engramdown.wording.inert import one_line
 
 if TYPE_CHECKING:
     from engramdown.consolidation.compaction_form import Change
@@ -125,9 +126,10 @@ def propose(
 
 def _operations(change: Change) -> Iterator[Operation]:
     """Yield what a change means, one memory each but for a merge."""
-    reason = redact(change.reason)
+    # A person reads the reason in a terminal, before saying yes.
+    reason = one_line(redact(change.reason))
     if change.operation == "merge":
-        yield Merge(tuple(change.ids), change.text, reason)
+        yield Merge(tuple(change.ids), change.text.strip(), reason)
         return
     for each in change.ids:
         if change.operation == "drop":

@@ -7,7 +7,7 @@ their ids alone, so that what it is about is always what stands in the store.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from engramdown.engram import Basis, Confidence, Kind, Scope, Source
 
@@ -18,6 +18,7 @@ __all__ = [
     "Memory",
     "Merge",
     "Move",
+    "Name",
     "Operation",
     "Plan",
     "Ruling",
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 Verdict = Literal["apply", "propose", "refuse"]
+Name = Literal["drop", "merge", "supersede", "move", "expire"]
+"""What an operation is called, in pending.md and for programs."""
 
 
 class Memory(Protocol):
@@ -111,6 +114,7 @@ class Memory(Protocol):
 class _OfOne:
     """An operation that takes one memory."""
 
+    name: ClassVar[Name]
     id: str
 
     @property
@@ -134,6 +138,7 @@ class Drop(_OfOne):
         reason: Why, in words.
     """
 
+    name: ClassVar[Name] = "drop"
     of: str
     reason: str = ""
 
@@ -153,6 +158,7 @@ class Merge:
         reason: Why, in words.
     """
 
+    name: ClassVar[Name] = "merge"
     ids: tuple[str, ...]
     text: str
     reason: str = ""
@@ -173,6 +179,7 @@ class Supersede(_OfOne):
         reason: Why, in words.
     """
 
+    name: ClassVar[Name] = "supersede"
     by: str
     reason: str = ""
 
@@ -192,6 +199,7 @@ class Move(_OfOne):
         reason: Why, in words.
     """
 
+    name: ClassVar[Name] = "move"
     topic: str
     reason: str = ""
 
@@ -205,6 +213,7 @@ class Expire(_OfOne):
         reason: Why, in words.
     """
 
+    name: ClassVar[Name] = "expire"
     reason: str = ""
 
 

@@ -7,6 +7,7 @@ small function that returns why it objects, or ``""``.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -57,6 +58,8 @@ __all__ = [
 LONGEST_TEXT: Final = 2000
 """A merged text may have so many characters, or as many as all its originals."""
 
+# Control characters, line and paragraph separators, and halves of a character.
+_UNSEEN: Final = frozenset({"Cc", "Zl", "Zp"})
 _OTHER_TOPICS: Final = "they are about different topics"
 
 _Known = Mapping[str, Memory]
@@ -175,6 +178,9 @@ def bad_text(operation: Operation, known: _Known) -> str:
     originals = [known[each] for each in operation.ids]
     if len(text) > max(LONGEST_TEXT, sum(len(each.text) for each in originals)):
         return f"the text is too long ({len(text)} characters)"
+    strange = sorted(_controls(text).difference(*(each.text for each in originals)))
+    if strange:
+        return f"the text holds a control character ({', '.join(map(ascii, strange))})"
     try:
         Engram(text, originals[0].kind, originals[0].scope)
     except InvalidEngramError as error:
@@ -183,6 +189,10 @@ def bad_text(operation: Operation, known: _Known) -> str:
     others = (each for each in known.values() if each.id not in operation.ids)
     twin = next((each.id for each in others if each.kind == kind and fold(each.text) == said), "")
     return f"the text is what {twin} says already" if twin else ""
+
+
+def _controls(text: str) -> set[str]:
+    return {char for char in text if char not in "\n\t" and unicodedata.category(char) in _UNSEEN}
 
 
 def bad_topic(operation: Operation, known: _Known) -> str:
@@ -270,6 +280,8 @@ def _merges_what_differs(operation: Merge, originals: Sequence[Memory]) -> str:
         return f"the text changes {turned}"
     lost = next(filter(None, (left_out(each, text) for each in texts)), "")
     found = lost or invented(text, texts)
+    if not found and "\n" in text and not any("\n" in each for each in texts):
+        found = "has several lines"  # What is a list item by itself says more than its words.
     return f"the text {found}" if found else ""
 
 

@@ -17,7 +17,7 @@ from engramdown.consolidation.compaction import batches, crowded, propose
 from engramdown.consolidation.diff import Row, diff
 from engramdown.consolidation.outcome import Search, after, joined, unrecalled
 from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
-from engramdown.consolidation.rules import is_safe, judged
+from engramdown.consolidation.rules import drops_too_much, is_safe, judged
 from engramdown.cortex.gate import REASONS, Decision
 from engramdown.cortex.relevance import Index
 from engramdown.cortex.review import FileQueue
@@ -227,8 +227,11 @@ class Compaction:
             if not operations:
                 continue
             ruled = judged(Plan(tuple(operations)), left, today())
-            if ruled.refusal:
-                return Prepared(prepared.store, prepared.entries, problem=ruled.refusal)
+            # What went without a model counts as well: a run takes half of a file at most.
+            together = Plan((*prepared.apply, *operations))
+            refusal = ruled.refusal or drops_too_much(together, prepared.entries, today())
+            if refusal:
+                return Prepared(prepared.store, prepared.entries, problem=refusal)
             late = [each for each in ruled.apply if staying.intersection(each.ids)]
             refused = [Ruling(each, "refuse", "it stays for a duplicate") for each in late]
             prepared = prepared._replace(

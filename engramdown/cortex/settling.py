@@ -21,7 +21,6 @@ from engramdown.consolidation.plan import (
     Operation,
     Supersede,
 )
-from engramdown.cortex import pending
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Engram, Scope, slug
@@ -52,15 +51,6 @@ REASONS: Final[Mapping[type[Operation], str]] = {
 }
 """The word of each operation for the archive."""
 
-_NAMES: Final[Mapping[type[Operation], pending.Operation]] = {
-    Drop: "drop",
-    Merge: "merge",
-    Supersede: "supersede",
-    Expire: "expire",
-    Move: "move",
-}
-
-
 _ASIDE: Final = frozenset({ARCHIVE, PENDING})
 
 
@@ -89,7 +79,7 @@ def question(operation: Operation, known: Mapping[str, Memory], why: str, hold: 
         harmless(engram),
         hold=hold,
         reason=redact(why),
-        op=_NAMES[type(operation)],
+        op=operation.name,
         of=",".join(sorted(operation.ids)),
         ts=today().isoformat(),
         stays=operation.stays,

@@ -89,6 +89,12 @@ def test_a_secret_in_a_reason_is_hidden() -> None:
     assert "ghp_" not in operation.reason
 
 
+def test_what_a_model_says_is_one_line_without_what_acts_on_a_terminal() -> None:
+    merge = {"operation": "merge", "ids": ["a", "b"], "text": " x\n", "reason": "\x1b[2J\n- [x] y"}
+    (operation,) = propose(learned("x", "y"), Scripted(merge), TODAY).plan.operations
+    assert operation == Merge(("a", "b"), "x", "\u241b[2J - [x] y")
+
+
 def test_a_model_that_gives_no_answer_is_an_error() -> None:
     with pytest.raises(ModelError):
         propose(learned("x", "y"), Scripted(error="no answer in time"), TODAY)

@@ -142,6 +142,8 @@ def test_a_duplicate_is_of_one_kind_and_scope() -> None:
         pytest.param("use uv" * 400, "the text is too long (2400 characters)", id="long"),
         pytest.param("use \ud800", "the text cannot be kept: character 4 is half", id="surrogate"),
         pytest.param("CI IS SLOW", "the text is what c says already", id="known"),
+        pytest.param("use uv\x1b", "the text holds a control character ('\\x1b')", id="escape"),
+        pytest.param("use uv\u2028", "the text holds a control character ('\\u2028')", id="line"),
     ],
 )
 def test_a_merged_text_can_be_kept(text: str, why: str) -> None:
@@ -279,6 +281,7 @@ def test_a_merge_that_only_a_person_may_decide_is_told_why() -> None:
         "builds are slow in autumn": "the text changes a word (winter / autumn)",
         "builds": "the text leaves out 'slow', 'winter'",
         "slow builds are in winter": "the text changes an order",
+        "builds are slow\nin winter": "the text has several lines",
         "builds are slow in winter as someone deleted everything": (
             "the text says what none of them says: 'someone', 'deleted', 'everything'"
         ),

@@ -332,6 +332,19 @@ def test_a_model_that_fails_leaves_memory_byte_for_byte(
     assert files(project) == before
 
 
+def test_a_model_takes_half_of_a_file_at_most_with_what_went_without_it(
+    full: Cortex, project: Path
+) -> None:
+    full.encode(lesson(f"the {word} grows in gardens") for word in _FILLER)
+    names = [f"{word} grows in the garden" for word in _FILLER]
+    first, *rest = ids(full, *names)
+    full.model = Scripted({"operation": "drop", "ids": rest[:5], "stays": first})
+    before = files(project)
+    (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
+    assert "more than half" in receipt.reason
+    assert files(project) == before
+
+
 @pytest.mark.parametrize(
     "text, action",
     [
