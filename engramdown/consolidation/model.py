@@ -1,7 +1,8 @@
 """The port to language models: what one must do, and what asking one costs.
 
-Promises: every call is written to the ledger, and none is made that could pass a limit; what a
-model answers is an instance of the schema or a :class:`engramdown.errors.ModelError`.
+Promises: every call is written to the ledger before it is made, and again when it ends; none is
+made that could pass a limit or cannot be written down; what a model answers is an instance of the
+schema or a :class:`engramdown.errors.ModelError`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from engramdown.clock import moment
-from engramdown.consolidation.asking.calls import FREE, Call
-from engramdown.consolidation.asking.ledger import Ledger
+from engramdown.consolidation.asking.calls import ASKED, FREE, Call
+from engramdown.consolidation.asking.ledger import Ledger, new_id
 from engramdown.consolidation.asking.spending import Limits, Spent, refusal
-from engramdown.errors import ModelError, SpendError
+from engramdown.errors import ModelError, SpendError, StoreError
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -55,27 +56,33 @@ class Attempt(NamedTuple):
         tokens_out: Tokens of the answer.
         ms: How long it took, in milliseconds.
         outcome: See :data:`engramdown.consolidation.asking.calls.OUTCOMES`.
+        estimated: Whether some of the tokens are not what a provider counted.
     """
 
     tokens_in: int
     tokens_out: int
     ms: int
     outcome: str
+    estimated: bool = False
 
 
 class Meter(Protocol):
     """Sees each call before and after it is made."""
 
-    def before(self, tokens: int) -> None:
-        """Hear that a call may need so many tokens.
+    def before(self, tokens_in: int, tokens_out: int) -> None:
+        """Hear what a call may cost at most.
 
         Raises:
-            SpendError: If that could pass a limit.
+            SpendError: If that could pass a limit, or the call could not be counted.
         """
         ...
 
     def after(self, attempt: Attempt) -> None:
-        """Hear what it cost."""
+        """Hear what it cost.
+
+        Raises:
+            SpendError: If it could not be counted.
+        """
         ...
 
 
@@ -97,22 +104,41 @@ class Run:
         self.limits = limits
         self.spent = Spent()
 
-    def check(self, tokens: int) -> None:
-        """Make sure that a call that may need so many tokens passes no limit.
+    def begin(self, call: Call) -> None:
+        """Write down that a call is about to be made, unless it could pass a limit.
+
+        It is written first and judged then: so several processes see each other's calls, and a
+        call whose program is killed has been counted.
 
         Raises:
-            SpendError: If it could.
+            SpendError: If it could pass a limit, or cannot be written down.
         """
-        window = self.ledger.spent_since(self.limits.window_hours, moment())
-        reason = refusal(self.limits, self.spent, window, tokens)
+        try:
+            self.ledger.add(call)
+            now = moment()
+            window = self.ledger.spent_since(self.limits.window_hours, now, before=call.id)
+            tokens = call.tokens_in + call.tokens_out
+            reason = refusal(self.limits, self.spent, window, tokens)
+            if reason:
+                free = Call(now, call.job, call.model, 0, 0, 0, "refused_spend", id=call.id)
+                self.ledger.add(free)
+        except StoreError as error:
+            raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
         if reason:
             raise SpendError(reason)
 
-    def record(self, job: str, model: str, attempt: Attempt) -> None:
-        """Write a call down."""
-        if attempt.outcome not in FREE:
-            self.spent = self.spent.plus(attempt.tokens_in + attempt.tokens_out)
-        self.ledger.add(Call(moment(), job, model, *attempt))
+    def end(self, call: Call) -> None:
+        """Write down what a call that was begun did cost.
+
+        Raises:
+            SpendError: If it cannot be written down; it then counts as what it could have cost.
+        """
+        if call.outcome not in FREE:
+            self.spent = self.spent.plus(call.tokens_in + call.tokens_out)
+        try:
+            self.ledger.add(call)
+        except StoreError as error:
+            raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
 
 
 class Asker:
@@ -133,13 +159,14 @@ class Asker:
         """Return an answer.
 
         Raises:
-            ModelError: If there is none; a :class:`SpendError` if a limit forbids to ask.
-            StoreError: If the ledger cannot be written.
+            ModelError: If there is none; a :class:`SpendError` if a limit forbids to ask, or the
+                ledger cannot be written.
         """
+        meter = _Metering(self._run, self._job, self.name)
         if isinstance(self._model, MeteredModel):
-            return self._model.ask_metered(schema, system, user, self)
+            return self._model.ask_metered(schema, system, user, meter)
         asked = estimate_tokens(system) + estimate_tokens(user)
-        self.before(asked)
+        meter.before(asked, 0)
         started, outcome, answered = time.monotonic(), "failed", 0
         try:
             answer = self._model.ask(schema, system, user)
@@ -151,19 +178,27 @@ class Asker:
             raise
         finally:
             ms = int(1000 * (time.monotonic() - started))
-            self.after(Attempt(asked, answered, ms, outcome))
+            meter.after(Attempt(asked, answered, ms, outcome, estimated=True))
         if outcome != "ok":
             raise ModelError(f"{self.name}: answered in another form than asked for", outcome)
         return answer
 
-    def before(self, tokens: int) -> None:
-        """Make sure that a call passes no limit; one that does is written down as refused."""
-        try:
-            self._run.check(tokens)
-        except SpendError as error:
-            self.after(Attempt(0, 0, 0, error.outcome))
-            raise
+
+class _Metering:
+    """Writes the calls of one question down; so several threads may ask at once."""
+
+    def __init__(self, run: Run, job: str, model: str) -> None:
+        """Write to the ledger of ``run`` what a ``job`` asks a ``model``."""
+        self._run = run
+        self._told = job, model
+        self._id = ""
+
+    def before(self, tokens_in: int, tokens_out: int) -> None:
+        """Write down that a call is about to be made."""
+        self._id = new_id()
+        self._run.begin(Call(moment(), *self._told, tokens_in, tokens_out, 0, ASKED, id=self._id))
 
     def after(self, attempt: Attempt) -> None:
-        """Write a call down."""
-        self._run.record(self._job, self.name, attempt)
+        """Write down what it cost."""
+        there, back, ms, outcome, estimated = attempt
+        self._run.end(Call(moment(), *self._told, there, back, ms, outcome, estimated, self._id))

@@ -3,22 +3,28 @@ r"""The call of a model as a line of the ledger: what it cost and how it ended, 
 Promises: pure; a line that is read is the call that was written; what is no such line is ``None``.
 
 A line is a JSON object: ``ts``, ``job``, ``model``, ``in`` and ``out`` (tokens), ``ms``,
-``outcome``. Other keys are passed over, so that a newer program may add some.
+``outcome``, ``call`` (an id), and ``"estimated": true`` if a provider did not count the tokens.
+``call`` may be missing. Other keys are passed over, so that a newer program may add some.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from engramdown.redaction import redact
 
-__all__ = ["FAILED", "FREE", "OUTCOMES", "Call", "Sum", "read_line", "sums", "write_line"]
+__all__ = ["ASKED", "FAILED", "FREE", "OUTCOMES", "Call", "Sum", "read_line", "sums", "write_line"]
+
+ASKED: Final = "asked"
+"""The outcome of a call that has begun; its tokens are the most that it can cost."""
 
 OUTCOMES: Final = {
+    ASKED: "a call that goes on, or whose program was killed",
     "ok": "an answer of the right form",
-    "malformed": "an answer that was no JSON, or none at all",
+    "malformed": "an answer of no use: no JSON, or none at all",
     "wrong_schema": "an answer of another form",
     "truncated": "an answer that was cut off at the ceiling of output tokens",
     "timeout": "no answer in time",
@@ -36,7 +42,7 @@ OUTCOMES: Final = {
 FREE: Final = frozenset({"refused_spend", "missing_sdk"})
 """Outcomes of calls that nobody was asked for; they count for no limit."""
 
-FAILED: Final = frozenset(OUTCOMES) - {"ok"} - FREE
+FAILED: Final = frozenset(OUTCOMES) - {"ok", ASKED} - FREE
 """Outcomes of calls that cost something and gave nothing."""
 
 # No provider counts further; what says so would block a window for ever.
@@ -48,13 +54,15 @@ class Call(NamedTuple):
     """One call of a model.
 
     Attributes:
-        ts: When it ended, UTC.
+        ts: When it began, or when it ended, UTC.
         job: What it was for.
         model: The name of the model.
         tokens_in: Tokens of what was asked.
         tokens_out: Tokens of the answer.
         ms: How long it took, in milliseconds.
         outcome: See :data:`OUTCOMES`.
+        estimated: Whether some of the tokens are not what a provider counted.
+        id: Which call it is: its line says first that it begins, then how it ended.
     """
 
     ts: str
@@ -64,6 +72,8 @@ class Call(NamedTuple):
     tokens_out: int
     ms: int
     outcome: str
+    estimated: bool = False
+    id: str = ""
 
 
 class Sum(NamedTuple):
@@ -102,7 +112,7 @@ def write_line(call: Call) -> bytes:
     >>> write_line(Call("2026-03-01T00:00:00Z", "replay", "openai/x", 9, 1, 250, "ok"))[:44]
     b'{"ts":"2026-03-01T00:00:00Z","job":"replay",'
     """
-    told = {
+    told: dict[str, object] = {
         "ts": call.ts,
         "job": call.job,
         # A key that somebody put into a name is not written down.
@@ -112,6 +122,10 @@ def write_line(call: Call) -> bytes:
         "ms": _bounded(call.ms),
         "outcome": call.outcome,
     }
+    if call.estimated:
+        told["estimated"] = True
+    if call.id:
+        told["call"] = call.id
     return json.dumps(told, separators=(",", ":")).encode() + b"\n"
 
 
@@ -120,14 +134,19 @@ def read_line(line: bytes) -> Call | None:
     try:
         told = json.loads(line)
         texts = [told[key] for key in ("ts", "job", "model", "outcome")]
+        texts.append(told.get("call", ""))
         sizes = [told[key] for key in ("in", "out", "ms")]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        estimated = told.get("estimated") is True
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     if not all(isinstance(text, str) for text in texts) or not all(map(_is_size, sizes)):
         return None
-    ts, job, model, outcome = texts
+    ts, job, model, outcome, name = texts
     tokens_in, tokens_out, ms = sizes
-    return Call(ts, job, model, tokens_in, tokens_out, ms, outcome)
+    # What has no moment would count in every window, or in none.
+    if not _is_moment(ts):
+        return None
+    return Call(ts, job, model, tokens_in, tokens_out, ms, outcome, estimated, name)
 
 
 def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
@@ -146,3 +165,11 @@ def _bounded(size: int) -> int:
 
 def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
+
+
+def _is_moment(ts: str) -> bool:
+    """Whether it is a moment as we write it, so that two can be compared as they stand."""
+    try:
+        return ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
+    except ValueError:
+        return False

@@ -3,17 +3,20 @@
 Promises: a call ends in time, however slowly its answer drips; it is made again only so often; it
 goes where it was sent, and a redirect does not lead it elsewhere. Keys come from the environment,
 and neither they nor what is asked or answered are logged. What goes wrong is said in one line.
-Nothing heavy is imported before the first question.
+Several threads may ask at once, and so may a child after a fork: nothing is shared between two
+questions, and no connection is left open behind one. Nothing heavy is imported before the first.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from contextlib import closing
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from engramdown.consolidation.asking.calls import OUTCOMES
-from engramdown.consolidation.asking.provider import Answer, Provider, Refusal
+from engramdown.consolidation.asking.outcomes import Answer, Refusal
+from engramdown.consolidation.asking.provider import Provider
 from engramdown.consolidation.asking.retrying import LONGEST_WAIT, Course
 from engramdown.consolidation.model import Attempt, Meter
 from engramdown.errors import ModelError
@@ -29,16 +32,40 @@ __all__ = ["InstructorModel"]
 T = TypeVar("T", bound="pydantic.BaseModel")
 
 _SHOWN: Final = 200
+_A_DAY: Final = 86_400
 
 
 class _Unmetered:
     """A meter for whoever asks without one."""
 
-    def before(self, tokens: int) -> None:
+    def before(self, tokens_in: int, tokens_out: int) -> None:
         """Allow everything."""
 
     def after(self, attempt: Attempt) -> None:
         """Forget it."""
+
+
+class _Question(NamedTuple):
+    """What a model is asked in one call.
+
+    Attributes:
+        schema: The form of the answer.
+        system: What to do.
+        user: What to do it with.
+        form: Tokens of the form and of the system text.
+        ceiling: How many tokens the answer may have.
+    """
+
+    schema: type[pydantic.BaseModel]
+    system: str
+    user: str
+    form: int
+    ceiling: int
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are asked."""
+        return self.form + estimate_tokens(self.user)
 
 
 class InstructorModel:
@@ -71,7 +98,8 @@ class InstructorModel:
             sleep: Waits between two calls.
         """
         self.name = name
-        self._provider = Provider(name, base_url or "", timeout)
+        self._base_url = base_url or ""
+        self._timeout = timeout
         self._course = Course(max_tokens, retries)
         self._sleep = sleep
 
@@ -89,30 +117,21 @@ class InstructorModel:
         Raises:
             ModelError: If there is none.
         """
+        form = estimate_tokens(f"{system}{schema.model_json_schema()}")
         course, problem = self._course, ""
-        form = estimate_tokens(str(schema.model_json_schema()))
-        while True:
-            asked = f"{user}{problem}"
-            tokens = estimate_tokens(system) + estimate_tokens(asked) + form
-            meter.before(tokens + course.max_tokens)
-            closed = self._provider.open()
-            started = time.monotonic()
-            # What is interrupted was asked all the same.
-            answer: Answer | Refusal = Refusal("failed", tokens_in=tokens)
-            try:
-                answer = closed or self._provider.call(schema, system, asked, course.max_tokens)
-            finally:
-                ms = int(1000 * (time.monotonic() - started))
-                meter.after(_attempt(answer, tokens, ms))
-            if isinstance(answer, Answer):
-                return cast(T, answer.value)
-            again = course.after(answer.outcome, answer.wait)
-            if again is None:
-                raise ModelError(self._said(answer, course), answer.outcome)
-            problem = _problem(answer)
-            course = again.course
-            if again.wait:
-                self._sleep(again.wait)
+        with closing(Provider(self.name, self._base_url, self._timeout)) as provider:
+            while True:
+                question = _Question(schema, system, f"{user}{problem}", form, course.max_tokens)
+                answer = _asked(provider, question, meter)
+                if isinstance(answer, Answer):
+                    return cast(T, answer.value)
+                again = course.after(answer.outcome, answer.wait)
+                if again is None:
+                    raise ModelError(self._said(answer, course), answer.outcome)
+                problem = _problem(answer)
+                course = again.course
+                if again.wait:
+                    self._sleep(again.wait)
 
     def _said(self, refusal: Refusal, course: Course) -> str:
         """Return why there is no answer, in one line."""
@@ -122,22 +141,44 @@ class InstructorModel:
         words = " ".join(inert(redact(refusal.reason)).split())
         reason = words[:_SHOWN] or OUTCOMES[refusal.outcome]
         if refusal.wait is not None and refusal.wait > LONGEST_WAIT:
-            often += f"; it asks to wait {refusal.wait:,.0f} seconds, try again then"
+            often += f"; it asks to wait {_long(refusal.wait)}, try again then"
         if refusal.outcome == "truncated":
             often += f"; raise max_tokens, which is {self._course.max_tokens:,}"
         if refusal.outcome == "timeout":
-            often += f"; raise timeout, which is {self._provider.timeout:g} seconds"
-        return f"{self.name}: {reason}{often}"
+            often += f"; raise timeout, which is {self._timeout:g} seconds"
+        return f"{inert(redact(self.name))}: {reason}{often}"
 
 
-def _attempt(answer: Answer | Refusal, asked: int, ms: int) -> Attempt:
-    """Return what a call cost; what nobody counted is estimated."""
-    if isinstance(answer, Answer):
-        said = estimate_tokens(answer.value.model_dump_json())
-        return Attempt(answer.tokens_in or asked, answer.tokens_out or said, ms, "ok")
-    # Who gave up waiting was asked all the same, and will be told what it costs.
-    tokens_in = answer.tokens_in or (asked if answer.outcome == "timeout" else 0)
-    return Attempt(tokens_in, answer.tokens_out, ms, answer.outcome)
+def _asked(provider: Provider, question: _Question, meter: Meter) -> Answer | Refusal:
+    """Ask once, and tell the meter before and after."""
+    meter.before(question.tokens, question.ceiling)
+    # What is interrupted was asked all the same.
+    answer: Answer | Refusal = Refusal("failed")
+    started = time.monotonic()
+    try:
+        closed = provider.open()
+        # To load a package takes its time, and is no time of the model.
+        started = time.monotonic()
+        answer = closed or provider.call(
+            question.schema, question.system, question.user, question.ceiling
+        )
+    finally:
+        meter.after(_attempt(answer, question, int(1000 * (time.monotonic() - started))))
+    return answer
+
+
+def _attempt(answer: Answer | Refusal, question: _Question, ms: int) -> Attempt:
+    """Return what a call cost; of what nobody counted the most that it can be."""
+    there, back = answer.tokens_in, answer.tokens_out
+    if isinstance(answer, Refusal):
+        if answer.worked:
+            there, back = there or question.tokens, back or question.ceiling
+        estimated = (there, back) != (answer.tokens_in, answer.tokens_out)
+        return Attempt(there, back, ms, answer.outcome, estimated=estimated)
+    there = there or question.tokens
+    back = back or estimate_tokens(answer.value.model_dump_json())
+    estimated = (there, back) != (answer.tokens_in, answer.tokens_out)
+    return Attempt(there, back, ms, "ok", estimated=estimated)
 
 
 def _problem(refusal: Refusal) -> str:
@@ -148,3 +189,7 @@ def _problem(refusal: Refusal) -> str:
         f"\n\nYour last answer was refused: {refusal.told or OUTCOMES[refusal.outcome]}. "
         "Answer again, in the form that was asked for."
     )
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds:,.0f} seconds" if seconds <= _A_DAY else "more than a day"

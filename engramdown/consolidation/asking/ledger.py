@@ -1,23 +1,26 @@
-"""The ledger: one line for each call of a model, in the folder of the global scope.
+"""The ledger: what models were asked, in the folder of the global scope.
 
 Promises: a line is one write to the end of the file, so that several processes may write; what a
-crash left of a line stays on a line of its own; what is no call is skipped and counted. Reading
-creates nothing.
+crash left of a line stays on a line of its own; what is no call is skipped and counted. A call has
+a line when it begins and one when it ends, which takes the place of the first. Reading creates
+nothing.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.asking.calls import FREE, Call, read_line, write_line
+from engramdown.consolidation.asking.calls import ASKED, FREE, Call, read_line, write_line
 from engramdown.consolidation.asking.spending import Spent
 from engramdown.errors import StoreError
 from engramdown.regular import open_regular
 
-__all__ = ["NAME", "Known", "Ledger"]
+__all__ = ["NAME", "Known", "Ledger", "new_id"]
 
 NAME: Final = "ledger.jsonl"
 """The name of the file."""
@@ -29,7 +32,7 @@ class Known(NamedTuple):
     """What a ledger tells.
 
     Attributes:
-        calls: The calls, in the order in which they were written.
+        calls: The calls, in the order in which they began.
         torn: How many lines are no calls.
     """
 
@@ -43,7 +46,7 @@ class Ledger:
     def __init__(self, folder: Path | None) -> None:
         """Keep the ledger in ``folder``, which need not exist; ``None`` keeps it in mind."""
         self.path = folder / NAME if folder else None
-        self._calls: list[Call] = []
+        self._calls: dict[str, Call] = {}
         self._torn = 0
         self._offset = self._rest = 0
 
@@ -54,7 +57,7 @@ class Ledger:
             StoreError: If it cannot be written.
         """
         if self.path is None:
-            self._calls.append(call)
+            self._take(call)
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,16 +79,35 @@ class Ledger:
         """
         if self.path is not None:
             self._take_in(self.path)
-        return Known(tuple(self._calls), self._torn + bool(self._rest))
+        return Known(tuple(self._calls.values()), self._torn + bool(self._rest))
 
-    def spent_since(self, hours: float, now: str) -> Spent:
-        """Return what calls cost in the ``hours`` before ``now``."""
+    def spent_since(self, hours: float, now: str, before: str = "") -> Spent:
+        """Return what calls cost in the ``hours`` before ``now``.
+
+        Args:
+            hours: How long the window is.
+            now: The moment at which it ends.
+            before: The id of a call: only those count that began before it.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
         first = _earlier(now, hours)
-        spent = Spent()
-        for call in self.known().calls:
-            if call.ts > first and call.outcome not in FREE:
+        began = list(takewhile(lambda call: call.id != before or not before, self.known().calls))
+        spent, later = Spent(), now
+        for call in reversed(began):
+            # A clock was turned back since: then it was made before whatever stands behind it.
+            at = call.ts if call.ts <= now else later
+            later = min(later, at)
+            if at > first and call.outcome not in FREE:
                 spent = spent.plus(call.tokens_in + call.tokens_out)
         return spent
+
+    def _take(self, call: Call) -> None:
+        """Let the end of a call take the place of its beginning; what has no such, is a call."""
+        begun = self._calls.get(call.id)
+        mine = begun is None or begun.outcome == ASKED
+        self._calls[call.id if call.id and mine else f"{len(self._calls)} "] = call
 
     def _take_in(self, path: Path) -> None:
         """Read on from where we stopped; a file that is shorter now is another one."""
@@ -108,12 +130,17 @@ class Ledger:
         for line in whole.split(b"\n")[:-1]:
             call = read_line(line)
             if call is not None:
-                self._calls.append(call)
+                self._take(call)
             elif line:
                 self._torn += 1
 
     def _forget(self) -> None:
-        self._calls, self._torn, self._offset, self._rest = [], 0, 0, 0
+        self._calls, self._torn, self._offset, self._rest = {}, 0, 0, 0
+
+
+def new_id() -> str:
+    """Return an id for a call."""
+    return secrets.token_hex(4)
 
 
 def _after(descriptor: int) -> bytes:

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.asking.calls import FAILED, FREE, OUTCOMES, Call, Sum, read_line, sums
+from engramdown.consolidation.asking.calls import (
+    ASKED,
+    FAILED,
+    FREE,
+    OUTCOMES,
+    Call,
+    Sum,
+    read_line,
+    sums,
+)
 from engramdown.consolidation.asking.calls import write_line as write
 from tests.strategies import any_text
 
@@ -18,13 +27,15 @@ CALL = Call("2026-03-01T10:00:00Z", "replay", "openai/small", 120, 30, 250, "ok"
 sizes = st.integers(0, MOST)
 any_call = st.builds(
     Call,
-    ts=st.datetimes().map(str),
+    ts=st.datetimes().map(lambda when: f"{when.isoformat()}Z"),
     job=st.sampled_from(["replay", "compaction"]),
     model=st.sampled_from(["openai/small", "ollama/qwen3"]),
     tokens_in=sizes,
     tokens_out=sizes,
     ms=sizes,
     outcome=st.sampled_from(sorted(OUTCOMES)),
+    estimated=st.booleans(),
+    id=st.sampled_from(["", "0a1b2c3d"]),
 )
 
 
@@ -47,6 +58,8 @@ def test_a_line_says_what_it_cost_and_no_more() -> None:
         "ts": "2026-03-01T10:00:00Z", "job": "replay", "model": "openai/small",
         "in": 120, "out": 30, "ms": 250, "outcome": "ok",
     }  # fmt: skip
+    more = json.loads(write(CALL._replace(estimated=True, id="0a1b2c3d")))
+    assert (more["estimated"], more["call"]) == (True, "0a1b2c3d")
 
 
 def test_a_key_in_the_name_of_a_model_is_not_written_down() -> None:
@@ -71,6 +84,10 @@ def test_a_provider_that_counts_wrongly_does_no_harm(said: int, kept: int) -> No
         pytest.param(b"[" * 100_000, id="deep"),
         pytest.param(write(CALL).replace(b'"replay"', b"7"), id="no-text"),
         pytest.param(write(CALL).replace(b"250", b'"250"'), id="no-number"),
+        pytest.param(write(CALL).replace(b"2026", b"soon"), id="no-moment"),
+        pytest.param(write(CALL).replace(b"00Z", b"00+02:00"), id="another-zone"),
+        pytest.param(write(CALL).replace(b"00Z", b"00+02:00Z"), id="two-zones"),
+        pytest.param(write(CALL._replace(id="a")).replace(b'"a"', b"7"), id="no-id"),
         pytest.param(write(CALL).replace(b"250", b"true"), id="truth"),
         pytest.param(write(CALL).replace(b"250", b"-1"), id="negative"),
         pytest.param(write(CALL).replace(b"250", b"1" * 30), id="huge"),
@@ -101,7 +118,7 @@ def test_no_call_is_lost_in_a_sum(calls: list[Call]) -> None:
         found = sums(calls, key).values()
         assert sum(each.calls for each in found) == len(asked)
         assert sum(each.tokens_in for each in found) == sum(call.tokens_in for call in asked)
-    assert FAILED | FREE | {"ok"} == set(OUTCOMES)
+    assert FAILED | FREE | {"ok", ASKED} == set(OUTCOMES)
 
 
 def test_a_call_that_was_free_adds_nothing() -> None:

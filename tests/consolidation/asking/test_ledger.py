@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.consolidation.asking.calls import Call, write_line
+from engramdown.consolidation.asking.calls import ASKED, Call, write_line
 from engramdown.consolidation.asking.ledger import NAME, Known, Ledger
 from engramdown.consolidation.asking.spending import Spent
 from engramdown.errors import StoreError
@@ -72,6 +72,62 @@ def test_what_calls_cost_in_a_window_is_what_was_asked_in_it(tmp_path: Path) -> 
     assert ledger.spent_since(24, NOW) == Spent(2, 270)
     assert ledger.spent_since(25.5, NOW) == Spent(3, 420)
     assert ledger.spent_since(0, NOW) == Spent()
+
+
+def test_the_end_of_a_call_takes_the_place_of_its_beginning(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    begun = CALL._replace(outcome=ASKED, tokens_out=4096, ms=0, id="aa")
+    other = CALL._replace(job="identity", id="bb")
+    for call in (begun, other):
+        ledger.add(call)
+    assert ledger.known().calls == (begun, other)
+    assert Ledger(tmp_path).spent_since(24, NOW) == Spent(2, 120 + 4096 + 150)
+    ended = CALL._replace(id="aa")
+    ledger.add(ended)
+    assert ledger.known() == Ledger(tmp_path).known() == Known((ended, other), 0)
+
+
+def test_a_call_whose_program_was_killed_counts_as_the_most_it_can_have_cost(
+    tmp_path: Path,
+) -> None:
+    Ledger(tmp_path).add(CALL._replace(outcome=ASKED, tokens_out=4096, id="aa"))
+    assert Ledger(tmp_path).spent_since(24, NOW) == Spent(1, 4216)
+
+
+def test_no_line_hides_another_call_behind_its_id(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    for tokens in (1, 2, 3):
+        ledger.add(CALL._replace(tokens_in=tokens, id="aa"))
+    ledger.add(CALL._replace(tokens_in=4))
+    ledger.add(CALL._replace(tokens_in=5))
+    assert [call.tokens_in for call in ledger.known().calls] == [1, 2, 3, 4, 5]
+
+
+def test_only_what_began_before_a_call_counts_before_it(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    for name in ("aa", "bb", "cc"):
+        ledger.add(CALL._replace(id=name))
+    assert ledger.spent_since(24, NOW, before="bb") == Spent(1, 150)
+    assert ledger.spent_since(24, NOW) == Spent(3, 450)
+
+
+def test_what_was_spent_before_a_clock_was_turned_back_counts_for_one_window_more(
+    tmp_path: Path,
+) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add(CALL._replace(ts="2031-01-01T00:00:00.000000Z"))
+    assert ledger.spent_since(24, NOW) == Spent(1, 150)
+    ledger.add(CALL._replace(ts="2026-03-02T08:00:00.000000Z", outcome="refused_spend"))
+    assert ledger.spent_since(24, NOW) == Spent(1, 150)
+    assert ledger.spent_since(24, "2026-03-03T07:59:59.000000Z") == Spent(1, 150)
+    assert ledger.spent_since(24, "2026-03-03T08:00:00.000000Z") == Spent()
+
+
+def test_a_clock_that_was_behind_for_a_moment_hides_no_call(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add(CALL)
+    ledger.add(CALL._replace(ts="1970-01-01T00:00:00.000000Z"))
+    assert ledger.spent_since(24, NOW) == Spent(1, 150)
 
 
 def add_many(folder: Path, job: str) -> None:
