@@ -1,6 +1,6 @@
-"""Sleeps in a child process that is killed: ``python -m`` this, FOLDER, NUMBER.
+"""Sleeps in a child process that is killed: ``python -m`` this, FOLDER, NUMBER, SIGNAL.
 
-Promises: with a number it ends, as by SIGKILL, right before that call of the system that may change
+Promises: with a number it gets the signal right before that call of the system that may change
 something, and with 0 it says how many there are; what its model answers is another lesson each time
 that it is asked about a session, so that one that was written and asked for again can be told;
 ``ready`` is printed before anything is touched.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -108,12 +107,13 @@ def _steps(path: Path) -> Iterator[dict[str, Any]]:
 
 
 class Points:
-    """Counts the calls of the system that may change something, and ends the process at one."""
+    """Counts the calls of the system that may change something, and signals the process at one."""
 
-    def __init__(self, last: int) -> None:
-        """End the process before call number ``last``; 0 for never."""
+    def __init__(self, last: int, by: int) -> None:
+        """Signal the process before call number ``last``; 0 for never."""
         self.count = 0
         self._last = last
+        self._by = by
 
     def __call__(self, frame: FrameType, event: str, called: object) -> None:
         """See a call."""
@@ -122,7 +122,7 @@ class Points:
         if is_posix and getattr(called, "__name__", "") in _CHANGING:
             self.count += 1
             if self.count == self._last:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), self._by)
 
 
 def main() -> None:
@@ -130,7 +130,7 @@ def main() -> None:
     cortex = opened(Path(sys.argv[1]))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    points = Points(int(sys.argv[2]))
+    points = Points(int(sys.argv[2]), int(sys.argv[3]))
     sys.setprofile(points)
     summary = cortex.sleep()
     sys.setprofile(None)
