@@ -10,7 +10,7 @@ from typing import Final
 
 from engramdown.consolidation.statements.forms import BLANK, Form, Said, pattern, reading
 
-__all__ = ["CAPITAL", "FACTS"]
+__all__ = ["CAPITAL", "FACTS", "KIN"]
 
 CAPITAL: Final = "Name: "
 """The label of a name that is one only if each word of it has a capital letter."""
@@ -35,15 +35,17 @@ _NAME: Final = (
     rf"(?:\.? [^\s,;:.!?()\d]{{1,30}}){{0,3}}?){_END}"
 )
 _IS: Final = (
-    r"(?:(?:my|the) (?:full |first |real |legal )?name(?:'s| is|:)|name's|name:"
+    r"(?:(?:my|the) (?:full |first |real |legal )?name(?:'s| is|:)|name's"
     r"|i(?:'m| am) called) "
 )
 _CALLED: Final = (
     r"(?:i go by|(?:i )?(?:just )?(?:go by|call me)|you (?:can|may) call me"
-    r"|(?:can|could) you (?:please )?call me|everyone calls me|people call me) "
+    r"|(?:can|could) you (?:please )?call me|everyone calls me|people call me"
+    r"|(?:please )?(?:address|refer to) me as) "
     r"(?!(?:crazy|old|stupid|a|an|when|back|if|later|at|on|in|once|maybe|after|before|tomorrow"
     r"|today"
-    r"|asap|paranoid|picky|lazy|biased|mad|dumb|naive|weird|by|please|again|instead|anytime|out)\b)"
+    r"|asap|paranoid|picky|lazy|biased|mad|dumb|naive|weird|by|please|again|instead|anytime"
+    r"|out)\b)"
 )
 _HERE: Final = r"this is (?P<kept>[^\W\d_]{2,20})(?=\Z|[,.!]| (?:from|with|at)\b)"
 _AT_THE_DOOR: Final = (
@@ -89,22 +91,22 @@ _LIVES: Final = (
 _MY: Final = (
     r"my (?P<own>(?:full|own|current|main|primary|preferred|favou?rite|private|work|native) )?"
 )
-_BARE_KEYS: Final = (
-    r"(?:name|pronouns|time ?zone|location|birthday|employer|role|job title"
-    r"|mother tongue)"
-)
+_BARE_KEYS: Final = "(?:pronouns|time ?zone|birthday|mother tongue)"
 _KEYS: Final = (
-    r"(?:pronouns|birthday|date of birth|e-?mail(?: address)?|phone(?: number)?|address"
+    r"(?:pronouns|birthday|surname|last name|family name|middle name|maiden name"
+    r"|(?:working|office) hours|date of birth|e-?mail(?: address)?|phone(?: number)?|address"
     r"|location|locale|employer|company|job(?: title)?|role|title|profession|occupation"
     r"|editor|ide|shell|terminal|browser|os|operating system|keyboard(?: layout)?|language"
     r"|mother tongue|timezone|github(?: handle| username| user)?|username|handle|nickname"
-    r"|linkedin|diet|blood type|shoe size|height|car|home ?town|city|country|nationality|religion)"
+    r"|linkedin|diet|blood type|shoe size|height|car|home ?town|city|country|nationality"
+    r"|religion)"
 )
 _NO_VALUE: Final = (
     r"(?:not|no|a|an|the same|broken|down|slow|wrong|missing|full|gone|never"
     r"|always|acting|being|getting|still|too|so|very|really|about|already|cut|been|being|like"
-    r"|on (?!the)|in (?!the)|at|what|that|this|it|stuck|frozen|crashing|hidden|here|there|now|also"
-    r"|just|unreachable|empty|out|off|up|under|asking|dead|dying|locked|\w+(?:ed|ing)\b)\b"
+    r"|on (?!the)|in (?!the)|at|what|that|this|it|stuck|frozen|crashing|hidden|here|there|now"
+    r"|also"
+    r"|set|just|unreachable|empty|out|off|up|under|asking|dead|dying|locked|\w+(?:ed|ing)\b)\b"
 )
 _VALUE: Final = rf"(?P<value>(?!{_NO_VALUE})[^\n,;!?{BLANK}]{{2,60}}?){_END}"
 _MINE: Final = rf"{_MY}(?P<key>{_KEYS})(?: is| are|'s|:) {_VALUE}"
@@ -132,23 +134,32 @@ _STATES: Final = (
     r"|dyslexic|(?:left|right)[- ]handed|diabetic|c(?:o)?eliac|autistic|neurodivergent"
     r"|epileptic|pregnant|retired|self[- ]employed|unemployed|married|divorced|single|muslim"
     r"|jewish|christian|hindu|buddhist|kosher|halal"
-    r"|(?:short|near|far)[- ]?sighted|bilingual|\d{2} years old|from [a-z]+"
+    r"|(?:short|near|far)[- ]?sighted|bilingual|\d{2} years old|from (?!(?:the|a|an|my|your"
+    r"|this|that)\b)[a-z]+"
     r"|originally from [a-z]+|new to [a-z+#]+|on an? [\w-]+ diet|\d{2}(?=\Z|,)"
     r"|learning [a-z]+(?=\Z|,))"
 )
-_KIN: Final = (
+KIN: Final = (
     r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|daughter|son"
     r"|kid|child|baby|mother|mom|mum|father|dad|sister|brother|dog|cat|pet|horse|parrot"
-    r"|grandmother|grandfather|niece|nephew|boss|manager|assistant|therapist|doctor|dentist"
-    r"|cofounder|co-founder)"
+    r"|grandmother|grandfather|grandma|grandpa|niece|nephew)"
+)
+"""Who belongs to somebody; who only works with him has a life of his own."""
+
+_CONDITION: Final = (
+    r"(?:type [12](?: diabetes)?|asthma|adhd|autism|dyslexia|diabetes|c(?:o)?eliac(?: disease)?"
+    r"|epilepsy|migraines|hay fever|an? (?:[\w-]+ )?(?:allergy|intolerance|disability))"
 )
 _NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
 _FAMILY: Final = (
-    rf"my (?:\w+ )?{_KIN}(?:'s name is| is called| is named) (?!not\b)\w"
-    rf"|my (?:\w+ )?(?:{_KIN}|kids|children|sons|daughters|dogs|cats) (?:[a-z]+ )?(?:is|are"
+    rf"my (?:\w+ )?{KIN}(?:'s name is| is called| is named) (?!not\b)\w"
+    rf"|my (?:\w+ )?(?:{KIN}|kids|children|sons|daughters|dogs|cats) (?:[a-z]+ )?(?:is|are"
     rf"|turned) (?:now )?{_NUMBER}"
-    rf"|my {_KIN} [a-z]+ is an? \w"
-    r"|(?:my|our) (?:company|startup|band|school|boat|farm|shop|restaurant) is (?:called|named) \w"
+    rf"|my {KIN} [a-z]+ is an? \w"
+    r"|my (?:work |home )?(?:laptop|computer|machine|phone|desktop|pc) runs (?:on )?"
+    r"(?!(?:slow|hot|out|fast|fine|well|into|too|very|really|it|this|the|my|a|at|for|like)\b)\w"
+    r"|(?:my|our) (?:company|startup|band|school|boat|farm|shop|restaurant) is (?:called"
+    r"|named) \w"
     r"|(?:our|my) (?:wedding )?anniversary is \S"
 )
 _JOB: Final = (
@@ -175,7 +186,9 @@ _SYSTEM: Final = (
 )
 _AM_ONE: Final = (
     rf"{_AM} (?:{_STATES}\b|(?:on|using|running) {_SYSTEM}"
-    rf"|an? (?!(?:bit|fan|big|huge|little)\b)(?:[\w+#.-]+ ){{0,4}}?{_JOB}\b)"
+    rf"|an? (?!(?:bit|fan|big|huge|little)\b)(?:[\w+#.-]+ ){{0,4}}?{_JOB}\b"
+    r"|(?:the|one of the) (?:[\w+#.-]+ ){0,2}?(?:lead|head|owner|founder|cofounder|director"
+    r"|maintainers?|manager|admin|cto|ceo|cfo) (?:of|at|for|behind|here)\b(?! (?:this|that)\b))"
 )
 
 # ---- I work at …, I never eat … ----
@@ -187,7 +200,8 @@ _DAILY: Final = (
 _DOES: Final = (
     r"i (?:currently )?(?:(?:don't |do not )?work (?:at|for|as|in|from|on (?:\w+days|weekends)"
     r"|nights|part[- ]?time|full[- ]?time|remotely)\b"
-    r"(?! (?:it|this|that|the|my|me|you|once|all|now|first)\b)"
+    r"(?! (?:it|this|that|the (?:moment|minute|same|time|weekend|code|bug)|my|me|you|once|all|now"
+    r"|first)\b)"
     r"|(?:don't |do not |only |mostly |usually )*(?:speak|eat|drink|wear|smoke|type on|drive)\b"
     r"(?! (?:it|this|that|the|to|up|down|out|for|with)\b)"
     r"|live (?:just |right )?(?:outside|near|close to|next to) \w|report to (?!the|an?\b)\w+\Z"
@@ -198,23 +212,36 @@ _DOES: Final = (
     r"|newsletter"
     r"|podcast|team of \w+)\b"
     r"|play (?:the )?\w+\Z|teach \w|study \w|was born (?:in|on) \w"
-    r"|use [\w.+# -]{2,30} (?:on my|as my|at work|at home|every day|daily|for everything)"
+    r"|use (?!(?:it|this|that|them)\b)[\w.+# -]{2,30} (?:on my|as my|at work|at home|every day"
+    r"|daily|for everything)"
     r"|use (?:a wheelchair|a screen ?reader|hearing aids?|a cane|a hearing aid)"
     r"|(?:can't|cannot) (?:eat|drink|have|tolerate) (?!it|that|this|the)\w"
-    rf"|(?:only|mostly|mainly|primarily|usually|normally|typically) (?:{_DAILY})"
-    r" (?!it|this|that|into|out)\w"
+    rf"|(?:only|mostly|mainly|primarily) (?:{_DAILY}) (?!it|this|that|into|out)\w"
     r"|(?:go|run|swim|train|walk|meditate|practi[cs]e|wake up|get up|have|take|do)\b[\w ]{0,40}"
     r" (?:every|each) (?:day|morning|evening|night|week|weekend|\w+day)\Z)"
 )
 _HAS: Final = (
-    r"i have (?:twins|triplets|type [12]|asthma|adhd|dyslexia|diabetes|celiac|coeliac|epilepsy"
-    r"|migraines"
+    rf"(?:i|we) have (?:{_CONDITION}|twins|triplets"
     r"|\w+ (?:kids|children|cats|dogs|sons|daughters|brothers|sisters)"
-    r"|an? (?:[\w-]+ )?(?:allergy|intolerance|dog|cat|son|daughter|baby|toddler|disability))\b"
+    r"|an? (?:[\w-]+ )?(?:dog|cat|son|daughter|baby|toddler)"
+    r"(?=\Z|,| (?:named|called|who|that|and|with|at home)\b))(?!\w)"
+    r"|i have (?:over |about |almost )?\w+ years(?:'| of)? (?:of )?experience\b"
+    r"|i(?:'ve| have) been (?:an? |vegan|vegetarian|married|programming|coding|working|cooking"
+    r"|teaching|practi[cs]ing|playing|running|writing|using|learning|studying"
+    r"|living)\b(?:(?! this\b)[^,])"
+    r"{0,40}? for (?:over |about |almost )?\w+ years\b"
+    rf"|{_AM} \d(?:\.\d+|\d*) ?(?:cm|m|ft|feet) tall\b|i weigh \d+"
+)
+_TOOL: Final = (
+    r"(?!(?:it|this|that|the|a|an|my|your|one|them)\b)[\w.+#/-]+(?: [\w.+#-]*[0-9.+#][\w.+#/-]*)?"
 )
 _USES: Final = (
-    r"i (?:don't |do not )?use (?!(?:it|this|that|the|a|an|my|your|one|them)\b)[\w.+#/-]+"
-    r"(?: (?:and|or) [\w.+#/-]+| [\w.+#/-]*[0-9.+#]+[\w.+#/-]*)?(?=\Z|,)"
+    rf"i (?:don't |do not )?use {_TOOL}(?: (?:and|or|on|with) {_TOOL})?(?=\Z|,)"
+    rf"|i use {_SYSTEM}(?=\Z|,| (?:at|for|and|with|as)\b)"
+)
+_USUALLY: Final = (
+    rf"i (?:usually|normally|typically|generally) (?:{_DAILY}|get up|work out)\b"
+    r" (?!it|this|that|into|out)\w"
 )
 _HABIT: Final = (
     r"i (?:never|always) (?:use|fly|take|write|work|test|squash|rebase|commit|review|code|cook"
@@ -231,10 +258,12 @@ FACTS: Final[tuple[Form, ...]] = (
     reading("profile", "high", _LIVES, "Location:"),
     reading("profile", "high", _AM_ONE),
     reading("profile", "high", _DOES),
+    reading("profile", "high", _USUALLY, lasting=True),
     reading("profile", "high", _HAS),
     reading("profile", "medium", _HABIT),
     reading("profile", "medium", _USES),
     reading("profile", "high", rf"{_AM} {_PEOPLE}{_END}"),
+    reading("profile", "high", rf"name: {_NAME}", CAPITAL, lasting=True),
     reading("profile", "high", _HERE, CAPITAL, lasting=True),
     reading("profile", "high", _AT_THE_DOOR, CAPITAL, lasting=True),
     reading("profile", "high", _I_AM, CAPITAL, lasting=True),

@@ -16,6 +16,7 @@ from engramdown.engram import Confidence, Kind
 __all__ = [
     "DONT",
     "FROM_NOW",
+    "LASTING",
     "SCREEN",
     "Form",
     "Said",
@@ -23,6 +24,8 @@ __all__ = [
     "is_passing",
     "is_reported",
     "pattern",
+    "reading",
+    "slips",
 ]
 
 
@@ -112,19 +115,43 @@ def reading(
 
 @cache
 def pattern(text: str) -> re.Pattern[str]:
-    """Return a compiled pattern."""
-    return re.compile(text)
+    """Return a compiled pattern; "don't" and "I've" may lack their apostrophe."""
+    return re.compile(text.replace("n't", "n'?t").replace("'ve", "'?ve"))
 
+
+def slips(word: str) -> str:
+    """Return a pattern for a word and its slips of the pen behind the first letter.
+
+    A letter is left out, or two that differ have changed places.
+
+    >>> slips("keep")
+    '(?:keep|kep|kee|kepe)'
+    """
+    places = range(1, len(word))
+    shorter = [word[:at] + word[at + 1 :] for at in places]
+    swapped = [word[:at] + word[at : at + 2][::-1] + word[at + 2 :] for at in places]
+    return f"(?:{'|'.join(dict.fromkeys([word, *shorter, *swapped]))})"
+
+
+LASTING: Final = (
+    "repo|repository|project|code ?base|code|app|machine|laptop|team|computer|house|family|office"
+    "|company|service|chat|conversation"
+)
+"""What stays the same, so that an order about *this* one stands."""
 
 _DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 # What is said for a while, or for one thing.
 _PASSING: Final = (
     r"\b(?:for (?:now|today|the moment|the time being|a (?:moment|minute|while|second|bit|sec"
     r"|day|week))"
+    r"|(?:in|for) (?:this|that) (?:chat|conversation|session|thread|message) only"
+    r"|(?:only|just) (?:in|for) (?:this|that) \w+"
     r"|right now|this (?:time|once|morning|afternoon|evening|week|weekend|month|year|one)"
     r"|just (?:this )?once"
     r"|for (?:this|that) (?:one|time|task|file|pr|commit|change|once|job|run|ticket|session"
     r"|feature|case)\b"
+    r"|(?:in|on|at|for) (?:the )?(?:line|step|question|cell|row|column|slide|page|section|paragraph"
+    r"|chapter|figure|table|exercise|problem|part|item|task|ticket|issue)s? #?\d+"
     r"|today|tonight|at the moment|currently|temporarily|as a one-off|one last time)\b"
 )
 _SOON: Final = (
@@ -132,8 +159,7 @@ _SOON: Final = (
     r"|second|moment|while)"
     rf"|(?:by|on|before|next) (?:{_DAY}(?!s)|noon|lunch|\d)|(?:go|get) (?:back|home)|at \d"
     rf"|(?<!from )now"
-    r"|this(?! (?:repo|repository|project|code ?base|code|app|machine|laptop|team|computer"
-    r"|house|family|office|company|service|chat|conversation)\b))\b"
+    rf"|this(?! (?:{LASTING})\b))\b"
 )
 
 

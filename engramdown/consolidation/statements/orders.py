@@ -16,6 +16,7 @@ from engramdown.consolidation.statements.forms import (
     Said,
     is_passing,
     pattern,
+    slips,
 )
 from engramdown.consolidation.statements.verbs import is_order
 from engramdown.engram import Kind
@@ -41,16 +42,29 @@ _CARE: Final = (
 TO_YOU: Final = rf"(?:(?:{_MUST}|{_I_WANT}|{_CARE})(?: please| pls| also)? )"
 """What stands before an order: "you should", "I want you to", "make sure to"."""
 
-_ALWAYS: Final = (
-    rf"(?P<to>{TO_YOU}|we )?(?:al+ways|alwasy|alwyas)(?:(?:,| and)? (?:always|please|pls|forever))*"
-    r"(?P<colon>:)?,?(?: |\Z)(?P<rest>)"
+_NO_MATTER: Final = (
+    r"(?:please|pls|without (?:any )?exceptions?|no exceptions?|no matter what|at all times"
+    r"|(?:if|where|when|whenever|wherever) possible|and i mean (?:always|never|it)"
+    r"|under (?:any|all|no) circumstances?|in any case|on any account|whatever happens)"
 )
-_NOT_EVER: Final = r"(?:under any circumstances?|in any case|on any account)"
+"""What may stand between *always* or *never* and the order, and adds nothing."""
+
+_ALWAYS: Final = (
+    rf"(?P<to>{TO_YOU}|we )?(?:al+ways|{slips('always')})(?:(?:,| and)? (?:always|forever))*"
+    rf"(?:,? {_NO_MATTER})*(?P<colon>:)?,?(?: |\Z)(?P<rest>)"
+)
 _NEVER: Final = (
-    rf"(?P<to>{TO_YOU}|we |you (?:are|can|may) )?(?:(?:never|nevr)(?:,? ever)*"
-    rf"(?:,? (?:{_NOT_EVER}|please|pls))*[,:]? |{DONT} (?:you )?ever |{DONT},? {_NOT_EVER},? )"
+    rf"(?P<to>{TO_YOU}|we |you(?:'re| are| can| may) )?(?:{slips('never')}(?:,? (?:ever|again))*"
+    rf"(?:,? {_NO_MATTER})*[,:]? |{DONT} (?:you )?ever |{DONT},? {_NO_MATTER},? )"
     r"(?P<may>allowed to |to )?(?P<rest>)"
 )
+_MAY_NOT: Final = (
+    r"(?:you (?:must|may|shall) not|you mustn't|you(?: are|'re) not (?:allowed|permitted) to) "
+    r"(?!(?:actually|agree|always|be|believe|care|come|even|exist|expect|feel|find|get|happen|have"
+    r"|hear|know|like|mind|need|notice|realize|recogni[sz]e|remember|see|think|understand|want"
+    r"|work|yet)\b)(?P<rest>)"
+)
+"""How an order forbids once and for all; "you can't" and "you may not know" only describe."""
 
 
 def _always(words: str, at: int) -> Said | None:
@@ -78,6 +92,17 @@ def _never(words: str, at: int) -> Said | None:
     if is_passing(rest, firm=True) or not is_order(rest, surely=sure):
         return None
     return Said("never", "high", found.start("rest"), len(words), "Never")
+
+
+def _may_not(words: str, at: int) -> Said | None:
+    """Read "you must not …", "you are not allowed to …"."""
+    found = pattern(_MAY_NOT).match(words, at)
+    if found is None:
+        return None
+    rest = words[found.start("rest") :]
+    if is_passing(rest) or not is_order(rest):
+        return None
+    return Said("never", "medium", found.start("rest"), len(words), "Never")
 
 
 # ---- what I want ----
@@ -109,12 +134,15 @@ _AGAIN: Final = (
     r"(?!,? (?:i'm|i am|we're|we are|it's|the [\w-]+ is|yet|still|before|until)\b)"
 )
 _STOP: Final = (
-    r"(?:stop|quit|cease) (?!being\b)\w+ing\b (?!(?:the|that|this|it)\b|[^\n]* and )(?=\S)"
+    r"(?:stop|quit|cease|refrain from) (?!being\b)\w+ing\b"
+    r" (?!(?:the|that|this|it)\b|[^\n]* and )(?=\S)"
 )
 _NO: Final = (
     rf"no (?:more )?[\w -]{{2,40}}?,? (?:ever|{FROM_NOW})\b"
     r"|no more (?!(?:questions?|time|ideas?|info|problems?|errors?|issues?|bugs?|today)\b)"
     r"[\w-]+(?: [\w-]+)?(?: in [\w ]{3,30})?\Z"
+    r"|no (?!(?:one|idea|need|problem|way|luck|changes?|errors?|results?|new|longer)\b)"
+    r"[\w-]+(?: [\w-]+)? in (?:this|our|my) (?:repo|repository|project|code ?base|house)\Z"
 )
 _NEVER_EVER: Final = (
     r"(?:under no circumstances?|in no case|on no account|at no time),? "
@@ -164,9 +192,18 @@ def _no_circumstances(words: str, at: int) -> Said | None:
 
 # ---- what must be ----
 
+# What an assistant makes again and again.
+_MADE: Final = (
+    r"(?:your |my |our )?(?:(?:commit messages|variable names|file names|class names|function names"
+    r"|branch names|pr titles|docstrings|code comments|answers|replies|responses|summaries"
+    r"|explanations|commits|pull requests|prs|e-?mails|recipes|itineraries|meal plans|reports)\b)"
+)
 _EVERYTHING: Final = (
     r"(?:all|every|each|any) [\w -]{2,40}?(?: must| should| ha(?:s|ve) to| needs? to) "
     r"(?:(?P<no>never|not) )?\w"
+    rf"|{_MADE}(?: must| should| have to| need to) (?P<nor>not )?(?:have (?!been\b)|use|start|end"
+    r"|contain|include|follow|fit|stay|go|list|be (?!(?:back|done|easy|fine|gone|good|here|ok|okay"
+    r"|ready|there|working)\b))"
     r"|(?!(?:the|this|that|it|he|she|they|i|you|we|there|a|an|my|your|our)\b)[\w -]{2,40}?s"
     r" (?:must|should|may|are to|need to|have to) (?:always|(?P<nay>never)) \w"
 )
@@ -178,13 +215,15 @@ def _everything(words: str, at: int) -> Said | None:
     found = pattern(_EVERYTHING).match(words, at)
     if found is None or is_passing(words[at:]) or pattern(_ABOUT_A_SCREEN).match(words, at):
         return None
-    kind: Kind = "never" if found["no"] or found["nay"] else "always"
+    forbids = found["no"] or found["nor"] or found["nay"]
+    kind: Kind = "never" if forbids else "always"
     return Said(kind, "medium", at, len(words))
 
 
 ORDERS: Final[tuple[Form, ...]] = (
     _always,
     _never,
+    _may_not,
     _wanted,
     _not_again,
     _in_replies,

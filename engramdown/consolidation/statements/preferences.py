@@ -14,7 +14,8 @@ __all__ = ["PREFERENCES"]
 
 # What is before both, or is to be done.
 _AT_HAND: Final = (
-    r"(?:not\b(?! to (?!say\b))|it\b|that\b(?! (?:you|people|we)\b)|this\b|these\b|those\b|them\b"
+    r"(?:not\b(?! to (?!say\b|answer\b|tell\b|talk\b))|it\b|that\b(?! (?:you|people|we)\b)"
+    r"|this\b|these\b|those\b|them\b"
     r"|both\b|neither\b|either\b|none\b"
     r"|all\b|your\b|you\b(?! (?:to|not|did|do|ask|use|keep|were|would|write|answer|call|always"
     r"|never))|how\b|when\b|what\b|where\b|if it\b|option\b|version\b|variant\b|plan [a-z]\b"
@@ -40,7 +41,7 @@ _PREFER: Final = (
 _LIKE: Final = (
     rf"i{_ADVERBS} (?:like|love|enjoy|hate|dislike|can't stand|cannot stand|can't bear|detest"
     r"|don't like|do not like|dont like|don't enjoy)"
-    rf" (?:it (?:if|when) you |(?!{_AT_HAND})(?!(?:the|an?|that)\b))\S"
+    rf" (?:(?:it )?(?:if|when) you |(?!{_AT_HAND})(?!(?:the|an?|that)\b))\S"
 )
 _PREFERENCE: Final = (
     r"my (?:(?:strong |personal |general )?preference (?:is|would be)"
@@ -57,7 +58,8 @@ _WISH: Final = (
 )
 _ANSWERS: Final = (
     r"(?:i|we) (?:want|need|expect) (?:(?!the|these|those|this|my|more|some|any)[\w-]+ )?"
-    r"(?:answers|responses|replies|summaries|explanations|commit messages|code examples|reports)\b"
+    r"(?:answers|responses|replies|summaries|explanations|commit messages|code examples"
+    r"|reports)\b"
 )
 _FAN: Final = (
     r"i(?:'m| am) (?:not |no |a |an |such |really |big |huge |great |much of )*fan of"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.consolidation.statements.forms import Form, pattern, reading
+from engramdown.consolidation.statements.forms import Form, pattern, reading, slips
 
 __all__ = ["REMINDERS", "remembered"]
 
@@ -16,13 +16,13 @@ _REMEMBER: Final = (
     r"(?:(?:(?:can|could|would|will) (?:you|u) |i (?:need|want|'d like|would like) you to "
     r"|you (?:should|must|need to) |just so you |just |(?:here's "
     r"|let me tell you )?something to )?(?:please |pls |always )?"
-    r"(?:(?:remember|memori[sz]e)(?: (?:this|the following|for (?:next time|later"
-    r"|the future)))?(?: that\b|[:,]| -)?"
+    rf"(?:(?:{slips('remember')}|rember|memori[sz]e)(?: this| the following)?"
+    r"(?: for (?:next time|later|the future))?(?: that\b|[:,]| -)?"
     r"|keep in mind(?: that\b|[:,])?|keep this in mind[:,]|bear in mind(?: that\b|[:,])?"
     r"|(?:make|take) (?:a )?note(?: that\b|[:,]| of this:)|(?:do not|don't|dont"
     r"|never) forget(?: that\b|[:,])?"
     r"|(?:add|save|commit|store|put|write|note) (?:this |it )?(?:down )?(?:to|in"
-    r"|into) (?:your |the )?(?:long-term )?(?:memory|notes)(?:[:,]| that\b)|save this[:,]"
+    r"|into) (?:your |the )?(?:long-term )?(?:memory|notes)(?:[:,]| that\b)|(?:save|store) this[:,]"
     r"|(?:a )?note (?:for later|for the future|to self|for next time)[:,]"
     r"|for (?:future|later) reference[:,]?|you should know(?: that\b|[:,])"
     r"|fyi,? for (?:the future|later|next time)[:,]?"

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.statements.facts import CAPITAL, FACTS
+from engramdown.consolidation.statements.facts import CAPITAL, FACTS, KIN
 from engramdown.consolidation.statements.forms import (
     BLANK,
+    LASTING,
     Said,
     first_said,
     is_passing,
@@ -90,6 +91,7 @@ _PRETENDS: Final = (
     r"(?:please |now |ok,? |let's |let us |for this (?:test"
     r"|exercise),? )*(?:imagine|pretend|suppose|hypothetically|picture (?:this|that)"
     r"|consider this|for the sake of argument|let's (?:say|assume)|role-?play|act as|act like"
+    r"|you are now|(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous|prior|above)"
     r"|in a (?:perfect|ideal|parallel) world)\b"
 )
 _SARCASM: Final = (
@@ -127,37 +129,71 @@ _OPENERS: Final = (
     r"|most importantly|more importantly"
     r"|(?:hey |hi |ok |hello )(?!i\b)[\w]{2,15}(?=,)|(?:claude|assistant|copilot|jarvis|bot)"
     r"|given (?:the|a) choice|personally|generally|honestly|if i can choose|for context"
-    r"|about me|a bit about me|some context)"
+    r"|about me|a bit about me|some context|i mean(?:t)?(?: to)?(?= use\b)|no no(?: no)*)"
     r"[,:!.\u2013\u2014-]*|[-\u2013\u2014*:]+|(?:can|could|would|will) (?:you|u)(?: please"
     r"| pls| kindly)?(?= (?:always|never|stop|from|only|call|use|keep|remember|make|in|not)\b)"
     r"|i(?:'d| would) like (?:it )?if you) +"
 )
 _STRIPS: Final = 6
+# What a sentence ends with and says nothing.
+_COURTESY: Final = r"(?:,? (?:please|pls|plz|thanks|thank you|thx|btw|by the way|ok|okay))+\Z"
+# The case of an order that stands alone behind it: "for python code, use type hints everywhere".
+_CASE: Final = (
+    r"(?!(?:in (?:short|general|addition|fact|other words|my opinion|summary|conclusion|any case"
+    r"|principle|theory|practice|reality|hindsight|retrospect|future|the future|the end|case"
+    r"|return|particular)"
+    r"|for (?:example|instance|the record|what it's worth|now|me|real|once|sure|context"
+    r"|(?:all )?future [^,]*|later [^,]*|[\w' ]+ sake)"
+    r"|on (?:second thoughts?|(?:the|an?) (?:other |one |side |related )?(?:hand|note)"
+    r"|top of that)"
+    r"|at (?:all times|the end of the day|least|first)|with (?:that|all due respect)[^,]*"
+    r"|once (?:and for all|again|more)|after all"
+    r"|if (?:possible|you (?:can|don't mind|want|like|please|ask me)|i may|i'm honest)"
+    r"|before (?:i forget|we start|you start))\Z)"
+    r"(?:when(?:ever)?|while|if|before|after|once|during|for|in|on|with|at) [^,;:]{2,60}"
+)
+_AT_HAND: Final = rf"\bth(?:is|ese|ose)\b(?! (?:{LASTING})\b)|\b(?:in|on|at|for|with) that\b"
 
 
 def _stated(clause: _Clause) -> Iterator[Statement]:
-    found = list(_found(clause))
+    words = clause.words
+    told = words[: _cut(words, len(words), _COURTESY)]
+    found = list(_found(told))
     for at, (_, said) in enumerate(found):
-        end = found[at + 1][0] if at + 1 < len(found) else len(clause.words)
-        made = _statement(clause, said._replace(end=min(said.end, end)))
+        end = found[at + 1][0] if at + 1 < len(found) else len(words)
+        whole = len(words) if said.end == len(told) else said.end
+        made = _statement(clause, said._replace(end=min(whole, end)))
         if made is not None:
             yield made
 
 
-def _found(clause: _Clause) -> Iterator[tuple[int, Said]]:
+def _found(words: str) -> Iterator[tuple[int, Said]]:
     """Yield what each clause says, with where it begins; a case and a memory go to the end."""
-    words, done = clause.words, 0
+    done = 0
     for start, at in _starts(words):
         if at < done:
             continue
         if at and is_reported(words[:at]):
             return
         said = _read(words, at)
+        case = "" if done or said is None else words[:start]
+        if said is not None and pattern(_CASE).fullmatch(case):
+            if is_passing(case, firm=True) or pattern(_AT_HAND).search(case):
+                return
+            said = _with_case(said)
         if said is not None:
-            yield start, said
+            yield min(start, said.start), said
             if said.kind in ("when", "lesson"):
                 return
-            done = max(said.start, said.end if said.end < len(words) else at + 1)
+            done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
+
+
+def _with_case(said: Said) -> Said:
+    """Return an order or a preference together with the case that stands before it."""
+    if said.kind in ("always", "never"):
+        return said._replace(kind="when", start=0, label="")
+    preferred = said.kind == "profile" and said.confidence == "medium"
+    return said._replace(start=0) if preferred else said
 
 
 def _starts(words: str) -> Iterator[tuple[int, int]]:
@@ -199,6 +235,18 @@ def _memory(words: str, at: int) -> Said | None:
 # ---- the text of a statement ----
 
 _EDGE: Final = " ,;:-(\u2013\u2014"
+# Somebody else who says it, and what it is the title of, behind it.
+_SAYS_ANOTHER: Final = (
+    r"[^\n]*(?: is (?:how|what|why) (?:i|we|you|he|she|they|my|our)\b|, (?:says?|said|sang"
+    r"|sings?|wrote|writes|claims?|goes the \w+|according to"
+    r"|(?:as )?(?!i\b|we\b|so i\b|like i\b|as i\b)[\w' ]{1,30}?"
+    r" (?:says?|said|puts? it|told me|used to say))\b"
+    r"|(?:, | (?:is|was|are|sounds like|would make|makes) )(?:what an?|an?|the|my|his|her|their"
+    r"|our"
+    r"|such a|great|good|lovely) (?:[\w']+ ){0,3}?(?:song|songs|film|movie"
+    r"|book|motto|line|lyrics?|track|tune|saying|quote|phrase|title|slogan|joke|mantra|proverb"
+    r"|album|episode|headline|tweet|clich[eé]|meme)\b)"
+)
 _UNFINISHED: Final = r"[^\n]* (?:to|the|a|an|of|with)(?:,? (?:and|but|so|or))?\Z"
 # "…, ok?" asks nothing.
 _TAG: Final = r"[^\n]*, (?:ok|okay|k|please|pls|deal|alright|got it|thanks)\Z"
@@ -219,9 +267,9 @@ _WANTS: Final = (
 )
 _FILLERS: Final = (
     r"(?:[,.]? (?:please|pls|plz|thanks|thank you|thx|ok|okay|btw|by the way|lol"
-    r"|though|too|from now on|going forward|in future|in the future|(?:please "
-    r"|so )?(?:remember|keep in mind|don't forget|never forget)(?: that| this| it)?"
-    r"|s'il te plaît|por favor"
+    r"|though|too|honestly|tbh|from now on|going forward|in future|in the future|(?:please "
+    r"|so )?(?:remember|keep (?:(?:that|this|it) )?in mind|don't forget|never forget)"
+    r"(?: that| this| it)?|s'il te plaît|por favor"
     r"|bitte))+\Z"
 )
 _AGAIN: Final = r"(?:,? (?:again|ever again|any ?more|ever|at all))+\Z"
@@ -232,16 +280,23 @@ _ABOUT_THAT: Final = (
     r"|(?<!check )(?<!confirm )(?<!verify )(?<!ensure )(?<!assume )(?<!sure )(?<!remember )that\b"
     r"|that\Z)"
 )
+_MY_LIFE: Final = (
+    rf"(?:my|our) (?:\w+ )?(?:{KIN}|kids|children|family|birthday|anniversary|allergy|allergies"
+    r"|diet|passport|visa|blood type|doctor|dentist|home|flat|house|car|bike)\b"
+)
 _EVERYWHERE: Final = (
-    r"\b(?:everywhere|globally|(?:in|across|for) (?:all|every"
+    r"(?:\A(?!(?:for|in|on|with|when|while|if)\b)(?!.*\bthis\b).*\beverywhere\b"
+    r"|\b(?:globally|(?:in|across|for) (?:all|every"
     r"|any)(?: one)?(?: of)?(?: my| our| your)? (?:projects?|repos?|repositories|codebases)"
     r"|in (?:my|our) (?:projects|repos|repositories|codebases)|in general|no matter (?:the"
-    r"|which|what) project|in whatever project)\b"
+    r"|which|what) project|in whatever project)\b)"
 )
 
 
 def _statement(clause: _Clause, said: Said) -> Statement | None:
     if clause.mark == "?" and not pattern(_TAG).match(clause.words):
+        if said.confidence == "low":
+            return None
         said = _without_question(clause.words, said)
         if not _is_request(clause.words, said):
             return None
@@ -251,8 +306,11 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
     text = clause.written[start : said.start + _length(words, said.label)]
     if _says_nothing(words, said) or not _looks_right(text, said) or len(text) > LONGEST:
         return None
+    if pattern(_SAYS_ANOTHER).match(clause.words, said.start):
+        return None
     everywhere = pattern(_EVERYWHERE).search(clause.words) is not None
-    scope: Scope = "global" if said.kind == "profile" or everywhere else "project"
+    mine = said.kind == "profile" or pattern(_MY_LIFE).match(words) is not None
+    scope: Scope = "global" if mine or everywhere else "project"
     whole = f"{said.label.strip()} {text}" if said.label else _capitalised(text)
     return Statement(said.kind, whole, said.confidence, scope)
 
@@ -279,6 +337,7 @@ def _length(words: str, label: str) -> int:
 def _says_nothing(words: str, said: Said) -> bool:
     """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
     shown = not words.strip(BLANK + _EDGE) or pattern(_UNFINISHED).match(words) is not None
+    shown = shown or pattern(rf"(?:{_OPENERS})+\Z").match(f"{words.strip(_EDGE)} ") is not None
     order = said.kind in ("always", "never")
     return shown or (order and pattern(_ABOUT_THAT).match(words) is not None)
 

@@ -31,7 +31,8 @@ _PLACES: Final = (
 _IN_GENERAL: Final = (
     r"(?:as a (?:general )?rule(?: of thumb)?|by default|at all times|without exception|in general"
     r"|(?:in|across|for) (?:this|our|my|all(?: of)?(?: my| our)?|every|each|any)(?: of my| of our)?"
-    rf" (?:{_PLACES})(?: of mine| of ours)?|everywhere|whenever possible|wherever possible)"
+    rf" (?:{_PLACES})(?: of mine| of ours)?(?! only\b)|everywhere|whenever possible"
+    r"|wherever possible)"
 )
 _FROM: Final = rf"(?:so )?(?:{FROM_NOW}|(?P<soft>{_IN_GENERAL}))(?P<mark>[,:]| -)? "
 _POLITE: Final = (
@@ -101,7 +102,8 @@ _EACH: Final = (
     r" (?:all|every|each)(?: single)?(?: of)?(?: my| your| our)? "
 )
 _STYLE: Final = (
-    r"(?P<verb>use|write|keep|prefer|avoid|name|format|indent|follow|wrap|stick to|address|call)"
+    rf"(?P<not>{DONT} )?(?P<verb>use|write|keep|prefer|avoid|name|format|indent|follow|wrap"
+    r"|stick to|address|call)"
     rf" [^\n]{{2,80}}? {_IN_GENERAL}"
 )
 
@@ -128,7 +130,7 @@ def _standing_behind(words: str, at: int) -> Said | None:
         return Said("always", "high", start, len(words))
     style = pattern(_STYLE).match(rest)
     if style is not None:
-        kind: Kind = "never" if style["verb"] == "avoid" else "always"
+        kind: Kind = "never" if style["not"] or style["verb"] == "avoid" else "always"
         return Said(kind, "medium", start, len(words))
     if pattern(_AVOID).match(rest) and not words[:start].endswith("and "):
         return Said("never", "medium", start, len(words))
@@ -210,9 +212,13 @@ _WE: Final = (
     r",? )?(?:here,? )?we (?P<no>do not |don't |dont |never |avoid )?"
     r"(?:only |all |just |generally |normally |strictly )?(?P<verb>\w+)\b"
 )
+# "we use it here", "we use Redis here and it crashed"
+_TOLD_OF_IT: Final = (
+    r" (?:it|this|that|them|these|those)\b|[^\n]* (?:and|but) (?:it|they|that|this)\b"
+)
 _IT: Final = (
     r"(?:this|our|the) (?:repo|repository|project|code ?base|team|app|monorepo|service|company)"
-    r" (?:only )?(?:uses (?!too|a lot|lots|more|less|so)|follows |requires |targets |sticks to "
+    r" (?:only )?(?:uses (?!too|a lot|lots|more|less|so|\d)|follows |requires |targets |sticks to "
     r"|is (?:written|built) (?:in|with|on) |runs on )"
     r"|(?!the|this|these|those|all|most|some)[\w-]+s in (?:this|our)"
     r" (?:repo|repository|project|code ?base|team) (?:are|live|go|use|have|need|follow) "
@@ -234,6 +240,7 @@ def _we_use(words: str, at: int) -> Said | None:
     if (
         found is None
         or found["verb"] not in (VERBS if found["no"] else _OURS)
+        or pattern(_TOLD_OF_IT).match(words, found.end())
         or not pattern(_HERE).search(words, at)
     ):
         return None
@@ -243,14 +250,25 @@ def _we_use(words: str, at: int) -> Said | None:
 # ---- no, … instead ----
 
 _THING: Final = (
-    r"(?!(?:a|an|the|that|this|these|those|it|another|your|other|one|my) )"
+    r"(?!(?:a|an|the|that|this|these|those|it|another|your|other|one|my|what|whatever|whichever"
+    r"|which|mine|yours) )"
     r"[^\s,;]+(?: [^\s,;]+){0,4}?"
 )
 _INSTEAD: Final = (
-    r"(?:you should |you must |please )?(?:use|go with|switch to|write|take|prefer|do) "
-    rf"{_THING}(?:,? (?:instead|rather)(?: of| than)?\b|, (?:and )?not )"
-    rf"|{_THING} instead of {_THING}(?: please| pls)?\Z"
-    rf"|instead of {_THING},? (?:please )?use {_THING}\Z"
+    r"(?:you should |you must |please |we )?(?:use|go with|switch to|write|take|prefer|do) "
+    rf"{_THING}(?:,? (?:instead|rather)(?: of| than)?\b|,? (?:and )?not )"
+    rf"|(?!{_SUBJECT}|[\w ]*\b(?:\w+ed|uses|using|did|got|should|would)\b){_THING} instead of"
+    rf" {_THING}\Z|instead of {_THING},? (?:please )?use {_THING}\Z"
+    rf"|not {_THING}(?:,| -|:) (?:but |please )?use {_THING}\Z"
+)
+# Behind a "no" also "use the staging key instead", but not "use the other one instead".
+_WRONG: Final = r"(?:\A|[\s,;:.!-])(?:no|nope|nah|wrong|incorrect|not quite)[,;:.!\s-]+\Z"
+_THE_THING: Final = (
+    r"(?:the|an?|your|our) (?!(?:other|one|first|second|third|last|same|old|new|previous|next"
+    r"|former|latter|original|different|\w+ one|\w+est)\b)[^\s,;]+(?: [^\s,;]+){0,4}?"
+)
+_NO_USE: Final = (
+    rf"(?:please )?use (?:{_THE_THING}|{_THING}) instead(?: of [^\s,;]+(?: [^\s,;]+){{0,4}}?)?\Z"
 )
 _STICK: Final = (
     r"(?:let's |please |we )?(?:stick (?:with|to)|standardi[sz]e on) (?!(?:it|that|this|the)\b)\S"
@@ -267,7 +285,9 @@ def _corrected(words: str, at: int) -> Said | None:
         return None
     if pattern(_STICK).match(words, at):
         return Said("always", "medium", at, len(words))
-    return Said("always", "low", at, len(words)) if pattern(_INSTEAD).match(words, at) else None
+    denied = pattern(_WRONG).search(words[:at]) and pattern(_NO_USE).match(words, at)
+    instead = denied or pattern(_INSTEAD).match(words, at)
+    return Said("always", "low", at, len(words)) if instead else None
 
 
 def _told(words: str, at: int) -> Said | None:

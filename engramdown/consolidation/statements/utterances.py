@@ -177,7 +177,8 @@ _LINE: Final = (
 )
 # What follows up to the next empty line is what a program printed.
 _CONSOLE: Final = (
-    r"\s*(?:[\w.-]+@[\w.-]+[:~][^\n]{0,80}[$#%] |[$%] \w|>>> |Traceback \(|C:\\[^>]*>)"
+    r"\s*(?:[\w.-]+@[\w.-]+[:~][^\n]{0,80}[$#%] |[$%] \w|>>> |Traceback \(|C:\\[^>]*>"
+    r"|(?:cat|head|tail|less|git (?:diff|log|show)) [\w./~-]+\s*\Z)"
 )
 _BLOCK: Final = r" {4}|\t"
 _BULLET: Final = r"\s*(?:[-*+\u2022]|[0-9]{1,2}[.)])\s"
@@ -188,7 +189,8 @@ def _said(lines: list[str]) -> list[int]:
     said = [0] * len(lines)
     fence, console, block, pasted = "", False, True, False
     is_diff = any(line.startswith(("diff --git", "@@ ")) for line in lines)
-    for at, line in enumerate(lines):
+    own = _own_from(lines)
+    for at, line in enumerate(lines[own:], own):
         if (mark := _pattern(_FENCE).match(line)) and fence in ("", mark[1]):
             fence = "" if fence else mark[1]
             continue
@@ -222,11 +224,30 @@ _WORK_ON: Final = (
 )
 _INTRODUCES: Final = (
     r"[^\n]{0,120}\b(?:say|says|said|reads|wrote|writes|printed|prints|posted|replied|got|received"
-    r"|output|log|article|e-?mail|letter|message|page|error|paste|pasted|copied"
+    r"|output|log|article|e-?mail|letter|message|page|error|paste|pasted|copied|excerpt|per the"
+    r"|according to|prompt|lyrics|transcript|snippet|draft|example|template"
     r"|from the|from our|here's the|here is the|here's an?|here is an?"
     r"|here are the)\b[^\n]{0,60}:\s*\Z|\s*[\w./-]+\.\w{1,5}:\s*\Z"
+    r"|\s*(?:subject|re|fwd?|from|sent|cc|reply-to): [^\n]*(?:@|\Z)(?<![.!?])"
 )
 _OWN_LIST: Final = r"\b(?:I|we|my|our|me)\b[^\n]{0,40}\b(?:rules|preferences|conventions)\b"
+
+
+_ASKED_ABOUT: Final = (
+    r"\b(?:what do you (?:think|make) of|how (?:do|should|would|can) i (?:answer|reply|respond)"
+    r"|(?:draft|write) (?:an?|my|the) (?:answer|reply|response)"
+    r"|(?:is|are) (?:it|this|that|these|those)"
+    r"(?: (?:list|rules?|text|advice|quote|policy)(?: from [\w ]{1,30}?)?(?: still)?| still)"
+    r" (?:accurate|complete|correct|legal|legit|outdated|right|true|valid)"
+    r"|who (?:said|wrote) (?:it|this|that))\b"
+)
+
+
+def _own_from(lines: list[str]) -> int:
+    """Return the first line of what is asked about a text above it, which somebody else wrote."""
+    last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip()), 0)
+    asks = last > 1 and not lines[last - 1].strip() and len(lines[last]) <= LONGEST
+    return last if asks and _any_case(_ASKED_ABOUT).search(lines[last]) else 0
 
 
 def _pasted_from(lines: list[str], at: int) -> int:

@@ -91,7 +91,8 @@ _NO_ORDER: Final = word_set(
 )
 # What one does without being ordered to: "never see it fail", "always end up here".
 _HAPPENS: Final = re.compile(
-    r"(?:say never|see (?:it|that|this|such)|hear (?:back|from)|end up|feel|seem|happen"
+    r"(?:be (?:able|allowed|possible|there|sure)\b|say never|see (?:it|that|this|such)"
+    r"|hear (?:back|from)|end up|feel|seem|happen"
     r"|look(?:ed)? like|get (?:an?|the|this|that|some|to|it|any|back|stuck|lost|confused|used)\b"
     r"|have (?:i|we|to|the same|trouble|had|problems|issues)\b|know\b|expect(?: the)? \w+ to"
     r"|forget\b|find (?:it|myself)|hit (?:an?|the|this)\b|(?:work|run)s? (?:fine|well|before|for me"

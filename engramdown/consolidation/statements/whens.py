@@ -15,26 +15,38 @@ from engramdown.consolidation.statements.verbs import is_order
 __all__ = ["WHENS"]
 
 _EVERY_TIME: Final = r"(?:whenever|every ?time|each time|any ?time)(?: that)?"
-# Who or what a case is about that may come again.
 # What breaks again and again; what is done is done once.
 _BREAKS: Final = (
     r"the (?:tests?|build|linter|ci|pipeline|type ?checker|compiler|suite|deploy|deployment"
     r"|release)"
     r" (?:fails?|breaks?|complains?|crash|crashes|warns?|times out|(?:is|are) (?:red|broken|flaky))"
 )
+# Who or what a case is about that may come again.
 _ANY_CASE: Final = (
-    rf"(?:{_BREAKS}|(?:you|i|we|one|someone|somebody|something|anything|anyone|nothing"
+    rf"(?:{_BREAKS}|it(?:'s| is) (?:after|before|past|late|early|dark|raining|a|an|the weekend"
+    rf"|\w+day)|(?:you|i|we|one|someone|somebody|something|anything|anyone|nothing"
     rf"|people)(?:'re|'m"
     r"| are| am|'ve)?"
     r"|there(?:'s| is| are)|it comes to|in doubt|unsure|not sure|asked|an?|any|my|no|two"
     r"|several|\w{3,}ing"
     r"|(?!this|was|has|is)\w{2,}s|the [\w-]+(?: \w+)? changes)\b"
 )
+# Verbs at which the order begins where no comma stands before it.
+_BARE: Final = (
+    r"(?:(?:you (?:should|must|have to) )?(?:use|run|add|ask|make|put|tell|text|show|send|give"
+    r"|keep|write|call|check|do not|don't|never|always|include|skip|remind|stop|start|set|turn"
+    r"|reply|answer|update|create|prefer|notify|warn|explain|pick|choose|let me know"
+    r"|double-check|remove|say|speak|read|save|commit|format|confirm"
+    r"|avoid|please))"
+)
 # "For every new file, …", "with German customers, …"
 _KIND_OF_THING: Final = (
     r"(?:(?:every|each|any|all|new) \w|(?!the|this|these|those|that|my|your|two|three|some"
-    r"|other|starters|details|thanks|reasons|questions|others|us|cases|terms|its"
-    r"|his)(?:[\w-]+ ){0,2}?\w{2,}s(?=,))"
+    r"|other|future|minutes|seconds|hours|days|weeks|starters|details|thanks|reasons|questions"
+    r"|others|us|cases|terms|its|his)(?:[\w-]+ ){0,2}?"
+    r"(?:\w{2,}s|code|css|html|sql|yaml|json|markdown|prose|homework|correspondence)(?: (?:to"
+    r"|from|with|for|about|in|on|of) [^,]{2,40}?)?"
+    rf"(?=,| {_BARE}\b))"
 )
 _ONCE: Final = (
     r"(?:you(?:'re| are)? (?:all )?(?:done|finished|ready|back|through|set|there|arrive|finish"
@@ -52,7 +64,7 @@ _IF: Final = (
     r"|don't (?:know|understand|have)|can't (?:find|tell|decide)|cannot|(?:find|spot|encounter"
     r"|discover|come across|run into|see"
     r"|notice) (?:an?|any|something|anything|\w+s)|touch|change|add|are asked|think|write|use"
-    r"|need to|have to|must|feel)"
+    r"|need (?!help|anything|more|me)|have to|must|feel)"
     r"|in doubt|unsure|not sure|something|anything|anyone|someone|nobody|(?:told|asked"
     r"|specified|stated) otherwise|an?|any|my|no|two"
     r"|three|both|several|multiple"
@@ -61,22 +73,16 @@ _IF: Final = (
     r"|don't (?:say|specify|answer|reply))|(?!this|was|has|is|its)\w{3,}s)\b"
 )
 _DOING: Final = (
-    r"(?:(?!something|anything|nothing|everything|evening|morning|starting|spring"
-    r"|string)\w{3,}ing|every|each|any|you (?!start|begin|do|go|continue|leave|get|answer this)\w+"
+    r"(?:an? (?!(?:while|moment|minute|second|bit|day|week|month|year|few|lot)\b)\w+"
+    r"|(?!something|anything|nothing|everything|evening|morning|starting|spring|string)\w{3,}ing"
+    r"|every|each|any"
+    r"|you (?!start|begin|do|go|continue|leave|get|answer this)\w+"
     r"|we (?!start|begin|do|go|continue|leave|talk|meet)\w+)\b"
 )
 _PLEASE: Final = (
     r"(?:(?:then|please|pls|just|always|also|i want you to|i'd like you to"
     r"|you should|you must|make sure (?:you|to)|be sure to|remember to|don't forget to|never|don't"
     r"|do not|dont) )*"
-)
-# Verbs at which the order begins where no comma stands before it.
-_BARE: Final = (
-    r"(?:use|run|add|ask|make|put|tell|text|show|send|give|keep|write|call|check|do not|don't"
-    r"|dont|never|always|include"
-    r"|skip|remind|stop|start|set|turn|reply|answer|update|create|prefer|notify|warn|explain"
-    r"|pick|choose|let me know|double-check|remove|say|speak|read|save|commit|format|confirm"
-    r"|avoid|please)"
 )
 _BEFORE_A_NOUN: Final = (
     r"(?:to|you|i|we|they|it|he|she|and|or|a|an|the|can|will|must|should"
@@ -89,7 +95,12 @@ _CASE: Final = (
     r"|(?P<time>before|after|once|while|as soon as)|(?P<each>for|in|on|with)) "
 )
 _THIS: Final = r"\bthis\b(?! (?:repo|project|code|app))"
-_ON_A_SCREEN: Final = rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREEN}|the user\b"
+# Customers that speak to somebody are people.
+_ON_A_SCREEN: Final = (
+    r"(?!(?:\w+ )?(?:[\w-]+ )?customers?(?:,| (?:asks?|calls?|complains?|e?-?mails?|replies|reply"
+    r"|requests?|wants?|writes?)\b))"
+    rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREEN}|the user\b"
+)
 _COMMA: Final = r"(?:,(?: then)?| then| -+) "
 # "keywords go uppercase", "no classes": what shall be, without a verb of order.
 _SHALL: Final = r"(?:no|only) \w|[\w-]+s (?:go|are|must|should|stay) "

@@ -9,11 +9,35 @@ from engramdown.consolidation.statements.forms import (
     first_said,
     is_passing,
     is_reported,
+    pattern,
     reading,
+    slips,
 )
 
 
-@pytest.mark.parametrize("words", ["skip it for now", "this time", "push it tomorrow", "not yet"])
+def test_an_apostrophe_may_be_left_out() -> None:
+    said = pattern(r"i don't|you've")
+    assert all(map(said.fullmatch, ("i don't", "i dont", "you've", "youve")))
+    assert said.fullmatch("i don t") is None
+
+
+def test_a_slip_of_the_pen_keeps_the_first_letter() -> None:
+    always = pattern(slips("always"))
+    assert all(map(always.fullmatch, ("always", "alwyas", "alway", "aways")))
+    assert not any(map(always.fullmatch, ("lways", "laways", "halways", "all ways")))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "skip it for now",
+        "use it in line 12",
+        "in this chat only",
+        "this time",
+        "push it tomorrow",
+        "not yet",
+    ],
+)
 def test_what_is_said_for_a_while_passes(words: str) -> None:
     assert is_passing(words)
 

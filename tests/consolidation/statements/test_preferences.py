@@ -19,6 +19,7 @@ from tests.consolidation.said import said
         ("my preference is plain text", "profile|medium||my preference is plain text"),
         ("my favourite editor is vim", "profile|medium||my favourite editor is vim"),
         ("i'd appreciate it if you asked", "profile|medium||i'd appreciate it if you asked"),
+        ("i like when you ask", "profile|medium||i like when you ask"),
         ("i prefer it when you ask", "profile|medium||i prefer it when you ask"),
     ],
 )
@@ -32,6 +33,7 @@ def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> Non
         "i prefer that",
         "i prefer the second one",
         "i'd rather not",
+        "i prefer not to answer",
         "i'd rather wait",
         "i like it",
         "i like the food",

@@ -12,6 +12,9 @@ from engramdown.consolidation.statements.remembering import remembered
     [
         "remember that >ci is slow",
         "remember: >the port is 5433",
+        "rmember that >the port is 5433",
+        "store this: >the port is 5433",
+        "remember this for later - >the port is 5433",
         "please keep in mind >staging and prod share a cache",
         "don't forget that >the registry needs a vpn",
         "make a note: >the certificate expires in march",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engramdown.consolidation.statements.forms import first_said
 from engramdown.consolidation.statements.standing import STANDING
 from tests.consolidation.said import said
 
@@ -45,11 +46,23 @@ from tests.consolidation.said import said
         ("i told you not to use pip", "never|medium|Never|use pip"),
         ("use uv instead of pip", "always|low||use uv instead of pip"),
         ("use uv, not pip", "always|low||use uv, not pip"),
+        ("we use uv, not pip", "always|low||we use uv, not pip"),
+        ("not pip, use uv", "always|low||not pip, use uv"),
+        ("uv instead of pip", "always|low||uv instead of pip"),
+        ("don't use print in this project", "never|medium||don't use print in this project"),
         ("stick to pytest", "always|medium||stick to pytest"),
     ],
 )
 def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> None:
     assert said(STANDING, words) == expected
+
+
+def test_behind_a_no_something_at_hand_may_be_meant_instead() -> None:
+    words = "no, use the staging key instead"
+    said_so = first_said(STANDING, words, 4)
+    assert said_so is not None
+    assert said_so.confidence == "low"
+    assert first_said(STANDING, "no, use the other one instead", 4) is None
 
 
 @pytest.mark.parametrize(
@@ -82,6 +95,15 @@ def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> Non
         "use the other one instead",
         "use uv instead today",
         "use a dict instead of a list",
+        "use the staging key instead",
+        "he used uv instead of pip",
+        "i ended up with uv instead of pip",
+        "use what i gave you instead",
+        "use uv instead of pip in line 12",
+        "we use it here",
+        "we use redis here and it crashed",
+        "this service uses 4 gb",
+        "in this chat only, use uv",
     ],
 )
 def test_what_only_looks_like_a_form_says_nothing(words: str) -> None:

@@ -38,6 +38,7 @@ class TestMask:
             pytest.param("stderr: never", id="stderr"),
             pytest.param("ValueError: never", id="exception"),
             pytest.param("$ ls\nnever\nnever", id="console"),
+            pytest.param("cat README.md\nnever", id="console-without-a-prompt"),
             pytest.param("Traceback (most recent call last):\n  never\nNo: never", id="traceback"),
             pytest.param("diff --git a b\n-never\n+never\n never", id="diff"),
             pytest.param("<b>never</b>", id="tag"),
@@ -76,6 +77,11 @@ class TestMask:
             "Here's the mail I got:\n\nnever",
             "The page says:\nnever",
             "README.md:\nnever",
+            "As per the wiki:\nnever",
+            "Subject: Rules\n\nnever",
+            "From: Tim <tim@example.org>\nnever",
+            "never\nnever\n\nWhat do you think of it?",
+            "never\n\nIs this list still complete?\n",
         ],
     )
     def test_what_is_pasted_is_blank_to_the_end(self, text: str) -> None:
@@ -87,6 +93,9 @@ class TestMask:
             pytest.param("Here is what I ran:\n```\nx\n```\nnever", id="a-fence-ends-it"),
             pytest.param("Here are the rules I got, my rules:\nnever", id="own-rules"),
             pytest.param("A few rules:\nnever", id="a-list"),
+            pytest.param("never\nIs that right?", id="asked-at-once"),
+            pytest.param("never\n\nIs CI green?", id="asked-about-another-thing"),
+            pytest.param("From: a plain sentence.\nnever", id="no-mail"),
         ],
     )
     def test_what_is_not_pasted_stays(self, text: str) -> None:
