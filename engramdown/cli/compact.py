@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compact"]
 
-_STYLES: Final = {"-": "bad", "+": "good", "?": "dim", " ": "", "": "where"}
+_STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}
 
 
 @click.command()
@@ -73,11 +73,7 @@ def compact(
         cortex.rehearse()
     elif not yes:
         _ask(prepared)
-    receipts = [
-        receipt
-        for each in prepared
-        for receipt in compaction.carry_out(each, cortex.mode, approved=True)
-    ]
+    receipts = compaction.carry_out(prepared, cortex.mode, approved=True)
     if as_json:
         output.print_json(_data(cortex, prepared, receipts))
     elif not dry_run:
@@ -126,27 +122,29 @@ def _shown(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
         if each.apply:
             yield line((said.APPLY, "strong"), indent=2)
             yield from _rows(each.diff())
-        yield from _rulings(each, said.WAITS, each.propose)
-        yield from _rulings(each, said.LEFT_OUT, each.refused)
+        yield from _rulings(each, said.WAITS, said.ASKED, each.propose)
+        yield from _rulings(each, said.LEFT_OUT, said.NOT_DONE, each.refused)
         yield line()
 
 
-def _rulings(prepared: Prepared, title: str, rulings: Sequence[Ruling]) -> Iterator[Line]:
+def _rulings(
+    prepared: Prepared, title: str, because: str, rulings: Sequence[Ruling]
+) -> Iterator[Line]:
     from engramdown.consolidation.diff import diff
 
     if rulings:
         yield line((title, "strong"), indent=2)
     for ruling in rulings:
         yield from _rows(diff([ruling.operation], prepared.entries))
-        yield line((f"  {ruling.why}", "warn"), indent=4, hang=6)
+        yield line((f"  {because}: {ruling.why}", "warn"), indent=4, hang=2)
 
 
 def _rows(rows: Iterable[Row]) -> Iterator[Line]:
     for row in rows:
-        mark = "" if row.mark == "?" else row.mark
-        parts = [(f"{mark or ' '} {row.text}" if row.mark else row.text, _STYLES[row.mark])]
+        mark = " " if row.mark == "?" else row.mark
+        parts = [(f"{mark} {row.text}" if mark else row.text, _STYLES[row.mark])]
         parts += [(f"  {row.id}", "id")] if row.id else []
-        yield line(*parts, indent=4, hang=6)
+        yield line(*parts, indent=4, hang=2)
 
 
 def _told(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:

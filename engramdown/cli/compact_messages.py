@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 __all__ = [
     "APPLY",
     "ASK",
+    "ASKED",
     "ASK_LATER",
     "LEFT_OUT",
     "NEEDS_YES",
+    "NOT_DONE",
     "WAITS",
     "nothing_done",
     "receipt",
@@ -28,10 +30,17 @@ __all__ = [
 APPLY: Final = "Apply"
 WAITS: Final = "Waits for you in pending.md"
 LEFT_OUT: Final = "Left as it is"
+ASKED: Final = "yours to decide"
+NOT_DONE: Final = "not done"
 ASK: Final = "Apply this?"
 ASK_LATER: Final = "Put these questions into pending.md?"
 NEEDS_YES: Final = (
     "compacting needs a person's yes; --dry-run shows what would change, --yes applies"
+)
+_UNDO: Final = (
+    "",
+    "; `engramdown undo` takes it back",
+    "; each scope is a step of its own: `engramdown undo`, twice, takes them back",
 )
 _DONE: Final = {
     "applied": "applied",
@@ -61,9 +70,11 @@ def receipt(each: CompactionReceipt) -> str:
 
 def summary(receipts: Iterable[CompactionReceipt]) -> str:
     """Say how many operations came to what end."""
-    counts = Counter[str](each.action for each in receipts)
+    told = list(receipts)
+    counts = Counter[str](each.action for each in told)
     said = ", ".join(f"{counts[key]} {words}" for key, words in _DONE.items() if counts[key])
     if not said:
         return "Nothing to compact."
-    undo = "; `engramdown undo` takes it back" if counts["applied"] else ""
+    scopes = {each.scope for each in told if each.action == "applied"}
+    undo = _UNDO[len(scopes)]
     return f"{said}{undo}."

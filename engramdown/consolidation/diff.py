@@ -16,15 +16,15 @@ from engramdown.errors import InvalidEngramError
 
 __all__ = ["Row", "diff", "headline"]
 
-Mark = Literal["", "-", "+", " ", "?"]
+Mark = Literal["", "-", "+", "=", "?"]
 
 
 class Row(NamedTuple):
     """One row of the diff.
 
     Attributes:
-        mark: ``""`` for the name of a file, ``-`` for what goes, ``+`` for what comes, a space for
-            what stays, ``?`` for why.
+        mark: ``""`` for the name of a file, ``-`` for what goes, ``+`` for what comes, ``=`` for
+            what stays as it reads, ``?`` for what is told about them.
         text: The row.
         id: The memory that it is about, or ``""``.
     """
@@ -84,18 +84,18 @@ def _topic(topic: str) -> str:
 
 def _rows(operation: Operation, known: dict[str, Memory]) -> list[Row]:
     taken = [known[each] for each in operation.ids]
-    mark: Mark = " " if isinstance(operation, Move) else "-"
+    mark: Mark = "=" if isinstance(operation, Move) else "-"
     rows = [row for memory in taken for row in _text(mark, memory.text, memory.id)]
     if isinstance(operation, Merge):
         rows += _text("+", operation.text, "")
         new = joined(taken, operation.text)
-        facts = f"{new.confidence} confidence, {new.basis}"
+        facts = f"the new one: {new.confidence} confidence, {new.basis}"
         rows.append(Row("?", f"{facts}, learned in {new.origin}" if new.origin else facts))
     elif operation.stays:
-        rows += _text(" ", known[operation.stays].text, operation.stays)
+        rows += _text("=", known[operation.stays].text, operation.stays)
     why = " ".join(operation.reason.split())
     said = headline(operation)
-    return [*rows, Row("?", f"{said}: {why}" if why and why != said else said)]
+    return [*rows, Row("?", f"why: {said}: {why}" if why and why != said else f"why: {said}")]
 
 
 def _text(mark: Mark, text: str, memory_id: str) -> list[Row]:

@@ -172,35 +172,42 @@ class Compaction:
         return prepared
 
     def carry_out(
-        self, prepared: Prepared, mode: str, *, approved: bool = False, dry_run: bool = False
+        self,
+        prepared: Sequence[Prepared],
+        mode: str,
+        *,
+        approved: bool = False,
+        dry_run: bool = False,
     ) -> list[CompactionReceipt]:
         """Apply what may be applied, let the rest wait, and tell what became of each operation.
 
         Args:
-            prepared: What :meth:`prepare` returned.
+            prepared: What :meth:`prepare` returned, for each scope.
             mode: ``autopilot``, ``copilot`` or ``off``.
             approved: Whether a person saw the diff and said yes to it.
             dry_run: Write nothing, and tell what would become of each.
         """
-        scope = prepared.store.scope
         if mode == "off":
-            return [CompactionReceipt(scope, "refused", REASONS["off"])]
-        if prepared.problem:
-            return [CompactionReceipt(scope, prepared.outcome, prepared.problem)]
-        mine = self._mine(prepared, mode, approved=approved)
-        rest = [each for each in prepared.apply if each not in mine]
-        asked = [*(Ruling(each, "propose", _YOURS) for each in rest), *prepared.propose]
+            off = REASONS["off"]
+            return [CompactionReceipt(each.store.scope, "refused", off) for each in prepared]
+        mine = [self._mine(each, mode, approved=approved) for each in prepared]
         hold = _HOLD if mode == "autopilot" or approved else ""
-        # What is asked is written first, so that the last step, which undo takes back, is the plan.
-        queued = list(_queued(prepared, asked, hold, dry_run=dry_run))
-        return [
-            *_applied(prepared, mine, dry_run=dry_run),
-            *queued,
-            *(
-                CompactionReceipt(scope, "refused", each.why, each.operation)
-                for each in prepared.refused
-            ),
+        # Of all scopes first: the last step of each, which undo takes back, is its plan.
+        queued = [
+            list(_queued(each, applied, hold, dry_run=dry_run))
+            for each, applied in zip(prepared, mine, strict=True)
         ]
+        receipts: list[CompactionReceipt] = []
+        for each, applied, asked in zip(prepared, mine, queued, strict=True):
+            scope = each.store.scope
+            receipts += _applied(each, applied, dry_run=dry_run)
+            receipts += asked
+            receipts += [
+                CompactionReceipt(scope, "refused", it.why, it.operation) for it in each.refused
+            ]
+            if each.problem:
+                receipts.append(CompactionReceipt(scope, each.outcome, each.problem))
+        return receipts
 
     def _mine(self, prepared: Prepared, mode: str, *, approved: bool) -> list[Operation]:
         """Return what is applied without asking about each."""
@@ -289,13 +296,8 @@ def compact(
             CompactionReceipt(store.scope, "refused", REASONS["off"]) for store in cortex.stores
         ]
     compaction = Compaction.of(cortex)
-    return [
-        receipt
-        for prepared in compaction.prepare_all(cortex, use_model=use_model)
-        for receipt in compaction.carry_out(
-            prepared, cortex.mode, approved=approved, dry_run=dry_run
-        )
-    ]
+    prepared = compaction.prepare_all(cortex, use_model=use_model)
+    return compaction.carry_out(prepared, cortex.mode, approved=approved, dry_run=dry_run)
 
 
 def tidied(cortex: Cortex) -> list[str]:
@@ -308,7 +310,7 @@ def tidied(cortex: Cortex) -> list[str]:
     told = []
     for store in cortex.stores:
         prepared = compaction.prepare(store, everything=False)
-        receipts = compaction.carry_out(prepared, cortex.mode)
+        receipts = compaction.carry_out([prepared], cortex.mode)
         done = sum(each.action == "applied" for each in receipts)
         waits = sum(each.action == "queued" for each in receipts)
         if done:
@@ -345,9 +347,14 @@ def _applied(
 
 
 def _queued(
-    prepared: Prepared, rulings: Sequence[Ruling], hold: str, *, dry_run: bool
+    prepared: Prepared, applied: Sequence[Operation], hold: str, *, dry_run: bool
 ) -> Iterator[CompactionReceipt]:
-    """Let a person decide, a few at a time; what they were asked before is not asked again."""
+    """Let a person decide on what is not applied, a few at a time.
+
+    What they were asked before is not asked again.
+    """
+    rest = (each for each in prepared.apply if each not in applied)
+    rulings = [*(Ruling(each, "propose", _YOURS) for each in rest), *prepared.propose]
     scope, known, queue = prepared.store.scope, prepared.known(), FileQueue(prepared.store)
     try:
         answered = queue.answered() if rulings else set()

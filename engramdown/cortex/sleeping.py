@@ -205,7 +205,7 @@ class Sleep:
         prompts = prompts_of(self._cortex.stores, COMPACTION) if model is not None else {}
         prepared = compaction.prepare(store, model, prompts)
         self.summary.spent = self._night.asking.run.spent
-        done = compaction.carry_out(prepared, self._cortex.mode, dry_run=self._night.dry)
+        done = compaction.carry_out([prepared], self._cortex.mode, dry_run=self._night.dry)
         report.steps += 1
         report.compacted += [each for each in done if each.operation is not None]
         report.problems += [

@@ -83,18 +83,18 @@ def test_the_diff_is_shown_and_nothing_is_written(
         "    - Builds are slow on Mondays  bbbbbbbb\n"
         "    - On Mondays builds are slow because of backups  cccccccc\n"
         "    + Builds are slow on Mondays because of backups\n"
-        "      medium confidence, inferred, learned in s1#1,s2#2\n"
-        "      2 become one: one cause\n"
+        "      the new one: medium confidence, inferred, learned in s1#1,s2#2\n"
+        "      why: 2 become one: one cause\n"
         "    - Drawer Alder holds tools.  dddddddd\n"
-        "      Drawer alder holds tools  aaaaaa00\n"
-        "      a duplicate of aaaaaa00: the same words\n"
+        "    = Drawer alder holds tools  aaaaaa00\n"
+        "      why: a duplicate of aaaaaa00: the same words\n"
         "    - The office is closed  eeeeeeee\n"
-        "      expired: its last day was 2020-01-01\n"
+        "      why: expired: its last day was 2020-01-01\n"
         "  Left as it is\n"
         "    lessons.md\n"
         "    - Drawer daisy holds tools  aaaaaa03\n"
-        "      expired\n"
-        "      aaaaaa03 has not expired\n"
+        "      why: expired\n"
+        "      not done: aaaaaa03 has not expired\n"
         "\n"
     )
 
@@ -118,6 +118,29 @@ def test_a_yes_applies_what_was_shown_and_undo_takes_it_back(
     run.ok("undo")
     after = files(lessons.parent)
     assert {name: data for name, data in after.items() if data} == before
+
+
+def test_two_scopes_are_two_steps_and_undo_twice_takes_them_back(
+    run: Runner, lessons: Path, isolated_home: Path
+) -> None:
+    run.ok("remember", "--global", "Keep it short")
+    shared = isolated_home / ".engramdown" / "memory"
+    with (shared / "rules.md").open("a", encoding="utf-8") as file:
+        file.write("- Old <!-- id:ffffffff source:llm expires:2020-01-01 -->\n")
+    mine = "- Mine, too <!-- id:gggggggg source:user expires:2020-01-01 -->\n"
+    for memory in (lessons.parent, shared):
+        with (memory / "rules.md").open("a", encoding="utf-8") as file:
+            file.write(mine)
+    run.ok("list")
+    before = [files(lessons.parent), files(shared)]
+    done = run.ok("compact", "--yes", "--no-model")
+    assert "twice, takes them back" in done.out
+    run.ok("undo")
+    run.ok("undo")
+    for folder, was in zip((lessons.parent, shared), before, strict=True):
+        left = {name: data for name, data in files(folder).items() if data}
+        assert left.pop("pending.md")
+        assert left == was
 
 
 @pytest.mark.usefixtures("person")

@@ -35,30 +35,32 @@ def test_what_goes_what_comes_and_why_is_shown_file_by_file() -> None:
     assert shown(operations, memories) == (
         "rules.md\n"
         "- never use pip  (s)\n"
-        "  Never use pip  (r)\n"
-        "? a duplicate of r\n"
+        "= Never use pip  (r)\n"
+        "? why: a duplicate of r\n"
         "lessons.md\n"
         "- builds are slow today  (b)\n"
         "- builds  (a)\n"
         "-   are slow\n"
         "+ builds are\n"
         "+   slow\n"
-        "? medium confidence, inferred, learned in s1#1\n"
-        "? 2 become one: say the same\n"
+        "? the new one: medium confidence, inferred, learned in s1#1\n"
+        "? why: 2 become one: say the same\n"
         "- old  (c)\n"
-        "? expired\n"
-        "  ci  (d)\n"
-        "    too\n"
-        "? moves to the topic ci\n"
+        "? why: expired\n"
+        "= ci  (d)\n"
+        "=   too\n"
+        "? why: moves to the topic ci\n"
         "profile.md\n"
         "- Editor: vim  (v)\n"
-        "  Editor: emacs  (w)\n"
-        "? replaced by w"
+        "= Editor: emacs  (w)\n"
+        "? why: replaced by w"
     )
 
 
 def test_a_merge_of_what_nobody_knows_where_it_was_learned_says_so_by_silence() -> None:
-    assert "? medium confidence, inferred\n" in shown([Merge(("a", "b"), "x")], learned("x", "y"))
+    assert "? the new one: medium confidence, inferred\n" in shown(
+        [Merge(("a", "b"), "x")], learned("x", "y")
+    )
 
 
 def test_every_operation_has_a_name() -> None:
@@ -72,5 +74,5 @@ def test_every_memory_that_is_taken_is_shown(plan: Plan, memories: list[Entry]) 
     found = judged(plan, memories, date(2026, 3, 15))
     rows = diff(found.apply, memories)
     taken = {each for operation in found.apply for each in operation.ids}
-    assert taken <= {row.id for row in rows if row.mark in ("-", " ")}
+    assert taken <= {row.id for row in rows if row.mark in ("-", "=")}
     assert rows == diff(found.apply, memories)
