@@ -14,7 +14,7 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import compact_messages as said
-from engramdown.cli import messages, output
+from engramdown.cli import consent, messages, output
 from engramdown.cli.changing import rehearsed_data
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
@@ -58,9 +58,7 @@ def compact(
     cortex = open_cortex(place)
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
-    yes = given()["yes"]
-    if not (yes or dry_run) and (as_json or not output.is_person()):
-        raise RefusalError(said.NEEDS_YES)
+    consent.check(said.NEEDS_YES)
     from engramdown.cortex.compacting import Compaction
 
     compaction = Compaction.of(cortex)
@@ -71,7 +69,7 @@ def compact(
         output.screen().show(_shown(prepared, dry_run=dry_run))
     if dry_run:
         cortex.rehearse()
-    elif not yes:
+    else:
         _ask(prepared)
     receipts = compaction.carry_out(prepared, cortex.mode, approved=True)
     if as_json:
@@ -90,13 +88,9 @@ def _tell_model(cortex: Cortex, *, use_model: bool) -> None:
 
 def _ask(prepared: Sequence[Prepared]) -> None:
     if any(each.apply for each in prepared):
-        question = said.ASK
+        consent.ask(said.ASK)
     elif any(each.propose for each in prepared):
-        question = said.ASK_LATER
-    else:
-        return
-    if not click.confirm(question):
-        raise Exit(REFUSED)
+        consent.ask(said.ASK_LATER)
 
 
 def _exit_code(receipts: Iterable[CompactionReceipt]) -> int:
@@ -136,7 +130,7 @@ def _rulings(
         yield line((title, "strong"), indent=2)
     for ruling in rulings:
         yield from _rows(diff([ruling.operation], prepared.entries))
-        yield line((f"  {because}: {ruling.why}", "warn"), indent=4, hang=2)
+        yield line((f"  {because}: {ruling.why}", "warn"), indent=4, hang=6)
 
 
 def _rows(rows: Iterable[Row]) -> Iterator[Line]:
@@ -144,7 +138,7 @@ def _rows(rows: Iterable[Row]) -> Iterator[Line]:
         mark = " " if row.mark == "?" else row.mark
         parts = [(f"{mark} {row.text}" if mark else row.text, _STYLES[row.mark])]
         parts += [(f"  {row.id}", "id")] if row.id else []
-        yield line(*parts, indent=4, hang=2)
+        yield line(*parts, indent=4, hang=6)
 
 
 def _told(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:

@@ -16,8 +16,8 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
+from engramdown.cli import consent, messages, output
 from engramdown.cli import doctor_messages as said
-from engramdown.cli import messages, output
 from engramdown.cli.changing import rehearsed_data, rehearsed_lines
 from engramdown.cli.codes import DONE, REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, Part, cells, line
@@ -153,7 +153,8 @@ def _mend(place: Place) -> _Mended:
         _show(done, dry_run=dry_run)
     if not done or dry_run:
         return done
-    _ask(as_json=as_json)
+    consent.check(said.NEEDS_YES)
+    consent.ask(said.ASK)
     if _rehearsed(_open(place), ids) != changes:
         raise RefusalError(said.CHANGED_MEANWHILE)
     _repair(_open(place), ids)
@@ -199,15 +200,6 @@ def _tidied(done: _Mended) -> list[str]:
             *(said.removes(path.name, why) for path, why in each.told),
         )
     ]
-
-
-def _ask(*, as_json: bool) -> None:
-    if given()["yes"]:
-        return
-    if as_json or not output.is_person():
-        raise RefusalError(said.NEEDS_YES)
-    if not click.confirm(said.ASK):
-        raise Exit(REFUSED)
 
 
 # ---- telling ----

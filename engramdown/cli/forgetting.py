@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.exceptions import Exit
 
+from engramdown.cli import consent, log_messages, messages, output
 from engramdown.cli import forget_messages as said
-from engramdown.cli import log_messages, messages, output
-from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import home_of, project_of
 from engramdown.cli.options import (
@@ -92,7 +90,7 @@ def redact(place: Place, /, **_: object) -> None:
 @_targets("SESSION...")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_options
-def purge(place: Place, /, *, yes: bool, **_: object) -> None:
+def purge(place: Place, /, **_: object) -> None:
     """Remove sessions and everything that belongs to them alone, for ever.
 
     What was imported is not brought back by the next import.
@@ -101,8 +99,11 @@ def purge(place: Place, /, *, yes: bool, **_: object) -> None:
     for target in given()["targets"]:
         if "#" in target:
             raise click.UsageError(said.no_number_here(target))
-    if not yes and not given()["dry_run"]:
-        _ask(_rehearsed(transcripts, "purge", targets))
+    if not given()["dry_run"]:
+        told = _rehearsed(transcripts, "purge", targets)
+        consent.check(said.NEEDS_YES)
+        count = sum(len(each.files) for each in told)
+        consent.ask(said.ask_purge([each.session for each in told], count))
     _run(place, transcripts, "purge", targets)
 
 
@@ -162,14 +163,6 @@ def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets)
     root = transcripts.memory.folder.parent
     for each, learned in zip(told, memories, strict=True):
         screen.show(_lines(each, root, learned))
-
-
-def _ask(told: Sequence[Forgotten]) -> None:
-    if given()["as_json"] or not output.is_person():
-        raise RefusalError(said.NEEDS_YES)
-    count = sum(len(each.files) for each in told)
-    if not click.confirm(said.ask_purge([each.session for each in told], count)):
-        raise Exit(REFUSED)
 
 
 def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:

@@ -99,6 +99,22 @@ def test_the_diff_is_shown_and_nothing_is_written(
     )
 
 
+def test_on_a_narrow_screen_what_is_cut_stays_under_its_row(
+    run: Runner, lessons: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del lessons
+    monkeypatch.setenv("COLUMNS", "30")
+    done = run.ok("compact", "--dry-run", "--no-model", "--project")
+    assert (
+        "    - Drawer Alder holds\n"
+        "      tools.  dddddddd\n"
+        "    = Drawer alder holds tools\n"
+        "      aaaaaa00\n"
+        "      why: a duplicate of\n"
+        "      aaaaaa00: the same words\n"
+    ) in done.out
+
+
 @pytest.mark.usefixtures("person")
 def test_a_yes_applies_what_was_shown_and_undo_takes_it_back(
     run: Runner, lessons: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,43 @@
+"""A person's yes, before something is written that cannot simply be looked at afterwards.
+
+Promises: without a yes nothing goes on: a program is told which option says it, a person who says
+no leaves with the exit code of a refusal.
+"""
+
+from __future__ import annotations
+
+import click
+from click.exceptions import Exit
+
+from engramdown.cli import output
+from engramdown.cli.codes import REFUSED, RefusalError
+from engramdown.cli.options import given
+
+__all__ = ["ask", "check"]
+
+
+def check(needed: str) -> None:
+    """Make sure that a yes was said, is not needed, or can be asked for.
+
+    The command has the options ``--yes``, ``--dry-run`` and ``--json``.
+
+    Args:
+        needed: What to say if nobody is there to ask.
+
+    Raises:
+        RefusalError: If nobody is there.
+    """
+    options = given()
+    said = options["yes"] or options["dry_run"]
+    if not said and (options["as_json"] or not output.is_person()):
+        raise RefusalError(needed)
+
+
+def ask(question: str) -> None:
+    """Ask a person, unless ``--yes`` was said.
+
+    Raises:
+        Exit: If the person says no.
+    """
+    if not given()["yes"] and not click.confirm(question):
+        raise Exit(REFUSED)
