@@ -23,6 +23,7 @@ from engramdown.episodes.meaning.vectors import Vectors
 from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 from engramdown.episodes.search.surroundings import Limits
 from engramdown.episodes.search.wanted import Wanted
+from engramdown.episodes.words.query import nameless
 from engramdown.episodes.words.snippets import snippet
 from engramdown.errors import EngramdownError
 from engramdown.redaction import redact
@@ -36,6 +37,7 @@ _BATCH: Final = 64
 _BLOCK: Final = 2_048
 """Vectors that are compared at once."""
 _SHOWN: Final = 200
+_SPEAKERS: Final = ("user", "assistant")
 
 
 class Lane:
@@ -73,7 +75,9 @@ class Lane:
             return self._words(query, limit, mode, wanted)
         hits = self._words(query, max(limit, POOL), mode, wanted)
         try:
-            near = self._in_time(lambda: self._near(query, wanted))
+            # A speaker's name draws what others say to them, and stands in nothing of their own.
+            asked = nameless(query, {hit.name for hit in hits if hit.role in _SPEAKERS})
+            near = self._in_time(lambda: self._near(asked, wanted))
         except LaneError as error:
             found = Hits(hits[:limit])
             reason = " ".join(redact(str(error)).split())[:_SHOWN]
@@ -94,7 +98,7 @@ class Lane:
     def _fused(self, hits: Sequence[Hit], near: Sequence[Utterance]) -> list[Hit]:
         by_words = {(hit.session, hit.seq): hit for hit in hits}
         by_meaning = {(each.session, each.seq): each for each in near}
-        scores = fused([list(by_words), list(by_meaning)])
+        scores = fused(list(by_words), list(by_meaning))
         found = []
         for place, score in scores.items():
             hit = by_words.get(place) or self._hit(by_meaning[place])

@@ -15,7 +15,9 @@ from typing import Final, TypeVar
 
 __all__ = ["fused", "nearness", "packed"]
 
-_K: Final = 60
+_BY_WORDS: Final = (1.0, 5)
+_BY_MEANING: Final = (0.7, 15)
+"""What the first of a ranking is worth, and how slowly the next are worth less; docs/recall.md."""
 _DIGITS: Final = 5
 """Of a nearness; beyond them it depends on who adds up."""
 
@@ -57,15 +59,15 @@ def nearness(question: bytes, vectors: Sequence[bytes]) -> list[float]:
     return [round(one, _DIGITS) for one in found]
 
 
-def fused(rankings: Sequence[Sequence[_T]]) -> dict[_T, float]:
+def fused(by_words: Sequence[_T], by_meaning: Sequence[_T]) -> dict[_T, float]:
     """Return the score of everything that stands in a ranking: by its ranks alone.
 
-    >>> scores = fused([["a", "b"], ["b", "c"]])
+    >>> scores = fused(["a", "b"], ["b", "c"])
     >>> sorted(scores, key=scores.__getitem__, reverse=True)
     ['b', 'a', 'c']
     """
     scores: dict[_T, float] = {}
-    for ranking in rankings:
+    for ranking, (worth, slowly) in ((by_words, _BY_WORDS), (by_meaning, _BY_MEANING)):
         for rank, item in enumerate(ranking, 1):
-            scores[item] = scores.get(item, 0.0) + 1 / (_K + rank)
+            scores[item] = scores.get(item, 0.0) + worth / (slowly + rank)
     return scores

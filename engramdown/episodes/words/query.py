@@ -17,12 +17,13 @@ from engramdown.episodes.words.dates import NO_DATES, Dates, read_dates
 from engramdown.episodes.words.terms import Term, indexed, term, words
 from engramdown.words import STOP_WORDS
 
-__all__ = ["MOST_TERMS", "Query", "read_query"]
+__all__ = ["MOST_TERMS", "Query", "nameless", "read_query"]
 
 MOST_TERMS: Final = 32
 """A pasted log has thousands of words; what is asked stands at its beginning or its end."""
 
 _QUOTED: Final = re.compile(r'["\u201c]([^"\u201c\u201d]+)["\u201d]')
+_NAMED: Final = re.compile(r"([^\W_]+)(?:['\u2019][sS]\b)?")
 _AROUND: Final = " \t\n.?!\"'\u201c\u201d"
 
 
@@ -67,6 +68,18 @@ def read_query(text: str, speakers: Collection[str] = (), now: datetime | None =
         wants(text),
         tuple(_phrases(text)),
     )
+
+
+def nameless(text: str, speakers: Collection[str]) -> str:
+    """Return a question without the speakers that it is about, as far as something is left.
+
+    >>> nameless("What did Ada's brother give Ben?", {"Ada", "Ben"})
+    'What did brother give ?'
+    """
+    names = _names(text, words(text), speakers)
+    spoken = {word for name in names for word in _spelling(name)} - STOP_WORDS
+    left = _NAMED.sub(lambda said: "" if spoken.issuperset(words(said[1])) else said[0], text)
+    return " ".join(left.split()) if words(left) else text
 
 
 def _names(text: str, asked: Iterable[str], speakers: Collection[str]) -> frozenset[str]:

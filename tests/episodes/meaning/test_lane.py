@@ -76,6 +76,16 @@ def test_what_means_the_same_is_found(root: Path, embedder: FakeEmbedder) -> Non
     assert first.score > hits[1].score > 0
 
 
+def test_a_model_is_not_asked_for_the_name_of_a_speaker(
+    tmp_path: Path, embedder: FakeEmbedder
+) -> None:
+    path = write(tmp_path, "lake", ["A red ship"])
+    append(path, line(2, "The vessel was azure, a ship", name="Ada"))
+    append(path, line(3, "", role="tool_result", name="which"))
+    ask(tmp_path, embedder, "Which ship was Ada's?")
+    assert embedder.texts[0] == "Which ship was ?"
+
+
 def test_what_words_and_meaning_find_comes_first(root: Path, embedder: FakeEmbedder) -> None:
     assert pointers(ask(root, embedder, "red boat"))[0] == "road#2"
 

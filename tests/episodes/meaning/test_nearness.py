@@ -95,7 +95,13 @@ def test_with_numpy_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_stands_in_both_rankings_comes_first() -> None:
-    scores = fused([["a", "b"], ["c", "b"]])
-    assert max(scores, key=scores.__getitem__) == "b"
-    assert scores["a"] == scores["c"] == 1 / 61
-    assert fused([]) == {}
+    scores = fused(["a", "b"], ["c", "b"])
+    assert sorted(scores, key=scores.__getitem__, reverse=True) == ["b", "a", "c"]
+    assert fused([], []) == {}
+
+
+def test_the_first_by_words_comes_before_what_meaning_alone_finds() -> None:
+    words, meaning = [f"w{at}" for at in range(9)], [f"m{at}" for at in range(9)]
+    scores = fused(words, meaning)
+    order = sorted(scores, key=scores.__getitem__, reverse=True)
+    assert order[:10] == [*words[:9], "m0"]

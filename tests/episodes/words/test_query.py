@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.query import MOST_TERMS, Query, read_query
+from engramdown.episodes.words.query import MOST_TERMS, Query, nameless, read_query
 from engramdown.episodes.words.terms import words
 from tests.episodes.strategies import texts
 
@@ -49,6 +49,26 @@ def test_terms(text: str, found: list[str]) -> None:
 )
 def test_names(text: str, names: set[str]) -> None:
     assert read_query(text, PEOPLE).names == names
+
+
+@pytest.mark.parametrize(
+    "text, left",
+    [
+        ("What did Caroline say?", "What did say?"),
+        ("Caroline\u2019s dog and CAROLINE'S cat", "dog and cat"),
+        ("Caroline", "Caroline"),
+        ("Will Will Smith come?", "Will Will come?"),
+        ("Carolines of the world", "Carolines of the world"),
+        ("\u5c0f\u660e\u559c\u6b22\u4ec0\u4e48", "\u5c0f\u660e\u559c\u6b22\u4ec0\u4e48"),
+    ],
+)
+def test_names_are_taken_out_where_something_is_left(text: str, left: str) -> None:
+    assert nameless(text, ["Caroline", "Will Smith", "\u5c0f\u660e"]) == left
+
+
+@given(texts)
+def test_without_speakers_a_question_stays(text: str) -> None:
+    assert nameless(text, []).split() == text.split()
 
 
 def test_who_speaks_nowhere_is_a_word() -> None:
