@@ -167,8 +167,13 @@ class _Reader:
         if not _STOPS.isdisjoint(lead):
             self.end_clause()
         option = core and lead.endswith("--") and lead == "--"
+        # ./run is not ../run, and .env no env.
+        dots = lead[len(lead.rstrip(".")) :]
         if option or "/" in core or "\\" in core:
-            self.mark("path" if not option else "name", core.casefold())
+            self.mark("path" if not option else "name", dots + core.casefold())
+        elif dots == "." and lead == dots:
+            self.claim.code.add(dots + core.casefold())
+            self.mark("name", dots + core.casefold())
         elif _VERSION.fullmatch(core):
             self.mark("version", core.casefold().removeprefix("v"))
         elif core:

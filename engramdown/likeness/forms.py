@@ -31,13 +31,14 @@ _ENDINGS: Final = (
 _TYPO_LENGTH: Final = 6
 _TYPO_RATIO: Final = 0.8
 _LONG: Final = 9
-# One slip of the pen apart, and words of their own.
+# One letter apart, and words of their own.
 _TWO_WORDS: Final = frozenset(
     frozenset(pair.split("/"))
     for pair in (
         "desert/dessert", "personal/personnel", "complement/compliment", "stationary/stationery",
         "complementary/complimentary", "planing/planning", "staring/starring", "scared/scarred",
-        "immorality/immortality", "ingenious/ingenuous",
+        "immorality/immortality", "ingenious/ingenuous", "http/https", "ftp/ftps", "imap/imaps",
+        "ldap/ldaps", "new/news",
     )
 )  # fmt: skip
 
@@ -68,6 +69,8 @@ def is_inflected(one: str, other: str) -> bool:
     """
     if one == other:
         return True
+    if frozenset((one, other)) in _TWO_WORDS:
+        return False
     start = _common_start(one, other)
     return start >= _KEY_LENGTH and _inflected(one, other, start)
 

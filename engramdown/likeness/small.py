@@ -27,6 +27,7 @@ _HARMLESS: Final = word_set(
 _WHOSE: Final = word_set("your you i me my we us our user")
 # They stand for one another in too many sentences to keep two of these apart, but may matter.
 _LIKE: Final = word_set("in on at for by with per into during within when while if from well now")
+_ROLES: Final = _LIKE | {"of"}
 # What is done: to run a test is not to write it. Beside no such word it may go without saying.
 _DOING: Final = {
     word: words.split()[0]
@@ -63,8 +64,8 @@ def turns(a: str, b: str) -> str:
     turning = _turning(mine), _turning(theirs)
     if any(turning):
         return _told("a small word", *turning)
-    if ("by" in mine and theirs & _LIKE) or ("by" in theirs and mine & _LIKE):
-        return _told("a small word", mine & _LIKE, theirs & _LIKE)
+    if ("by" in mine and theirs & _ROLES) or ("by" in theirs and mine & _ROLES):
+        return _told("a small word", mine & _ROLES, theirs & _ROLES)
     doing = mine & _DOING.keys(), theirs & _DOING.keys()
     if all(doing) and {_DOING[each] for each in doing[0]} != {_DOING[each] for each in doing[1]}:
         return _told("a word", *doing)

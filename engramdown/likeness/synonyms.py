@@ -15,6 +15,8 @@ import re
 from functools import cache, lru_cache
 from typing import Final
 
+from engramdown.words import word_set
+
 __all__ = ["plain"]
 
 # The first is what the others are read as.
@@ -57,7 +59,7 @@ _FILLERS: Final = re.compile(
     r"(?: that)?|(?:make|be) sure (?:to|that|you)|it is important (?:to|that)|ensure(?: that)?"
     r"|try to|just|actually|basically|in general|generally|of course|you should|we should"
     r"|you must|we must)(?:,| )\s*(?=\S)"
-    r"|\b(?:really|very|currently|please)\b[ ]?|(?<=\bevery )single (?=\w)"
+    r"|\b(?:really|very|currently|already|please)\b[ ]?|(?<=\bevery )single (?=\w)"
     r"|(?<=\bthe )(?:entire|whole) (?=\w)|(?<!not )(?<!at )\ball (?=(?!but\b|day|night)\w)",
     re.IGNORECASE,
 )
@@ -73,16 +75,88 @@ _PHRASES: Final = {
     "in case": "if", "at all times": "always", "under no circumstances": "never",
     "on a daily basis": "daily", "once a day": "daily", "once a week": "weekly",
     "once a month": "monthly", "is called": "is", "is named": "is", "are called": "are",
+    "are named": "are", "'s name is": " is", "my name is": "I am", "works as": "is",
+    "work as": "am", "switch off": "turn off", "switches off": "turns off",
+    "switch on": "turn on", "switches on": "turns on", "while": "when", "per cent": "%",
+    "percent": "%", "not need to": "optionally", "not have to": "optionally",
+    "need not": "optionally", "dislike": "do not like", "dislikes": "does not like",
+    "is located": "is", "are located": "are", "is based in": "lives in", "am based in": "live in",
+    "implemented in": "written in", "named": "called", "owns": "has", "once the": "after the",
+    "email address": "email", "e-mail address": "email", "approximately": "about",
+    "roughly": "about", "1st": "first", "2nd": "second", "3rd": "third",
 }  # fmt: skip
-_PHRASE: Final = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b", re.IGNORECASE)
-_UNITS: Final = {"min": "minutes", "sec": "seconds", "hr": "hours"}
-_UNIT: Final = re.compile(r"(?<=[0-9] )(min|sec|hr)s?\b")
+_PHRASE: Final = re.compile(
+    rf"(?:(?<!\w)(?=\w)|(?='))(?:{'|'.join(_PHRASES)})(?!\w)", re.IGNORECASE
+)
+# Written in one word or in two.
+_COMPOUNDS: Final = word_set(
+    "upper_case lower_case camel_case snake_case kebab_case back_end front_end time_zone "
+    "time_stamp time_out file_name user_name pass_word code_base data_base data_set white_space "
+    "work_flow run_time web_site web_page week_end read_me change_log check_list type_script "
+    "java_script git_hub end_point name_space place_holder work_space sub_folder pre_commit "
+    "dry_run hard_code auto_complete up_front wi_fi log_file"
+)
+_COMPOUND: Final = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(_COMPOUNDS)).replace('_', '[ -]')})(?=e?s?\b(?!-))",
+    re.IGNORECASE,
+)
+# A number and its unit are one word, so that no other unit is like it.
+_UNITS: Final = {
+    unit: first
+    for first, *others in (
+        ("s", "sec", "secs", "second", "seconds"), ("min", "mins", "minute", "minutes"),
+        ("h", "hr", "hrs", "hour", "hours"), ("ms", "millisecond", "milliseconds"),
+        ("day", "days"), ("week", "weeks"), ("month", "months"), ("year", "years"),
+        ("kb",), ("mb",), ("gb",), ("tb",), ("kib",), ("mib",), ("gib",),
+        ("mm",), ("cm",), ("km",), ("kg",), ("g", "gram", "grams"), ("ml",), ("px",), ("%",),
+        ("am", "a.m"), ("pm", "p.m"),
+    )
+    for unit in (first, *others)
+}  # fmt: skip
+_COUNTS: Final = {
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
+    "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
+}  # fmt: skip
+_LONGEST_FIRST: Final = sorted(map(re.escape, _UNITS), key=len, reverse=True)
+_UNIT: Final = re.compile(
+    rf"(?<![\w.,/:-])([0-9]+(?:[.,:][0-9]+)*|{'|'.join(_COUNTS)})"
+    rf"(?:(?<=[0-9])|[ -])[ -]?({'|'.join(_LONGEST_FIRST)})(?![\w/-])",
+    re.IGNORECASE,
+)
+# "up to 5" is no more than "at most 5", but "up to date" is.
+_BOUND: Final = re.compile(
+    r"\b(?:(up to|an? maximum of|no more than|not more than)"
+    r"|(an? minimum of|no (?:less|fewer) than)"
+    rf"|around) (?=[0-9]|(?:{'|'.join(_COUNTS)})\b)",
+    re.IGNORECASE,
+)
+# "tabs rather than spaces" is how claims are read.
+_PREFERRED: Final = re.compile(
+    r"\b(prefer(?:s|red)?(?: [\w-]+){1,4}?) to (?!(?:be|have|get|use)\b)", re.IGNORECASE
+)
+# "it gets cancelled", but not "it gets speed".
+_GETS: Final = re.compile(
+    r"\b(gets?|got)(?= (?:\w+ly )?(?:\w+[^\We]ed|built|caught|cut|done|drawn|given|held|kept|left"
+    r"|made|paid|put|read|run|sent|set|shown|sold|taken|thrown|written)\b)",
+    re.IGNORECASE,
+)
+_IS: Final = {"get": "are", "gets": "is", "got": "was"}
+# How facts about the user are written down.
+_KEYS: Final = {"name": "is", "location": "lives in"}
+_KEYED: Final = re.compile(r"\A(name|location): ", re.IGNORECASE)
+# "answers that are short"
+_RELATIVE: Final = re.compile(
+    r"\b(\w+) (?:that|which) (?:is|are) (\w+)(?=[.,;]|\Z)(?<!ed)(?<!ing)(?<!not)", re.IGNORECASE
+)
 _CONTRACTIONS: Final = (
     (re.compile(r"\bcan't\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
     (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
     (re.compile(r"(?<=\w)'re\b", re.IGNORECASE), " are"),
     (re.compile(r"(?<=\w)'ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"(?<=\w)'ll\b", re.IGNORECASE), " will"),
+    (re.compile(r"(?<=\bi)'m\b", re.IGNORECASE), " am"),
+    (re.compile(r"\b(?<!\w)(it|that|there|here|he|she|what|who)'s\b", re.IGNORECASE), r"\1 is"),
 )
 # A word that is no part of something longer: of my-db, db.py, --env, #dev or /tmp.
 _WORD: Final = re.compile(r"(?<![\w./\\#@$&=:-])[^\W_][\w-]*(?![\w/\\@&=]|[.:-]\w)")
@@ -113,10 +187,27 @@ def _plainer(text: str, *, likely: bool) -> str:
         text = pattern.sub(words, text)
     left = _FILLERS.sub("", _FILLERS.sub("", text))
     text = left if left.strip() else text
+    text = _KEYED.sub(lambda found: f"user {_KEYS[found[1].casefold()]} ", text)
     text = _PHRASE.sub(lambda found: _PHRASES[found[0].casefold()], text)
-    text = _UNIT.sub(lambda found: _UNITS[found[1]], text)
+    text = _BOUND.sub(_bound, text)
+    text = _UNIT.sub(_one_word, text)
+    text = _COMPOUND.sub(lambda found: found[0].replace(" ", "").replace("-", ""), text)
+    text = _GETS.sub(lambda found: _IS[found[1].casefold()], text)
+    text = _RELATIVE.sub(r"\2 \1", text)
+    text = _PREFERRED.sub(r"\1 over ", text)
     known = _words(likely=likely)
     return _WORD.sub(lambda found: known.get(found[0].casefold(), found[0]), text)
+
+
+def _bound(found: re.Match[str]) -> str:
+    """Return how a bound is read."""
+    return "at most " if found[1] else "at least " if found[2] else "about "
+
+
+def _one_word(found: re.Match[str]) -> str:
+    """Return a number and its unit as one word."""
+    number = found[1].casefold()
+    return _COUNTS.get(number, number) + _UNITS[found[2].casefold()]
 
 
 @cache

@@ -60,6 +60,13 @@ def test_words_in_one_place_of_equal_texts_are_swapped() -> None:
     )
     assert swapped("builds are slow", "slow are the builds") == ""
     assert swapped("read replica", "write replica") == "a word (read / write)"
+    assert swapped("sign mails", "mails are signed") == ""
+    assert (
+        swapped("merge tested mails", "test merged mails") == "a word (merge tested / test merged)"
+    )
+    assert swapped("plan the review of tests", "test the review of plans") == (
+        "a word (plan tests / test plans)"
+    )
     assert swapped("keep the key", "give the key") == ""
 
 

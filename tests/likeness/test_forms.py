@@ -39,6 +39,7 @@ def test_forms_of_one_word_are_the_same(one: str, other: str) -> None:
         pytest.param("strict", "string", id="same-start"),
         pytest.param("public", "publish", id="longer-same-start"),
         pytest.param("pip", "pipx", id="name-and-longer-name"),
+        pytest.param("http", "https", id="no-plural"),
         pytest.param("stateful", "stateless", id="ful-less"),
         pytest.param("car", "care", id="only-an-e"),
         pytest.param("ascending", "descending", id="other-first-letter"),
