@@ -14,6 +14,7 @@ from datetime import date
 from itertools import combinations
 from typing import Final
 
+from engramdown.characters import hidden_characters
 from engramdown.consolidation.plan import (
     Drop,
     Expire,
@@ -192,7 +193,10 @@ def bad_text(operation: Operation, known: _Known) -> str:
 
 
 def _controls(text: str) -> set[str]:
-    return {char for char in text if char not in "\n\t" and unicodedata.category(char) in _UNSEEN}
+    hidden = {text[offset] for offset, _ in hidden_characters(text)}
+    return hidden.union(
+        char for char in text if char not in "\n\t" and unicodedata.category(char) in _UNSEEN
+    )
 
 
 def bad_topic(operation: Operation, known: _Known) -> str:

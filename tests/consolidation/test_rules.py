@@ -144,6 +144,7 @@ def test_a_duplicate_is_of_one_kind_and_scope() -> None:
         pytest.param("CI IS SLOW", "the text is what c says already", id="known"),
         pytest.param("use uv\x1b", "the text holds a control character ('\\x1b')", id="escape"),
         pytest.param("use uv\u2028", "the text holds a control character ('\\u2028')", id="line"),
+        pytest.param("use \u202euv", "the text holds a control character ('\\u202e')", id="bidi"),
     ],
 )
 def test_a_merged_text_can_be_kept(text: str, why: str) -> None:

@@ -1,7 +1,8 @@
 """What a model answered, before anything is made of it: it is anybody's text.
 
-Promises: pure; an id counts only if it was given, a text only if it says something and is no
-longer than allowed; what does not is told in words that quote no more of it than fits in a line.
+Promises: pure; an id counts only if it was given, a text only if it says something, hides nothing
+and is no longer than allowed; what does not is told in words that quote no more of it than fits in
+a line.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from engramdown.characters import hidden_characters
 from engramdown.wording.inert import quoted
 
 __all__ = ["LONGEST", "strange_ids", "text_problem"]
@@ -44,4 +46,6 @@ def text_problem(text: str, longest: int = LONGEST) -> str:
         return "its text says nothing"
     if len(text) > longest:
         return f"its text has {len(text):,} characters; {longest:,} are allowed"
-    return ""
+    hidden = hidden_characters(text)
+    # Nobody can say yes to what cannot be seen.
+    return f"its text holds a hidden character ({hidden[0][1]})" if hidden else ""

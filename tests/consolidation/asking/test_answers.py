@@ -50,6 +50,11 @@ def test_what_was_not_given_is_named(named: list[str], said: str) -> None:
                      id="too-long"),
         pytest.param("", "its text says nothing", id="empty"),
         pytest.param(" \n\t", "its text says nothing", id="blank"),
+        pytest.param("Use \u202egip\u202c", "its text holds a hidden character "
+                     "(right-to-left override U+202E)", id="turned-round"),
+        pytest.param("Use\x1b[2J", "its text holds a hidden character (escape U+001B)",
+                     id="escape"),
+        pytest.param("I \u2764\ufe0f uv", "", id="emoji"),
     ],
 )  # fmt: skip
 def test_a_text_says_something_and_is_not_too_long(text: str, said: str) -> None:
