@@ -3,7 +3,8 @@
 Promises: pure over a draft; if nothing happened since, the bytes are those of before the step;
 if something did, each memory of the step is reversed by itself, and nothing that a person
 changed since is overwritten: then the undo is refused with the reason. A step of which nothing is
-left, because somebody took out what it wrote, does not stand in the way of the one before.
+left, because somebody took out what it wrote, does not stand in the way of the one before; of one
+that added several memories, those that are there still are taken out.
 """
 
 from __future__ import annotations
@@ -127,6 +128,7 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
         UndoRefusedError: If a memory of the step reads otherwise than the step left it.
     """
     whole = {part.file for part in step.parts if _is_as_left(folder, part)}
+    gone = _taken_out_since(folder, step)
     for part in reversed(step.parts):
         if part.file in whole:
             folder.put(part.file, parse(part.backward(folder.get(part.file).render())))
@@ -134,9 +136,19 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
     others = [change for change in reversed(step.changes) if change.after is not None]
     # What was taken out comes back in the order in which it stood.
     for change in (*others, *removals):
-        if change.file not in whole:
+        if change.file not in whole and change not in gone:
             _reverse_entry(folder, change, step, by_hand=_hand_edits(change, step, steps))
     _untick(folder, {change.id for change in step.changes if change.file == PENDING})
+
+
+def _taken_out_since(folder: Folder, step: Step) -> set[Change]:
+    """Return what a step that only added did, and what somebody undid for some of it since."""
+    if any(change.before is not None for change in step.changes):
+        return set()
+    files = {change.file for change in step.changes}
+    ids = {file: set(map(entry_id, folder.get(file).placed())) for file in files}
+    gone = {change for change in step.changes if change.id not in ids[change.file]}
+    return gone if len(gone) < len(step.changes) else set()
 
 
 def _undone(steps: Sequence[Step]) -> set[str]:

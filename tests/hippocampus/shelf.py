@@ -92,6 +92,15 @@ class Shelf:
         by = Act("encode", engram.source)
         return self.change(by, lambda draft: file_engram(draft, engram, self.new_id, TODAY))
 
+    def encode_all(self, *engrams: Engram) -> list[Filed]:
+        """Write several memories as one step."""
+        by = Act("encode", engrams[0].source)
+
+        def edit(draft: Draft) -> list[Filed]:
+            return [file_engram(draft, engram, self.new_id, TODAY) for engram in engrams]
+
+        return self.change(by, edit)
+
     def retire(self, file: str, reason: str = "forgotten") -> None:
         """Retire the first memory of a file."""
 

@@ -160,6 +160,32 @@ def test_what_a_person_changed_since_is_never_overwritten(old: str, new: str, re
     assert shelf.texts == before
 
 
+def test_of_several_memories_those_that_a_person_did_not_delete_are_taken_out() -> None:
+    shelf = Shelf()
+    shelf.encode_all(ALWAYS, NEVER, Engram("CI is slow", "lesson", "project"))
+    stripped(shelf, "rules.md", "Use uv")
+    shelf.undo("step0000")
+    assert shelf.said("rules.md") == shelf.said("lessons.md") == []
+
+
+def test_of_memories_in_two_files_all_of_one_may_be_deleted() -> None:
+    shelf = Shelf()
+    shelf.encode_all(ALWAYS, Engram("CI is slow", "lesson", "project"))
+    stripped(shelf, "rules.md", "Use uv")
+    shelf.undo("step0000")
+    assert shelf.said("rules.md") == shelf.said("lessons.md") == []
+
+
+def test_of_several_memories_none_is_taken_out_if_a_person_changed_one() -> None:
+    shelf = Shelf()
+    shelf.encode_all(ALWAYS, NEVER)
+    shelf.save("rules.md", shelf.texts["rules.md"].replace("Push", "Pull"))
+    before = dict(shelf.texts)
+    with pytest.raises(UndoRefusedError, match="reads otherwise now"):
+        shelf.undo("step0000")
+    assert shelf.texts == before
+
+
 def test_what_a_later_step_changed_is_not_overwritten_either() -> None:
     shelf = Shelf()
     shelf.encode(ALWAYS)
