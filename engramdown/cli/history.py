@@ -48,9 +48,9 @@ class _Kept(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """The step to undo, the newer ones of which nothing is left, and the one before it."""
+    """What to undo: a step, or the steps of one migration; what is passed over, what is before."""
 
-    kept: _Kept
+    kept: Sequence[_Kept]
     passed: Sequence[_Kept] = ()
     before: _Kept | None = None
 
@@ -113,15 +113,14 @@ def history(place: Place, /, *, as_json: bool, **_: object) -> None:
 def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry_run: bool) -> None:
     """Reverse a step: the last one that can be undone, or STEP of `engramdown history`.
 
-    A hand edit is never undone, and never overwritten.
+    A hand edit is never undone, and never overwritten. What `migrate` brought in goes as a whole.
     """
     cortex = open_cortex(place)
     stores = [store for store in cortex.stores if scope in (None, store.scope)]
     choice = _named(stores, step_id) if step_id else _last(stores)
-    (step, store), passed = choice.kept, choice.passed
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     try:
-        store.undo(step.id)
+        _reverse(choice.kept, place)
     except UndoRefusedError as error:
         before = choice.before
         more = (
@@ -130,12 +129,29 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry
             else [journal_messages.undo_instead(before.step, before.store.scope)]
         )
         raise RefusalError(str(error), more) from error
-    lines = [line(journal_messages.passed_over(item.step), hang=2) for item in passed]
-    lines.append(line((journal_messages.undone(step), "good"), hang=2))
-    if not dry_run:
-        lines += change_lines(reversed_changes(step.changes))
-    over = [step_data(item.step, item.store.scope) for item in passed]
-    outcome.show(lines, {"undone": step_data(step, store.scope), "passed_over": over})
+    lines = [line(journal_messages.passed_over(item.step), hang=2) for item in choice.passed]
+    for step, _ in choice.kept:
+        lines.append(line((journal_messages.undone(step), "good"), hang=2))
+        if not dry_run:
+            lines += change_lines(reversed_changes(step.changes))
+    last, *others = (step_data(step, store.scope) for step, store in choice.kept)
+    over = [step_data(item.step, item.store.scope) for item in choice.passed]
+    outcome.show(lines, {"undone": last, "together_with": others, "passed_over": over})
+
+
+def _reverse(kept: Sequence[_Kept], place: Place) -> None:
+    """Undo steps, or none of them.
+
+    Raises:
+        UndoRefusedError: If one of them cannot be undone.
+    """
+    if len(kept) > 1:
+        trial = open_cortex(place)
+        trial.rehearse()
+        for step, store in kept:
+            next(each for each in trial.stores if each.root == store.root).undo(step.id)
+    for step, store in kept:
+        store.undo(step.id)
 
 
 def _steps(cortex: Cortex, scope: str | None) -> list[_Kept]:
@@ -171,13 +187,13 @@ def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:
     """
     kept = [_Kept(step, store) for store in stores for step in store.history()]
     try:
-        return _Choice(by_prefix(step_id, kept, lambda item: item.step.id, "the journal"))
+        return _Choice([by_prefix(step_id, kept, lambda item: item.step.id, "the journal")])
     except EntryNotFoundError as error:
         raise click.ClickException(journal_messages.no_step(step_id)) from error
 
 
 def _last(stores: Iterable[Hippocampus]) -> _Choice:
-    """Return the newest step of which anything is left.
+    """Return the newest step of which anything is left; of a migration, all of them.
 
     Raises:
         ClickException: There is none.
@@ -194,7 +210,17 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
             passed.append(_Kept(found.step, store))
     if not left:
         raise click.ClickException(entry_messages.NOTHING_TO_UNDO)
-    return _Choice(left[0], passed, left[1] if left[1:] else None)
+    first = left[0].step
+    is_with = [item is left[0] or _is_one_errand(first, item.step) for item in left]
+    before = next((item for item, one in zip(left, is_with, strict=True) if not one), None)
+    return _Choice([item for item, one in zip(left, is_with, strict=True) if one], passed, before)
+
+
+def _is_one_errand(step: Step, other: Step) -> bool:
+    # Imported here: `why` and `history` need nothing of it.
+    from engramdown.cortex.migrated import OP
+
+    return step.op == other.op == OP and step.why == other.why
 
 
 def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:

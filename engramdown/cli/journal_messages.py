@@ -56,6 +56,7 @@ _OPS: Final = {
     "forget": "forgot",
     "found": "brought the file",
     "init": "set this up",
+    "migrate": "brought in older notes",
     "notice": "took in what follows from a hand edit",
     "propose": "proposed",
     "restore": "restored",

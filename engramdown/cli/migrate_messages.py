@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engramdown import Receipt
 
 __all__ = [
+    "AGAIN",
     "ASK",
     "NEEDS_YES",
     "NO_PATH",
@@ -22,7 +23,10 @@ __all__ = [
     "nothing_found",
     "passed",
     "summary",
+    "waiting",
 ]
+
+AGAIN: Final = "`engramdown migrate --again` brings what is gone here since once more"
 
 ASK: Final = "Bring this in?"
 NEEDS_YES: Final = (
@@ -42,7 +46,7 @@ _DONE: Final = {
 def nothing_found(paths: Iterable[Path]) -> str:
     """Say that no file of an older layout is there."""
     places = ", ".join(str(path) for path in paths)
-    return f"nothing to migrate in {places}; name the files, such as notes/CLAUDE.md"
+    return f"nothing to migrate in {places}; name the files, such as docs/notes.md"
 
 
 def become(receipt: Receipt) -> str:
@@ -56,6 +60,11 @@ def become(receipt: Receipt) -> str:
 def duplicates(known: int) -> str:
     """Say how many memories of a file came before."""
     return f"{known:,} came before"
+
+
+def waiting(count: int) -> str:
+    """Say how many memories of a file the next run brings."""
+    return f"{count:,} more wait for the next run"
 
 
 def passed(reason: str, lines: list[int]) -> str:

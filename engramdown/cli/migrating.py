@@ -43,6 +43,7 @@ _STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merge
     "paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path)
 )
 @click.option("--yes", is_flag=True, help="Bring it in without asking.")
+@click.option("--again", is_flag=True, help="Bring also what came before and is gone here.")
 @scope_options("Keep it for all projects.", "Keep it in this project (default).")
 @json_option
 @dry_run_option
@@ -64,7 +65,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         raise RefusalError(said.NEEDS_YES)
     from engramdown.cortex.migrating import Migration
 
-    migration = Migration(cortex, scope)
+    migration = Migration(cortex, scope, again=given()["again"])
     paths, base = _where(place, scope)
     surveyed = migration.survey(paths, base)
     if not surveyed:
@@ -133,11 +134,15 @@ def _shown(surveyed: Sequence[Surveyed], came: Sequence[Came], *, would: bool) -
             yield from _memory(each)
         if found.known:
             yield line((said.duplicates(found.known), "dim"), indent=2)
+        if found.waiting:
+            yield line((said.waiting(found.waiting), "warn"), indent=2, hang=4)
         for reason, lines in _reasons(found).items():
             yield line((said.passed(reason, lines), "dim"), indent=2, hang=4)
     yield line()
     known = sum(found.known for found in surveyed)
     yield line((said.summary((each.receipt for each in came), known, would=would), "good"), hang=2)
+    if known and not came:
+        yield line((said.AGAIN, "dim"), hang=2)
 
 
 def _memory(each: Came) -> Iterator[Line]:
@@ -178,6 +183,7 @@ def _data(
                 "problem": found.problem,
                 "new": len(found.new),
                 "known": found.known,
+                "waiting": found.waiting,
                 "passed": [{"line": each.line, "reason": each.reason} for each in found.passed],
             }
             for found in surveyed

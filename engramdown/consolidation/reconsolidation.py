@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from posixpath import basename
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.consolidation.layouts.pieces import date_in
-from engramdown.consolidation.layouts.walk import Heading, Passed, Statement, walk
+from engramdown.consolidation.layouts.titles import kind_below, said_below
+from engramdown.consolidation.layouts.walk import Passed, Statement, walk
 from engramdown.engram import (
     CONFIDENCES,
     SOURCES,
@@ -57,11 +59,6 @@ _DAILY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[^/]*\.md")
 _LINK: Final = re.compile(r"\[[^\]\n]{0,200}\]\(<?([^)>\s]{1,500}?\.md)(?:#[^)\s]{0,200})?>?\)")
 _BARE_LINK: Final = re.compile(rf"(?:\*\*|__)?{_LINK.pattern}")
 _ABOUT_ITSELF: Final = re.compile(r"This file (?:provides|contains|gives|is) ", re.IGNORECASE)
-_TITLES: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
-    ("always", re.compile(r"(?:always|must|do's|dos)(?: do)?\Z")),
-    ("never", re.compile(r"(?:never|don'?ts?|do not|must not|avoid)(?: do)?\Z")),
-    ("when", re.compile(r"(?:when|whenever|if)\b")),
-)
 _SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
 _CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -79,12 +76,14 @@ class File:
         text: What it says.
         layout: What it is.
         topic: What its memories are about, where something else than the file says so.
+        folder: The folder of the project that it is about, or ``""`` if it is about all of it.
     """
 
     path: str
     text: str
     layout: Layout
     topic: str = ""
+    folder: str = ""
 
 
 class Brought(NamedTuple):
@@ -271,21 +270,17 @@ class _Reader:
         )
 
     def _text(self, statement: Statement) -> str:
-        title = _when_title(statement.headings)
-        text = statement.whole
-        globs = self._globs()
-        if globs:
-            return f"When working on {globs}: {text}"
-        return f"{title}: {text}" if title else text
+        place = self._place()
+        text = said_below(statement, in_words=bool(place))
+        return f"When working {place}: {text}" if place else text
 
     def _kind(self, statement: Statement) -> Kind:
         own = _KINDS.get(self.name) if self.file.layout == "anton-memory" else None
         if own is not None:
             return own
-        if self._globs():
+        if self._place():
             return "when"
-        kinds = map(_titled, reversed(statement.headings))
-        titled = next((kind for kind in kinds if kind is not None), None)
+        titled = kind_below(statement)
         if titled is not None:
             return titled
         if self.file.layout == "anton-memory":
@@ -333,6 +328,14 @@ class _Reader:
             told.append(self.name)
         return next(filter(None, map(date_in, told)), "")
 
+    def _place(self) -> str:
+        """Return which part of the project is meant, if it is a part: "in api/", "on *.py"."""
+        globs = self._globs()
+        if globs:
+            return f"on {globs}"
+        folder = self.file.folder if self.scope == "project" else ""
+        return f"in {folder}/" if folder and _is_text(folder) else ""
+
     def _globs(self) -> str:
         """Return the files that a rule of Cursor is about, if it is about some only."""
         if self.file.layout != "cursor" or self.fields.get("alwaysApply", "").lower() == "true":
@@ -341,20 +344,7 @@ class _Reader:
         return globs if _is_text(globs) and len(globs) <= _LONGEST else ""
 
 
-def _titled(heading: Heading) -> Kind | None:
-    """Return the kind of rule that stands under a heading."""
-    words = heading.title.replace("\u2019", "'").casefold().strip(" :*_!.")
-    return next((kind for kind, pattern in _TITLES if pattern.match(words)), None)
-
-
-def _when_title(headings: Sequence[Heading]) -> str:
-    """Return the case that a heading names: "When deploying"."""
-    titles = (each.title.strip(" :*_") for each in reversed(headings) if _titled(each))
-    title = next(titles, "")
-    is_case = " " in title and _titled(Heading(1, title)) == "when" and _is_text(title)
-    return title if is_case and len(title) <= _LONGEST else ""
-
-
+@lru_cache(maxsize=256)
 def _as_topic(words: str) -> str:
     """Return words as a topic, or ``""`` if they cannot be one."""
     plain = "".join(char if char.isalnum() else " " for char in words[:_TOPIC_LENGTH])

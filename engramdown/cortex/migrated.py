@@ -19,10 +19,12 @@ from engramdown.engram import Engram
 from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.lock import ScopeLock
 
-__all__ = ["NAME", "Migrated", "digest"]
+__all__ = ["NAME", "OP", "Migrated", "digest"]
 
 NAME: Final = "migrated.jsonl"
 """The name of the file, in the folder of the scope."""
+OP: Final = "migrate"
+"""What the steps of a migration are called in the journal."""
 
 _SIZE: Final = 16
 
@@ -55,11 +57,13 @@ class Migrated:
             OSError: The same.
         """
         now = moment()
-        found = {digest(engram): path for path, engram in came}
+        found = {digest(engram): path for path, engram in came if not self.knows(engram)}
         lines = [
             json.dumps({"ts": now, "path": path, "digest": each}) + "\n"
             for each, path in found.items()
         ]
+        if not lines:
+            return
         self._disk.make_folder(self._lock.path.parent)
         with self._lock.hold():
             self._disk.append(self.path, "".join(lines).encode())

@@ -2,28 +2,33 @@
 
 Promises: nothing of what is read is changed; what came once does not come again, whatever became
 of it here; killed at any point, the next run brings exactly the rest; what comes into a
-scope is one step, and what waits there another.
+scope is one step, what waits there another, and all of them name the same migration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.consolidation.layouts.walk import Passed
 from engramdown.consolidation.reconsolidation import Brought, File, Layout, identity, read
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.kinds import kind_of
-from engramdown.cortex.migrated import Migrated
+from engramdown.cortex.migrated import OP, Migrated
 from engramdown.cortex.older import Unread, files_at
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.files import new_id, on_errand
 
-__all__ = ["Came", "Migration", "Surveyed"]
+__all__ = ["MOST", "Came", "Migration", "Surveyed"]
+
+MOST: Final = 5_000
+"""So many memories one run brings; it takes some seconds. The next one brings the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class Surveyed:
         layout: What it is, or ``None`` if it could not be read.
         new: The memories that did not come yet.
         known: How many came before.
+        waiting: How many are left for the next run, as more came than one brings.
         passed: What is not taken.
         problem: Why it could not be read, or ``""``.
     """
@@ -43,6 +49,7 @@ class Surveyed:
     layout: Layout | None = None
     new: tuple[Brought, ...] = ()
     known: int = 0
+    waiting: int = 0
     passed: tuple[Passed, ...] = ()
     problem: str = ""
 
@@ -64,12 +71,15 @@ class Came(NamedTuple):
 class Migration:
     """From older layouts into one scope."""
 
-    def __init__(self, cortex: Cortex, scope: Scope, *, disk: Disk | None = None) -> None:
+    def __init__(
+        self, cortex: Cortex, scope: Scope, *, again: bool = False, disk: Disk | None = None
+    ) -> None:
         """Bring memories into the ``scope`` of ``cortex``; facts about the user hold everywhere.
 
         Args:
             cortex: What they go through.
             scope: Where they are kept.
+            again: Bring also what came before, if memory does not know it any more.
             disk: The system calls; as the settings say unless given.
 
         Raises:
@@ -80,6 +90,7 @@ class Migration:
             raise StoreError(f"{scope}: has no files; only into files can be migrated")
         self._cortex = cortex
         self._scope: Scope = scope
+        self._again = again
         settings = cortex.settings
         is_durable = settings.durability == "full"
         self._disk = disk or Disk(durable=is_durable, limit=settings.max_file_bytes)
@@ -96,7 +107,9 @@ class Migration:
             base: The folder from which files are named.
         """
         seen: dict[str, str] = {}
-        return [self._surveyed(found, seen) for found in files_at(paths, base, self._disk)]
+        is_project = self._scope == "project"
+        places = files_at(paths, base, self._disk, folders=is_project)
+        return _at_most(MOST, [self._surveyed(found, seen) for found in places])
 
     def bring(self, surveyed: Sequence[Surveyed], *, dry_run: bool = False) -> list[Came]:
         """Let what is new through the gate, and return what became of each.
@@ -109,8 +122,9 @@ class Migration:
             StoreError: If it could not be written down what came; the next run asks again for it.
         """
         new = [(each.path, brought) for each in surveyed for brought in each.new]
-        # One batch, so that what stands together is not held against itself.
-        receipts = self._cortex.propose(brought.engram for _, brought in new)
+        with on_errand(Act(OP, "user", f"migration {new_id()}")):
+            # One batch, so that what stands together is not held against itself.
+            receipts = self._cortex.propose(brought.engram for _, brought in new)
         came = [
             Came(path, brought, receipt)
             for (path, brought), receipt in zip(new, receipts, strict=True)
@@ -128,11 +142,11 @@ class Migration:
             elsewhere = seen.setdefault(identity(brought.engram), found.path)
             if elsewhere != found.path:
                 passed.append(Passed(brought.line, f"stands in {elsewhere}, too"))
-            elif self._ledger.knows(brought.engram):
+            elif not self._again and self._ledger.knows(brought.engram):
                 known += 1
             else:
                 new.append(brought)
-        return Surveyed(found.path, found.layout, tuple(new), known, tuple(sorted(passed)))
+        return Surveyed(found.path, found.layout, tuple(new), known, passed=tuple(sorted(passed)))
 
     def _note(self, done: Iterable[Came]) -> None:
         came = [
@@ -144,3 +158,13 @@ class Migration:
             self._ledger.add(came)
         except OSError as error:
             raise StoreError(f"{error.filename}: cannot be written: {error.strerror}") from error
+
+
+def _at_most(most: int, surveyed: Sequence[Surveyed]) -> list[Surveyed]:
+    """Return the files with so many new memories in all; a large one keeps no small one out."""
+    room, cut = most, dict[int, Surveyed]()
+    for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):
+        new = surveyed[at].new
+        cut[at] = replace(surveyed[at], new=new[:room], waiting=len(new[room:]))
+        room -= len(new[:room])
+    return [cut[at] for at in range(len(surveyed))]

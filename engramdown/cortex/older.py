@@ -2,7 +2,9 @@
 
 Promises: changes nothing and follows no link out of the folder that was named; what cannot be read
 (a folder or a pipe in the place of a file, no permission, too large, no text) is told with the
-reason, and the rest is read; files come in a fixed order, each once.
+reason, and the rest is read; files come in a fixed order, each once. In the folders of a project
+only files that are about these are looked for, and none in what is not the project's own: hidden
+folders, packages, what was built, other repositories.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import codecs
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -36,6 +39,10 @@ _PLACES: Final = (
     "memory/*.md",
 )
 _ANY: Final = ("*.md", "*.mdc")
+_OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
+_BUILT: Final = frozenset({"build", "dist", "target"})
+_OTHERS: Final = frozenset({"node_modules", "site-packages", "third_party", "vendor"})
+_MARKS_OF_OTHERS: Final = (".git", ".engramdown", "pyvenv.cfg")
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -59,24 +66,31 @@ class _Place(NamedTuple):
         folder: The folder that it must not lead out of, or ``None`` for one that was named.
         layout: What it is.
         topic: What it is about, where something else than the file says so.
+        part: The folder of the project that it is about, or ``""``.
     """
 
     path: Path
     folder: Path | None
     layout: Layout | None
     topic: str = ""
+    part: str = ""
 
 
-def files_at(paths: Iterable[Path], base: Path, disk: Disk) -> Iterator[File | Unread]:
+def files_at(
+    paths: Iterable[Path], base: Path, disk: Disk, *, folders: bool = False
+) -> Iterator[File | Unread]:
     """Yield what there is to read at ``paths``: files, and folders in which they are looked for.
 
     Args:
         paths: What a person named.
         base: The folder from which files are named; one elsewhere is called by its name.
         disk: The system calls.
+        folders: Whether ``base`` is a project, whose folders may have files of their own.
     """
     seen: set[str] = set()
-    waiting = [place for path in paths for place in _places(Path(os.path.abspath(path)))]  # noqa: PTH100 - as it was named, links and all
+    project = base if folders else None
+    named = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - as it was named, links and all
+    waiting = [place for path in named for place in _places(path, project)]
     while waiting:
         place = waiting.pop(0)
         real = os.path.realpath(place.path)
@@ -89,15 +103,17 @@ def files_at(paths: Iterable[Path], base: Path, disk: Disk) -> Iterator[File | U
             waiting = [*_linked(read.text, place), *waiting]
 
 
-def _places(path: Path) -> list[_Place]:
+def _places(path: Path, project: Path | None) -> list[_Place]:
     if not path.is_dir():
-        return [_Place(path, None, layout_of(path.as_posix()))]
+        return [_Place(path, None, layout_of(path.as_posix()), part=_part(path, project))]
     found = [each for pattern in _PLACES for each in _glob(path, pattern)]
+    if project is not None and path.is_relative_to(project):
+        found += _below(path)
     if not found:
         found = [each for pattern in _ANY for each in sorted(path.glob(pattern))]
     told: dict[Path, Mapping[str, str]] = {}
     return [
-        _Place(each, path, layout, _topic(each, layout, told))
+        _Place(each, path, layout, _topic(each, layout, told), _part(each, project))
         for each in found
         if (layout := layout_of(each.as_posix())) is not None
     ]
@@ -113,6 +129,31 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
     return [each for each in found if layout_of(each.as_posix()) in ("daily", "index")]
 
 
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files that are about the folders below ``folder``."""
+    for root, folders, files in os.walk(folder):
+        at = Path(root)
+        folders[:] = sorted(name for name in folders if _is_own(at / name))
+        if at != folder:
+            yield from (at / name for name in _OF_FOLDERS if name in files)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder of a project holds its own work."""
+    name = folder.name
+    if name.startswith(".") or name in _BUILT or name in _OTHERS or folder.is_symlink():
+        return False
+    return not any((folder / mark).exists() for mark in _MARKS_OF_OTHERS)
+
+
+def _part(path: Path, project: Path | None) -> str:
+    """Return the folder of the project that a file is about, or ``""`` if it is about all of it."""
+    if project is None or path.name not in _OF_FOLDERS or not path.is_relative_to(project):
+        return ""
+    parts = path.parent.relative_to(project).parts
+    return "/".join(takewhile(lambda part: not part.startswith("."), parts))
+
+
 def _topic(path: Path, layout: Layout, told: dict[Path, Mapping[str, str]]) -> str:
     if layout != "anton-learnings":
         return ""
@@ -126,12 +167,12 @@ def _topic(path: Path, layout: Layout, told: dict[Path, Mapping[str, str]]) -> s
 
 
 def _linked(text: str, index: _Place) -> Iterator[_Place]:
-    """Yield the files that an index links to and that are there, beside it or below."""
+    """Yield the files that an index links to, if they are there; elsewhere they are only told."""
     folder = index.path.parent
     for link in links(text):
         path = folder / unquote(link)
         with contextlib.suppress(OSError, ValueError):
-            if _is_inside(path, folder) and path.exists():
+            if not _is_inside(path, folder) or path.exists():
                 yield _Place(path, folder, "topic", path.stem)
 
 
@@ -157,7 +198,7 @@ def _read(place: _Place, real: Path, name: str, disk: Disk) -> File | Unread:
     text = None if data is None else _text(data)
     if text is None:
         return Unread(name, "is not there" if data is None else "is no text")
-    return File(name, text, place.layout, place.topic)
+    return File(name, text, place.layout, place.topic, place.part)
 
 
 def _text(data: bytes) -> str | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.saves import Save, Saves
     from engramdown.hippocampus.staging import Staged, Staging
 
-__all__ = ["FileChange", "MemoryFiles", "new_id"]
+__all__ = ["FileChange", "MemoryFiles", "new_id", "on_errand"]
 
 T = TypeVar("T")
 
@@ -41,6 +42,8 @@ T = TypeVar("T")
 _YIELDS: Final = 50
 # How many displaced saves one holder merges; what is left waits for the next one.
 _MERGES: Final = 10
+
+_errand: ContextVar[Act | None] = ContextVar("errand", default=None)
 
 
 class FileChange(NamedTuple):
@@ -55,6 +58,16 @@ class FileChange(NamedTuple):
     path: Path
     before: str
     after: str
+
+
+@contextlib.contextmanager
+def on_errand(act: Act) -> Iterator[None]:
+    """Let every step that is taken in a ``with`` block be ``act``: one errand, several steps."""
+    token = _errand.set(act)
+    try:
+        yield
+    finally:
+        _errand.reset(token)
 
 
 class _Hold:
@@ -199,7 +212,7 @@ class MemoryFiles:
                 try:
                     draft = Draft(self._saves.load)
                     result = edit(draft)
-                    self._commit(act, draft, hold)
+                    self._commit(_errand.get() or act, draft, hold)
                 except OutOfStepError as found:
                     self._carry_out(hold)
                     self._take_in(hold, found.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -72,9 +73,71 @@ def test_a_yes_brings_it_in_and_undo_takes_it_back(run: Runner, memory: Path) ->
     assert "from:CLAUDE.md:4" in (memory / "lessons.md").read_text("utf-8")
     again = run.ok("migrate")
     assert said.ASK not in again.out
-    assert again.out.endswith("Nothing new; 2 came before.\n")
+    assert again.out.endswith(f"Nothing new; 2 came before.\n{said.AGAIN}\n")
     run.ok("undo")
     assert "CI takes nine minutes" not in (memory / "lessons.md").read_text("utf-8")
+    run.ok("migrate", "--again", "--yes")
+    assert "CI takes nine minutes" in (memory / "lessons.md").read_text("utf-8")
+
+
+def told(memory: Path) -> dict[str, bytes]:
+    """Return the memory files of both scopes."""
+    home = Path(os.environ["ENGRAMDOWN_HOME"])
+    folders = (memory, home / "memory")
+    return {str(path): path.read_bytes() for each in folders for path in each.glob("*.md")}
+
+
+@pytest.fixture
+def mixed(memory: Path) -> dict[str, bytes]:
+    """Write notes that go to both scopes and wait; return what memory was before."""
+    write(memory.parent.parent)
+    return told(memory)
+
+
+def test_one_undo_takes_back_a_migration_in_both_scopes_with_what_waits(
+    run: Runner, memory: Path, mixed: dict[str, bytes]
+) -> None:
+    run.ok("migrate", "--yes")
+    assert "You brought in older notes" in run.ok("history").out
+    done = run.ok("undo", "--json").json
+    assert [done["undone"]["op"], *(each["op"] for each in done["together_with"])] == [
+        "migrate",
+        "migrate",
+        "migrate",
+    ]
+    assert {path: data for path, data in told(memory).items() if path in mixed} == mixed
+    assert run("list", "--json").json == []
+    assert run("review", "--json").json["pending"] == []
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_migration_is_undone_without_what_was_deleted_since(run: Runner, memory: Path) -> None:
+    run.ok("migrate", "--yes")
+    lines = (memory / "rules.md").read_text(encoding="utf-8").split("\n")
+    kept = "\n".join(line for line in lines if "push to main" not in line)
+    (memory / "rules.md").write_text(kept, encoding="utf-8")
+    run.ok("undo")
+    assert run("list", "--json").json == []
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_migration_is_undone_whole_or_not_at_all(run: Runner, memory: Path) -> None:
+    run.ok("migrate", "--yes")
+    rules = (memory / "rules.md").read_text(encoding="utf-8")
+    (memory / "rules.md").write_text(rules.replace("push to main", "push"), encoding="utf-8")
+    run.ok("list")
+    before = told(memory)
+    done = run("undo")
+    assert done.code == 1
+    assert "engramdown forget" in done.err
+    assert told(memory) == before
+
+
+@pytest.mark.usefixtures("notes")
+def test_what_waits_for_the_next_run_is_said(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engramdown.cortex.migrating.MOST", 1)
+    assert "  1 more wait for the next run\n" in run.ok("migrate", "--dry-run").out
+    assert run.ok("migrate", "--dry-run", "--json").json["files"][0]["waiting"] == 1
 
 
 @pytest.mark.usefixtures("notes", "person")
@@ -125,6 +188,7 @@ def test_a_program_gets_json(run: Runner, memory: Path) -> None:
             "problem": "",
             "new": 2,
             "known": 0,
+            "waiting": 0,
             "passed": [
                 {"line": 6, "reason": "code"},
                 {"line": 10, "reason": "a quotation"},
@@ -147,7 +211,9 @@ def test_files_may_be_named(run: Runner, memory: Path, tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_text("- Deploys take an hour\n", encoding="utf-8")
     run.ok("migrate", "--yes", str(path))
-    assert "from:elsewhere/AGENTS.md:1" in (memory / "lessons.md").read_text("utf-8")
+    rules = (memory / "rules.md").read_text("utf-8")
+    assert "- When working in elsewhere/: Deploys take an hour <!--" in rules
+    assert "from:elsewhere/AGENTS.md:1" in rules
 
 
 def test_what_cannot_be_read_is_told(run: Runner, notes: Path) -> None:

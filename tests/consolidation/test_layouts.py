@@ -111,13 +111,13 @@ def test_what_a_file_says(text: str, expected: list[str]) -> None:
         pytest.param("Words:\n\nmore", "only leads to what follows", ["more"], id="leads"),
         pytest.param(
             "@docs/x.md\n- y",
-            "names another file; migrate that one, too, if you want what it says",
+            "names another file; `engramdown migrate docs/x.md` brings what it says",
             ["y"],
             id="import",
         ),
         pytest.param(
             "- @docs/x.md\n- y",
-            "names another file; migrate that one, too, if you want what it says",
+            "names another file; `engramdown migrate docs/x.md` brings what it says",
             ["y"],
             id="import-in-an-item",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 from hypothesis import given
@@ -184,8 +184,29 @@ def test_a_rule_of_cursor_is_about_its_files() -> None:
     assert (every.kind, every.text, every.topic) == ("lesson", "Prefer const", "ts")
     (none,) = engrams(NAMES["cursor"], "---\ndescription: style\n---\n- Prefer const\n")
     assert none.kind == "lesson"
+    text = (
+        f"{text.format('false')}## Never\n- Use var\n- Don't use any\n## When testing it\n- Mock\n"
+    )
+    assert [each.text for each in engrams(NAMES["cursor"], text)] == [
+        "When working on src/*.ts: Prefer const",
+        "When working on src/*.ts: never use var",
+        "When working on src/*.ts: Don't use any",
+        "When working on src/*.ts: when testing it: Mock",
+    ]
     huge = f"---\nglobs: {'x' * 3000}\n---\n- Prefer const\n"
     assert engrams(NAMES["cursor"], huge)[0].text == "Prefer const"
+
+
+def test_a_file_of_a_folder_is_about_the_folder_in_its_project() -> None:
+    file = File("api/AGENTS.md", "- Use cursors\n", "notes", folder="api")
+    said = {scope: read(file, scope, kind_of).memories[0].engram for scope in get_args(Scope)}
+    assert (said["project"].kind, said["project"].text) == (
+        "when",
+        "When working in api/: Use cursors",
+    )
+    assert said["global"].text == "Use cursors"
+    broken = File("x/AGENTS.md", "- Use cursors\n", "notes", folder="x\udcff")
+    assert read(broken, "project", kind_of).memories[0].engram.text == "Use cursors"
 
 
 @pytest.mark.parametrize(

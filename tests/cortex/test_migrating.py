@@ -55,7 +55,15 @@ def test_a_scope_changes_in_one_step(cortex: Cortex, project: Path) -> None:
     write(project)
     migrated(cortex, project)
     steps = {store.scope: [step.op for step in store.history()] for store in cortex.stores}
-    assert steps == {"global": ["encode"], "project": ["encode", "propose"]}
+    assert steps == {"global": ["migrate"], "project": ["migrate", "migrate"]}
+    assert len({step.why for store in cortex.stores for step in store.history()}) == 1
+
+
+def test_what_is_written_after_a_migration_is_none_of_it(cortex: Cortex, project: Path) -> None:
+    write(project)
+    migrated(cortex, project)
+    cortex.propose(Engram("Log in UTC", "always", "project", "high", source="user"))
+    assert [step.op for step in cortex.stores[-1].history()][-1] == "encode"
 
 
 def test_a_second_run_does_nothing(cortex: Cortex, project: Path) -> None:
@@ -116,6 +124,44 @@ def test_a_rehearsal_writes_nothing(cortex: Cortex, project: Path) -> None:
     came = migration.bring(migration.survey([project], project), dry_run=True)
     assert len(came) == 16
     assert not (project / ".engramdown").exists()
+
+
+def test_what_is_gone_comes_again_if_it_is_asked_for(cortex: Cortex, project: Path) -> None:
+    write(project)
+    migrated(cortex, project)
+    lines = (project / ".engramdown" / NAME).read_bytes()
+    cortex.forget(next(each.id for each in cortex.entries() if each.text == "push to main"))
+    migration = Migration(cortex, "project", again=True)
+    found = actions(migration.bring(migration.survey([project], project)))
+    assert found["push to main"] == "encoded"
+    assert found["Deploys take an hour"] == "merged"
+    assert (project / ".engramdown" / NAME).read_bytes() == lines
+
+
+def test_a_large_file_comes_in_several_runs_and_keeps_no_small_one_out(
+    cortex: Cortex, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramdown.cortex.migrating.MOST", 4)
+    words = ["linter", "proxy", "cache", "queue", "mirror"]
+    lines = [f"- The {word} is slow" for word in words]
+    (project / "AGENTS.md").write_text("\n".join(lines), encoding="utf-8")
+    (project / "MEMORY.md").write_text("- The team is in Oslo\n", encoding="utf-8")
+    runs = []
+    for _ in range(3):
+        migration = Migration(cortex, "project")
+        surveyed = migration.survey([project], project)
+        came = migration.bring(surveyed)
+        runs.append(([each.brought.line for each in came], [each.waiting for each in surveyed]))
+    assert runs == [([1, 2, 3, 1], [2, 0]), ([4, 5], [0, 0]), ([], [0, 0])]
+
+
+def test_what_a_folder_says_is_about_the_folder(cortex: Cortex, project: Path) -> None:
+    (project / "api").mkdir()
+    (project / "api" / "AGENTS.md").write_text("- Use cursors for pages\n", encoding="utf-8")
+    assert list(actions(migrated(cortex, project))) == [
+        "When working in api/: Use cursors for pages"
+    ]
+    assert list(actions(migrated(cortex, project / "api", "global"))) == ["Use cursors for pages"]
 
 
 def test_what_failed_comes_again(cortex: Cortex, project: Path) -> None:

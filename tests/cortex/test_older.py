@@ -44,6 +44,52 @@ def test_a_project_has_files_of_every_layout(project: Path) -> None:
     ]
 
 
+OWN = ("api/AGENTS.md", "api/v2/CLAUDE.local.md", "web/CLAUDE.md")
+OTHERS = (
+    ".cache/AGENTS.md",
+    "node_modules/left/AGENTS.md",
+    "dist/AGENTS.md",
+    "env/lib/AGENTS.md",
+    "module/AGENTS.md",
+    "web/MEMORY.md",
+)
+
+
+def test_folders_of_a_project_have_files_of_their_own(project: Path, tmp_path: Path) -> None:
+    for name in ("AGENTS.md", ".claude/CLAUDE.md", *OWN, *OTHERS, "env/pyvenv.cfg", "module/.git"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("- x\n", encoding="utf-8")
+    (project / "linked").symlink_to(project / "api")
+    (project / "deep").symlink_to(tmp_path)
+    disk = Disk(durable=False)
+    told = [
+        (each.path, each.folder)
+        for each in files_at([project, project / "dist/AGENTS.md"], project, disk, folders=True)
+        if isinstance(each, File)
+    ]
+    assert told == [
+        (".claude/CLAUDE.md", ""),
+        ("AGENTS.md", ""),
+        ("api/AGENTS.md", "api"),
+        ("api/v2/CLAUDE.local.md", "api/v2"),
+        ("web/CLAUDE.md", "web"),
+        ("dist/AGENTS.md", "dist"),
+    ]
+    assert [name for name, _ in names(project, base=project)] == [".claude/CLAUDE.md", "AGENTS.md"]
+
+
+def test_a_folder_elsewhere_is_no_part_of_the_project(project: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "api").mkdir(parents=True)
+    for name in ("AGENTS.md", "api/AGENTS.md"):
+        (other / name).write_text("- x\n", encoding="utf-8")
+    told = list(files_at([other, other / "api"], project, Disk(durable=False), folders=True))
+    assert [(each.path, getattr(each, "folder", None)) for each in told] == [
+        ("AGENTS.md", ""),
+        ("AGENTS.md", ""),
+    ]
+
+
 def test_topics_come_from_the_index_or_the_name(project: Path) -> None:
     write(project)
     told = found(project, base=project)

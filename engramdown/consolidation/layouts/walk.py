@@ -28,7 +28,7 @@ _ITEM: Final = re.compile(r"[-*+](?:[ \t]+(.*))?$")
 _NUMBERED: Final = re.compile(r"[0-9]{1,9}[.)][ \t]")
 _HTML: Final = re.compile(r"</?[A-Za-z!?]")
 _TARGET: Final = re.compile(r"\[[^\]]{1,200}\]:\s")
-_IMPORT: Final = re.compile(r"@[\w~./\\][^\s]*$")
+_IMPORT: Final = re.compile(r"@([\w~./\\][^\s]*)$")
 _TASK: Final = re.compile(r"\[[ xX-]\](?:\s|$)")
 _OURS: Final = re.compile(r"<!--\s*engramdown:(begin|end)\b")
 _ENDS: Final = (":", "\uff1a")
@@ -197,8 +197,10 @@ class _Walker:
             self._pass("HTML")
         elif _TARGET.match(said):
             self._pass("the target of a link")
-        elif _IMPORT.match(said.lstrip("-*+ ")):
-            self._pass("names another file; migrate that one, too, if you want what it says")
+        elif imported := _IMPORT.match(said.lstrip("-*+ ")):
+            self._pass(
+                f"names another file; `engramdown migrate {imported[1]}` brings what it says"
+            )
         else:
             return False
         return True
