@@ -6,13 +6,14 @@ Promises: one replacement in the source of one module; nothing outside is change
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Bug", "Core", "forget_mutants", "load_mutant"]
+__all__ = ["Bug", "Core", "forget_mutants", "load_mutant", "mutated"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -36,6 +37,20 @@ class Bug(NamedTuple):
     old: str
     new: str
     law: Callable[[Core], None]
+
+
+@contextmanager
+def mutated(names: Sequence[str], bug: Bug | None) -> Iterator[Core]:
+    """Yield the names of modules that are loaded anew, one of them with a bug.
+
+    Args:
+        names: The modules, in the order of their imports; others are the real ones.
+        bug: The bug, or ``None`` for none.
+    """
+    try:
+        yield load_mutant(names, bug)
+    finally:
+        forget_mutants(names)
 
 
 def load_mutant(names: Sequence[str], bug: Bug | None) -> Core:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Final
 
 import pytest
 
-from tests.mutants import Bug, Core, forget_mutants, load_mutant
+from tests.mutants import Bug, mutated
 
 # In the order of their imports. What is not named here is the real one.
 RECORDING: Final = (
@@ -258,24 +256,16 @@ BUGS: Final = (
 )
 
 
-@pytest.fixture
-def load() -> Iterator[Callable[[Bug | None], Core]]:
-    """Give a function that loads the modules with a bug; they are gone after the test."""
-    yield partial(load_mutant, RECORDING)
-    forget_mutants(RECORDING)
-
-
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.what.replace(" ", "-"))
-def test_a_law_catches_this_bug(bug: Bug, load: Callable[[Bug | None], Core]) -> None:
-    core = load(bug)
-    with pytest.raises(AssertionError):
+def test_a_law_catches_this_bug(bug: Bug) -> None:
+    with mutated(RECORDING, bug) as core, pytest.raises(AssertionError):
         bug.law(core)
 
 
-def test_every_law_holds_without_a_bug(load: Callable[[Bug | None], Core]) -> None:
-    core = load(None)
-    for bug in BUGS:
-        bug.law(core)
+def test_every_law_holds_without_a_bug() -> None:
+    with mutated(RECORDING, None) as core:
+        for bug in BUGS:
+            bug.law(core)
 
 
 def test_every_module_has_a_bug() -> None:
