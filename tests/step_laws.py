@@ -25,11 +25,11 @@ from engramdown.hippocampus.filing import (
     raw_entries,
     retire,
     split_task,
-    tombstones,
     topic_file,
 )
 from engramdown.hippocampus.merge import best_base, compare
 from engramdown.hippocampus.restoring import unretire
+from engramdown.hippocampus.retired import tombstones
 from tests.hippocampus.shelf import TODAY, Shelf
 
 __all__ = [

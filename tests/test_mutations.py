@@ -29,7 +29,9 @@ CORE: Final = (
     "engramdown.hippocampus.document",
     "engramdown.hippocampus.merge",
     "engramdown.hippocampus.entry",
+    "engramdown.hippocampus.retired",
     "engramdown.hippocampus.filing",
+    "engramdown.hippocampus.adding",
     "engramdown.hippocampus.restoring",
     "engramdown.hippocampus.draft",
     "engramdown.hippocampus.handedits",
@@ -278,7 +280,7 @@ BUGS: Final = (
     ),
     Bug(
         "what is known is written again",
-        "hippocampus.filing",
+        "hippocampus.adding",
         "if known else _add(",
         "if False else _add(",
         lambda core: core.filing_is_found_and_done_once(
@@ -287,7 +289,7 @@ BUGS: Final = (
     ),
     Bug(
         "a lesson is not filed under its topic",
-        "hippocampus.filing",
+        "hippocampus.adding",
         "    if engram.topic and file == LESSONS:\n        _file_topic(",
         "    if False:\n        _file_topic(",
         lambda core: core.filing_is_found_and_done_once(
@@ -296,7 +298,7 @@ BUGS: Final = (
     ),
     Bug(
         "what is remembered again stays forbidden",
-        "hippocampus.filing",
+        "hippocampus.adding",
         "    lift_tombstones(folder, engram.text, engram.kind)\n",
         "",
         lambda core: core.filing_is_found_and_done_once(

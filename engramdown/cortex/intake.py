@@ -43,7 +43,7 @@ class Intake:
         except StoreError as error:
             return failed(batch, error)
         return self._carry_out(
-            [_decided(mode, evidence, at, engram) for at, engram in enumerate(batch)]
+            [self._decided(mode, evidence, at, engram) for at, engram in enumerate(batch)]
         )
 
     def encode(self, engrams: Engram | Iterable[object]) -> list[Receipt]:
@@ -60,6 +60,15 @@ class Intake:
         entries = {scope: store.entries() for scope, store in self._stores.items()}
         return Evidence(entries, self.waiting.turned_down())
 
+    def _decided(self, mode: str, evidence: Evidence, at: int, engram: Engram) -> Decided:
+        """Ask the gate; what is known already needs nobody's answer."""
+        found = evidence.findings(engram)
+        decision = decide(mode, engram, found)
+        asks = decision.action == "confirm" and not holds_secret(engram)
+        if asks and (evidence.is_known(engram) or self.waiting.gave_way(engram)):
+            return Decided(at, engram, Decision("encode", "known already"))
+        return Decided(at, engram, decision, evidence.replaced_by(engram, found))
+
     def _carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
         """Encode or queue what was decided, one step for each file, and return the receipts."""
         receipts = discard(decided)
@@ -68,16 +77,6 @@ class Intake:
             receipts |= encode_into(store, mine)
             receipts |= self.waiting.add(scope, mine)
         return [receipts[each.at] for each in decided]
-
-
-def _decided(mode: str, evidence: Evidence, at: int, engram: Engram) -> Decided:
-    """Ask the gate; what is known already needs nobody's answer."""
-    found = evidence.findings(engram)
-    decision = decide(mode, engram, found)
-    asks = decision.action == "confirm"
-    if asks and not holds_secret(engram) and evidence.is_known(engram):
-        return Decided(at, engram, Decision("encode", "known already"))
-    return Decided(at, engram, decision, evidence.replaced_by(engram, found))
 
 
 def _is_sure_word_of_user(engram: Engram) -> bool:

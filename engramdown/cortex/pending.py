@@ -95,6 +95,10 @@ class Queue(Protocol):
         """Return what a person declined, deleted or forgot: each text with its kind."""
         ...
 
+    def gave_way(self, engram: Engram) -> bool:
+        """Whether another memory took the place of this one, which is no news."""
+        ...
+
 
 def identity(item: Pending) -> Identity:
     """Return what makes two proposals the same."""

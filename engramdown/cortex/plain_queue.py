@@ -81,6 +81,11 @@ class PlainQueue:
         unwanted = (each for each in self._unwanted if kind_and_fold(each) not in known)
         return [(each.text, each.kind) for each in unwanted]
 
+    def gave_way(self, engram: Engram) -> bool:
+        """Return ``False``: such a store does not tell what took the place of what."""
+        del engram
+        return False
+
     def _check(self, item: Pending) -> None:
         if item not in self._waiting:
             raise EntryNotFoundError(item.id, "what is pending")

@@ -25,11 +25,13 @@ from engramdown.cortex.pending import (
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import filing
+from engramdown.hippocampus.adding import file_engram, standing_for
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
+from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.redaction import redact
@@ -131,10 +133,12 @@ class FileQueue:
 
     def turned_down(self) -> list[tuple[str, str]]:
         """Return the tombstones in ``archive.md``: each text with its kind."""
-        blocks = (
-            each.block for each in filing.tombstones(self._store.files.document(filing.ARCHIVE))
-        )
+        blocks = (each.block for each in tombstones(self._store.files.document(filing.ARCHIVE)))
         return [(block.text, block.meta.get("kind") if block.meta else "") for block in blocks]
+
+    def gave_way(self, engram: Engram) -> bool:
+        """Whether another memory took the place of this one, which is no news."""
+        return standing_for(self._store.files.document, engram) is not None
 
     def _all(self, document: Document) -> list[Pending]:
         found = (self._read(placed) for placed in document.placed())
@@ -274,8 +278,9 @@ def _for_archive(placed: Placed) -> Placed:
 
 
 def _write(draft: Draft, engram: Engram) -> filing.Filed:
-    """Write what a person accepted; it is verified with that."""
-    filed = filing.file_engram(draft, engram, new_id, today().isoformat())
+    """Write what a person accepted; it is verified with that, so it is no old word of a job."""
+    engram = replace(engram, basis="verified")
+    filed = file_engram(draft, engram, new_id, today().isoformat())
     for name in (filed.file, *_topics(draft, filed)):
         document = draft.get(name)
         for placed in document.placed():

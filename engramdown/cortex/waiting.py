@@ -21,7 +21,7 @@ from engramdown.cortex.receipts import (
     written_receipt,
 )
 from engramdown.cortex.review import FileQueue
-from engramdown.engram import Scope
+from engramdown.engram import Engram, Scope
 from engramdown.errors import (
     EngramdownError,
     EntryNotFoundError,
@@ -67,6 +67,10 @@ class Waiting:
         if unwanted != self._turned_down.unwanted:
             self._turned_down = TurnedDown(unwanted)
         return self._turned_down
+
+    def gave_way(self, engram: Engram) -> bool:
+        """Whether another memory of its scope took the place of this one, which is no news."""
+        return self._queues[scope_of(engram)].gave_way(engram)
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt:
         """Carry out what a person decided; see :meth:`engramdown.Cortex.resolve`."""

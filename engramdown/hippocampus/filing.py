@@ -1,21 +1,19 @@
-"""Where a memory belongs, and what adding, retiring or finding one means for the files.
+"""Where a memory belongs, and what retiring or finding one means for the files.
 
-Promises: pure over a :class:`Folder`, which hands out documents and takes them back; adding what
-is known changes nothing but, upwards, its metadata; what is retired is in ``archive.md`` first.
+Promises: pure over a :class:`Folder`, which hands out documents and takes them back; what is
+retired is in ``archive.md`` first.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from engramdown.engram import (
     BASES,
     CONFIDENCES,
     KINDS,
-    RULE_KINDS,
     SCOPES,
     SOURCES,
     Basis,
@@ -29,10 +27,10 @@ from engramdown.engram import (
     slug,
 )
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.retired import tombstones_of
 
 __all__ = [
     "ARCHIVE",
@@ -40,7 +38,6 @@ __all__ = [
     "PENDING",
     "PROFILE",
     "RULES",
-    "TOMBSTONES",
     "Filed",
     "Folder",
     "address",
@@ -48,7 +45,6 @@ __all__ = [
     "copies_of",
     "entry_id",
     "fields",
-    "file_engram",
     "file_of",
     "is_memory",
     "is_name",
@@ -60,8 +56,6 @@ __all__ = [
     "retire_fact",
     "split_task",
     "title_of",
-    "tombstones",
-    "tombstones_of",
     "topic_file",
     "twin",
 ]
@@ -71,8 +65,6 @@ LESSONS: Final = "lessons.md"
 PROFILE: Final = "profile.md"
 PENDING: Final = "pending.md"
 ARCHIVE: Final = "archive.md"
-TOMBSTONES: Final = frozenset({"deleted", "declined", "forgotten"})
-"""The reasons in ``archive.md`` for which a memory is not learned again."""
 
 _CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _TASK: Final = re.compile(r"\[([ xX-])\](?:[ \t]|\Z)")
@@ -226,38 +218,6 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
     }
 
 
-def file_engram(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
-    """Write a memory into the file of its kind, and into the one of its topic.
-
-    Args:
-        folder: The memory files.
-        engram: What to write.
-        new_id: Gives the id of a new line.
-        today: The date of a new line, ``YYYY-MM-DD``.
-    """
-    file = file_of(engram.kind)
-    known = _known(folder, file, engram)
-    filed = _strengthen(folder, known, engram) if known else _add(folder, engram, new_id, today)
-    lift_tombstones(folder, engram.text, engram.kind)
-    return filed
-
-
-def _add(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
-    file, entry_id = file_of(engram.kind), new_id()
-    section = engram.kind if engram.kind in RULE_KINDS else ""
-    meta = Metadata().update(fields(engram, entry_id, today))
-    document = folder.get(file)
-    replaced = older_fact(folder, engram.text) if file == PROFILE else None
-    if replaced is not None:
-        retire_fact(folder, replaced, engram.source, new_id(), today)
-        folder.put(file, folder.get(file).replace(replaced.block, engram.text, meta))
-    else:
-        folder.put(file, document.add(engram.text, meta, section, title_of(file)))
-    if engram.topic and file == LESSONS:
-        _file_topic(folder, engram, meta)
-    return Filed(entry_id, file, added=True, said=engram)
-
-
 def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
     from engramdown.redaction import redact
@@ -301,23 +261,6 @@ def make_way(folder: Folder, text: str, by: str, new_id: str, today: str) -> Non
         folder.put(PROFILE, folder.get(PROFILE).remove(older.block))
 
 
-def tombstones(archive: Document) -> Iterator[Placed]:
-    """Yield the entries of the archive that are not to be learned again."""
-    for placed in archive.placed():
-        meta = placed.block.meta
-        if meta is not None and meta.get("reason") in TOMBSTONES:
-            yield placed
-
-
-def tombstones_of(archive: Document, text: str) -> list[Block]:
-    """Return the entries of the archive for which ``text`` is not to be learned again."""
-    return [
-        block
-        for block in archive.same(text)
-        if block.meta is not None and block.meta.get("reason") in TOMBSTONES
-    ]
-
-
 def lift_tombstones(folder: Folder, text: str, kind: str) -> None:
     """What is remembered again after all, as the same kind, is not kept out any longer."""
     archive = folder.get(ARCHIVE)
@@ -344,18 +287,6 @@ def _topic_of(file: str) -> str:
     return file[len("topics/") : -len(".md")] if file.startswith("topics/") else ""
 
 
-def _known(folder: Folder, file: str, engram: Engram) -> tuple[str, Placed] | None:
-    """Return the entry that says the same already, and its file."""
-    files = [file]
-    if file == LESSONS and engram.topic:
-        files.append(topic_file(engram.topic))
-    for name in files:
-        placed = twin(folder, name, engram.text, engram.kind)
-        if placed is not None:
-            return name, placed
-    return None
-
-
 def twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
     """Return the memory of one file that says the same, under the same rule kind."""
     document = folder.get(file)
@@ -365,35 +296,3 @@ def twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
         if same_kind and is_memory(file, placed):
             return placed
     return None
-
-
-def _strengthen(folder: Folder, known: tuple[str, Placed], engram: Engram) -> Filed:
-    """Let what is known already gain from hearing it again: better source, never *verified*."""
-    file, placed = known
-    meta = placed.block.meta
-    if meta is None or not meta.get("id"):
-        return Filed(address(placed.block.text), file, added=False, said=engram)
-    entry = as_entry(file, engram.scope, placed)
-    values: dict[str, str] = {}
-    if SOURCES.index(engram.source) < SOURCES.index(entry.source):
-        values["source"] = engram.source
-        if engram.source == "user" and entry.basis in ("inferred", "observed"):
-            values["basis"] = "" if engram.basis in ("told", "verified") else engram.basis
-    if CONFIDENCES.index(engram.confidence) < CONFIDENCES.index(entry.confidence):
-        values["confidence"] = engram.confidence
-    if engram.topic and not entry.topic:
-        values["topic"] = slug(engram.topic)
-    better = meta.update(values)
-    if values:
-        folder.put(file, folder.get(file).note(placed.block, better))
-    if file == LESSONS and engram.topic:
-        _file_topic(folder, engram, better)
-    return Filed(entry.id, file, added=False, said=engram)
-
-
-def _file_topic(folder: Folder, engram: Engram, meta: Metadata) -> None:
-    """File a lesson under its topic too, with the same id."""
-    name = topic_file(engram.topic)
-    document = folder.get(name)
-    if not document.same(engram.text):
-        folder.put(name, document.add(engram.text, meta, "", title_of(name)))

@@ -25,10 +25,10 @@ from engramdown.hippocampus.filing import (
     retire,
     split_task,
     title_of,
-    tombstones_of,
 )
 from engramdown.hippocampus.merge import Changes, best_base, compare, merge
 from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
+from engramdown.hippocampus.retired import tombstones_of
 
 __all__ = ["HandEdit", "Response", "respond"]
 

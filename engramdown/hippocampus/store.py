@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus import filing, restoring, undoing
+from engramdown.hippocampus import adding, filing, restoring, undoing
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.document import Document, Placed, parse
@@ -171,7 +171,7 @@ class Hippocampus:
 
         def edit(draft: Draft) -> list[filing.Filed]:
             day = today().isoformat()
-            return [filing.file_engram(draft, engram, new_id, day) for engram in batch]
+            return [adding.file_engram(draft, engram, new_id, day) for engram in batch]
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""

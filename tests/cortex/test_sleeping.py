@@ -528,6 +528,31 @@ def test_a_lost_state_costs_time_and_nothing_else(cortex: Cortex) -> None:
     assert {name: data for name, data in files(cortex).items() if name.endswith(".md")} == before
 
 
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_what_gave_way_does_not_come_back_when_it_is_learned_again(
+    cortex: Cortex, mode: str
+) -> None:
+    cortex.mode = mode
+    said = "Take the lock first", "Please take the lock first"
+    cortex.encode([Engram(text, "lesson", "project", source="llm", origin="s0#1") for text in said])
+    cortex.compact_all(approved=True)
+    [first] = cortex.entries()
+    [gone] = set(said) - {first.text}
+    record(cortex, "s1", fails=2)
+    cortex.model = Model(Lessons={"items": [{**LESSON, "text": gone}]})
+    [receipt] = report(cortex.sleep(), "replay").receipts
+    assert (receipt.action, receipt.id) == ("merged", first.id)
+    assert texts(cortex) == [first.text]
+    assert cortex.pending() == []
+    cortex.forget(first.id)
+    (cortex.stores[1].root / NAME).unlink()
+    [receipt] = report(cortex.sleep(), "replay").receipts
+    assert receipt.action == "discarded"
+    assert texts(cortex) == []
+    [receipt] = cortex.propose(Engram(gone, "lesson", "project", "high", source="user"))
+    assert receipt.action == "encoded"
+
+
 def test_sessions_are_counted_before_they_are_gone_through(cortex: Cortex) -> None:
     record(cortex, "s1", "From now on use uv.")
     record(cortex, "s2", "Never push on Fridays.")

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from engramdown.engram import Engram
+from engramdown.hippocampus.adding import file_engram
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
 from engramdown.hippocampus.filing import (
     ARCHIVE,
     Filed,
     as_entry,
-    file_engram,
     raw_entries,
     retire,
 )

@@ -14,6 +14,7 @@ from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.retired import tombstones, tombstones_of
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import engrams, shelves
@@ -201,9 +202,9 @@ def test_what_is_remembered_again_loses_its_tombstone() -> None:
     shelf.retire("rules.md", "deleted")
     shelf.retire("rules.md", "replaced")
     archive = shelf.document("archive.md")
-    assert [placed.block.text for placed in filing.tombstones(archive)] == ["Use uv"]
-    assert filing.tombstones_of(archive, "USE UV")
-    assert not filing.tombstones_of(archive, "use uv please")
+    assert [placed.block.text for placed in tombstones(archive)] == ["Use uv"]
+    assert tombstones_of(archive, "USE UV")
+    assert not tombstones_of(archive, "use uv please")
     shelf.encode(ALWAYS)
     assert shelf.said("archive.md") == ["Use uv please"]
 

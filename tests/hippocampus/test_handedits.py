@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.hippocampus.draft import Act, Draft
-from engramdown.hippocampus.filing import as_entry, raw_entries, tombstones
+from engramdown.hippocampus.filing import as_entry, raw_entries
 from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.retired import tombstones
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import saves
