@@ -60,7 +60,7 @@ _PEOPLE: Final = (
     r"|belgian|catholic|christian|muslim|ukrainian|colombian|korean|nigerian|kenyan)"
 )
 _I_AM: Final = (
-    rf"{_AM} (?P<kept>[^\W\d_]{{2,20}}(?: [^\W\d_]{{2,20}})?)(?=[,.!]| from\b| and i\b|\Z)"
+    rf"{_AM} (?P<kept>[^\W\d_]{{2,20}}(?: [^\W\d_]{{2,20}})?)(?=[,.!]| from\b| and i(?:'?m)?\b|\Z)"
 )
 
 # ---- my time zone is …, I live in … ----
@@ -176,7 +176,7 @@ _JOB: Final = (
     r"|entrepreneur|owner|recruiter|principal|postdoc|intern|apprentice|cto|ceo|cfo|quant"
     r"|statistician|mathematician|technician|operator|soldier|nun|priest|pastor|midwife|carer"
     r"|caregiver|barista|waiter|waitress|cook|gardener|person|user|speaker|vegan|vegetarian"
-    r"|diabetic|insomniac|owl)|(?!(?:later|number|bother|other|another|better|sucker|goner"
+    r"|dad|mum|mom|diabetic|insomniac|owl)|(?!(?:later|number|bother|other|another|better|sucker|goner"
     r"|loser|monster|disaster|computer|error|server|bummer|little|mere|fool|matter"
     r"|newcomer)\b)[a-z]{3,}(?:er|or|ist|ian)(?=[ ,.;!]|\Z))"
 )

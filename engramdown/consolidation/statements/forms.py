@@ -73,7 +73,8 @@ FROM_NOW: Final = (
 """How an order says that it stands."""
 
 SCREEN: Final = (
-    r"(?:user|customer|visitor|player|button|row|column|page|screen|form|field|cart|popup"
+    r"(?:customers? (?:adds?|checks? out|clicks?|enters?|hovers?|logs?|opens?|press(?:es)?|scrolls?"
+    r"|selects?|signs?|submits?|taps?|types?|uploads?|visits?)|user|visitor|player|button|row|column|page|screen|form|field|cart|popup"
     r"|pop-up|dialog|modal|menu|input|enem(?:y|ie)"
     r"|level|score|item|queue|timer|order|tab|card|checkbox|widget|node|request body"
     r"|session expires|token expires|robot|bot|game|app)s?\b"

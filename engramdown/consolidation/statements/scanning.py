@@ -115,7 +115,7 @@ _SEPARATOR: Final = (
     r"|though) )*|\s(?:and|but|so|because|since)\s"
 )
 _OPENERS: Final = (
-    r"(?:(?:ok(?:ay)?|so|and|also|but|then|oh|hey|hi|hello|hiya|please|pls|plz|just|well|right"
+    r"(?:(?:ok(?:ay)?|so|and|also|but|then|oh|he+y+|hi+|hello|hiya|yo|please|pls|plz|just|well|right"
     r"|alright|yes|yeah|yep|no|nope|nah|actually|btw|by the way|fyi|nb|ps|p\.s|note|"
     r"important|reminder|rules?(?: (?:number )?(?:\d|one|two|three))?|a rule|another rule"
     r"|one rule|rule (?:number )?(?:\d|one|two"
@@ -237,7 +237,7 @@ def _memory(words: str, at: int) -> Said | None:
 _EDGE: Final = " ,;:-(\u2013\u2014"
 # Somebody else who says it, and what it is the title of, behind it.
 _SAYS_ANOTHER: Final = (
-    r"[^\n]*(?: is (?:how|what|why) (?:i|we|you|he|she|they|my|our)\b|, (?:says?|said|sang"
+    r"[^\n]*(?: is (?:how|what|why) (?:i|we|you|he|she|they|my|our)\b|, (?:says|said|sang"
     r"|sings?|wrote|writes|claims?|goes the \w+|according to"
     r"|(?:as )?(?!i\b|we\b|so i\b|like i\b|as i\b)[\w' ]{1,30}?"
     r" (?:says?|said|puts? it|told me|used to say))\b"

@@ -77,6 +77,8 @@ def sentences(mask: str) -> Iterator[Sentence]:
             continue
         if found["mark"] == "." and _is_shortened(mask, start, found.end("mark")):
             continue
+        if found["mark"] and _any_case(_DENIES).fullmatch(mask, start, found.start()):
+            continue  # What is said instead belongs to it.
         yield from _sentence(mask, start, found.start(), (found["mark"] or "")[-1:])
         start = found.end()
     yield from _sentence(mask, start, len(mask), "")
@@ -88,6 +90,7 @@ _END: Final = r"(?P<mark>[.!?\u2026]++)[\"')\]*_]{0,3}(?=\s|\Z)|(?P<line>\n)"
 _SHORTENED: Final = (
     r"\b(?:(?i:e\.g|i\.e|etc|approx|dr|mr|mrs|ms|prof|st|vs|nr|bzw|z\.b|[ap]\.m)|[A-Z])\.\Z"
 )
+_DENIES: Final = r"\s*(?:no|nope|nah|wrong|that's wrong|not quite|incorrect)(?:,? no)*"
 # A bullet, a number or a box to tick before what is said.
 _LEAD: Final = r"[\s>*+\u2022\u2013\u2014-]*+(?:\(?[0-9]{1,2}[.)]\s+|\[[ xX]\]\s+)?[*_]{0,3}"
 
@@ -239,6 +242,8 @@ _ASKED_ABOUT: Final = (
     r"|(?:is|are) (?:it|this|that|these|those)"
     r"(?: (?:list|rules?|text|advice|quote|policy)(?: from [\w ]{1,30}?)?(?: still)?| still)"
     r" (?:accurate|complete|correct|legal|legit|outdated|right|true|valid)"
+    r"|(?:make|turn|change|check|correct|improve|polish|proofread|rewrite|shorten|translate)"
+    r" (?:this|that|my|the) (?:draft|essay|e?-?mail|letter|message|note|paragraph|post|speech|text)"
     r"|who (?:said|wrote) (?:it|this|that))\b"
 )
 

@@ -94,7 +94,7 @@ _HAPPENS: Final = re.compile(
     r"(?:be (?:able|allowed|possible|there|sure)\b|say never|see (?:it|that|this|such)"
     r"|hear (?:back|from)|end up|feel|seem|happen"
     r"|look(?:ed)? like|get (?:an?|the|this|that|some|to|it|any|back|stuck|lost|confused|used)\b"
-    r"|have (?:i|we|to|the same|trouble|had|problems|issues)\b|know\b|expect(?: the)? \w+ to"
+    r"|have (?:\w+ed|been|come|done|had|left|made|said|seen|\w+en)\b|have (?:i|we|to|the same|trouble|had|problems|issues)\b|know\b|expect(?: the)? \w+ to"
     r"|forget\b|find (?:it|myself)|hit (?:an?|the|this)\b|(?:work|run)s? (?:fine|well|before|for me"
     r"|on my)\b|let me (?:go|down)|need(?:ed)? |stop(?:ped)?\Z|change\Z|cheer (?:me|us)"
     r"|remind (?:me|us) of|make (?:me|us) \w+\Z|look forward to|give (?:up\b|you up)|lose hope"

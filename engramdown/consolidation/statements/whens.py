@@ -37,7 +37,7 @@ _BARE: Final = (
     r"|keep|write|call|check|do not|don't|never|always|include|skip|remind|stop|start|set|turn"
     r"|reply|answer|update|create|prefer|notify|warn|explain|pick|choose|let me know"
     r"|double-check|remove|say|speak|read|save|commit|format|confirm"
-    r"|avoid|please))"
+    r"|avoid|please|cite|collect|list|log|mark|open|record|repeat|store|summari[sz]e|translate))"
 )
 # "For every new file, …", "with German customers, …"
 _KIND_OF_THING: Final = (
@@ -60,6 +60,7 @@ _ONCE: Final = (
 )
 _IF: Final = (
     rf"(?:{_BREAKS}|you(?:'re| are)? (?:ever )?(?:unsure|not sure|uncertain|in doubt|stuck"
+    r"|aren't (?:sure|certain)"
     rf"|get stuck"
     r"|don't (?:know|understand|have)|can't (?:find|tell|decide)|cannot|(?:find|spot|encounter"
     r"|discover|come across|run into|see"
@@ -95,12 +96,7 @@ _CASE: Final = (
     r"|(?P<time>before|after|once|while|as soon as)|(?P<each>for|in|on|with)) "
 )
 _THIS: Final = r"\bthis\b(?! (?:repo|project|code|app))"
-# Customers that speak to somebody are people.
-_ON_A_SCREEN: Final = (
-    r"(?!(?:\w+ )?(?:[\w-]+ )?customers?(?:,| (?:asks?|calls?|complains?|e?-?mails?|replies|reply"
-    r"|requests?|wants?|writes?)\b))"
-    rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREEN}|the user\b"
-)
+_ON_A_SCREEN: Final = rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREEN}|the user\b"
 _COMMA: Final = r"(?:,(?: then)?| then| -+) "
 # "keywords go uppercase", "no classes": what shall be, without a verb of order.
 _SHALL: Final = r"(?:no|only) \w|[\w-]+s (?:go|are|must|should|stay) "

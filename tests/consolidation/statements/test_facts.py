@@ -23,6 +23,8 @@ from tests.consolidation.said import said
         ("my current timezone: utc", "profile|high|Time zone:|utc"),
         ("time zone: utc", "profile|high|Time zone:|utc"),
         ("my dog is called biscuit", "profile|high||my dog is called biscuit"),
+        ("i'm a single dad", "profile|high||i'm a single dad"),
+        ("im zoe and im 15", "profile|high|Name: |zoe"),
         ("i'm a nurse", "profile|high||i'm a nurse"),
         ("i'm vegan", "profile|high||i'm vegan"),
         ("i'm on macos", "profile|high||i'm on macos"),

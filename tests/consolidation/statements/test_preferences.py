@@ -19,6 +19,7 @@ from tests.consolidation.said import said
         ("my preference is plain text", "profile|medium||my preference is plain text"),
         ("my favourite editor is vim", "profile|medium||my favourite editor is vim"),
         ("i'd appreciate it if you asked", "profile|medium||i'd appreciate it if you asked"),
+        ("i'd rather you explained it", "profile|medium||i'd rather you explained it"),
         ("i like when you ask", "profile|medium||i like when you ask"),
         ("i prefer it when you ask", "profile|medium||i prefer it when you ask"),
     ],

@@ -80,6 +80,15 @@ def _said(text: str) -> list[str]:
         pytest.param(
             "Also, always use uv from now on.", ["always: Always use uv"], id="also-says-nothing"
         ),
+        pytest.param(
+            "Nope. Use the passive voice instead.",
+            ["always: Use the passive voice instead"],
+            id="what-is-denied-before",
+        ),
+        pytest.param(
+            "If you are unsure, say so.", ["when: If you are unsure, say so"], id="say-so"
+        ),
+        pytest.param("yo never spoil films", ["never: Never spoil films"], id="slang"),
         pytest.param("No more tables please.", ["never: No more tables"], id="please-behind"),
         pytest.param(
             "Please always, without exception, ask before deleting files.",
@@ -128,6 +137,7 @@ def test_what_is_about_the_life_of_a_user_is_global(text: str, scope: str) -> No
         pytest.param("Never Let Me Go", id="title"),
         pytest.param("I'm good.", id="no-name"),
         pytest.param("Never do that again.", id="about-that"),
+        pytest.param("We should never have signed it.", id="what-was-done"),
         pytest.param("Always look up is my dad's favourite song.", id="title-behind"),
         pytest.param("Never eat soggy waffles is how I remember it.", id="how-it-is-remembered"),
         pytest.param("I like turtles, says the kid.", id="others-behind"),

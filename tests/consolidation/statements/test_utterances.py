@@ -82,6 +82,7 @@ class TestMask:
             "From: Tim <tim@example.org>\nnever",
             "never\nnever\n\nWhat do you think of it?",
             "never\n\nIs this list still complete?\n",
+            "Dear Ann,\nnever\n\nCan you make this letter shorter?",
         ],
     )
     def test_what_is_pasted_is_blank_to_the_end(self, text: str) -> None:
@@ -118,6 +119,7 @@ class TestSentences:
             ("one\ntwo", ["one", "two"]),
             ("- one\n2. two\n* [ ] three", ["one", "2", "two", "three"]),
             ("See Dr. No, e.g. at 9 a.m. or v1.2", ["See Dr. No, e.g. at 9 a.m. or v1.2"]),
+            ("No. Use it. Nope", ["No. Use it", "Nope"]),
             ("", []),
             ("\n\n", []),
             ("wait... what", ["wait", "what"]),
