@@ -65,6 +65,9 @@ def _parts(name: str, overrides: Mapping[str, str]) -> tuple[str, str]:
         lines = source_of(_SHELF, name, overrides).replace("\r\n", "\n").split("\n")
     except TemplateNotFound:
         raise StoreError(f"{FOLDER}/{name}: there is no such template") from None
+    torn = [number for number, line in enumerate(lines, 1) if _is_torn(line)]
+    if torn:
+        raise StoreError(f"{FOLDER}/{name}, line {torn[0]}: is not UTF-8; save it as that")
     marks = [number for number, line in enumerate(lines) if line.strip() == MARK]
     if len(marks) != 1:
         raise StoreError(
@@ -73,6 +76,11 @@ def _parts(name: str, overrides: Mapping[str, str]) -> tuple[str, str]:
     mark = marks[0]
     # The lines above stay as blank ones, so that an error names the line of the file.
     return "\n".join(lines[:mark]), "\n" * (mark + 1) + "\n".join(lines[mark + 1 :])
+
+
+def _is_torn(line: str) -> bool:
+    """Whether a line holds what no provider could be sent: bytes that were no UTF-8."""
+    return line.encode(errors="ignore").decode() != line
 
 
 def _said(value: object) -> object:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation_settings import ConsolidationSettings
+from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.hippocampus.store import Hippocampus
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
 
 __all__ = ["Asking", "ledger_of", "prompts_of"]
+
+_OF_THE_USER: Final = frozenset({"identity"})
 
 
 class Asking:
@@ -64,12 +67,24 @@ def ledger_of(cortex: Cortex) -> Ledger:
     return Ledger(_ledger_folder(cortex))
 
 
-def prompts_of(stores: Sequence[Hippocampus], job: str) -> dict[str, str]:
-    """Return the prompt that scopes have of their own for a job; the project's wins."""
+def prompts_of(stores: Sequence[Hippocampus], job: str, scope: Scope = "project") -> dict[str, str]:
+    """Return the prompt that scopes have of their own for a job; the project's wins.
+
+    Args:
+        stores: The stores of the scopes, the project's last.
+        job: The job.
+        scope: Whose memory it is about. What is about all projects, or about the user, is not
+            asked in the words of one project, which may be somebody else's.
+
+    Raises:
+        StoreError: If one cannot be read.
+    """
     from engramdown.consolidation.prompts import FOLDER
 
     name = f"{job}.j2"
-    texts = [text for store in stores if (text := store.template(name, FOLDER))]
+    everywhere = scope == "global" or job in _OF_THE_USER
+    asks = [store for store in stores if store.scope == "global" or not everywhere]
+    texts = [text for store in asks if (text := store.template(name, FOLDER))]
     return {name: texts[-1]} if texts else {}
 
 

@@ -131,9 +131,13 @@ class Compaction:
 
         wanted = use_model and cortex.needs_compaction()
         model = Asking.begin(cortex).of(_JOB) if wanted else None
-        templates = prompts_of(cortex.stores, _JOB) if model else {}
         stores = [store for store in cortex.stores if scope in (None, store.scope)]
-        return [self.prepare(store, model, templates) for store in stores]
+        return [
+            self.prepare(
+                store, model, prompts_of(cortex.stores, _JOB, store.scope) if model else {}
+            )
+            for store in stores
+        ]
 
     def prepare(
         self,

@@ -143,6 +143,12 @@ class Steps:
         except ModelError as error:
             self._failed(job, parts, error)
             return
+        except StoreError as error:
+            # A prompt of a scope's own is broken. The other jobs have theirs.
+            report = self.report(job)
+            report.skipped = str(error)
+            report.left += len(parts)
+            return
         finally:
             self._night.summary.spent = self._night.asking.run.spent
         self.keep(job, parts, learned)

@@ -202,7 +202,9 @@ class Sleep:
         model = (
             None if why_not or self._night.dry or not asks else self._night.asking.of(COMPACTION)
         )
-        prompts = prompts_of(self._cortex.stores, COMPACTION) if model is not None else {}
+        prompts = {}
+        if model is not None:
+            prompts = prompts_of(self._cortex.stores, COMPACTION, store.scope)
         prepared = compaction.prepare(store, model, prompts)
         self.summary.spent = self._night.asking.run.spent
         done = compaction.carry_out([prepared], self._cortex.mode, dry_run=self._night.dry)
