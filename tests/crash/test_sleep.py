@@ -164,6 +164,9 @@ def test_of_two_at_once_one_sleeps_and_the_other_goes_on(
     scopes: Callable[[], Path], child_env: dict[str, str]
 ) -> None:
     folder = scopes()
+    sleep(folder, child_env)
+    calls = asked(folder)
+    folder = scopes()
     children = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.crash.sleeper", str(folder), "0", "9"],
@@ -176,4 +179,5 @@ def test_of_two_at_once_one_sleeps_and_the_other_goes_on(
     said = [child.communicate()[0].split()[1] for child in children]
     assert [child.returncode for child in children] == [0, 0, 0]
     assert "done" in said
+    assert asked(folder) == calls
     finish(folder, child_env)
