@@ -6,11 +6,12 @@ founded than the weakest of them, with every pointer to where they were learned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engramdown.consolidation.plan import Memory, Merge, Move, Operation, Ruling
+from engramdown.consolidation.plan import Memory, Merge, Move, Operation, Ruling, Supersede
+from engramdown.consolidation.substance import is_duplicate
 from engramdown.engram import (
     CONFIDENCES,
     SOURCES,
@@ -23,6 +24,7 @@ from engramdown.engram import (
     pointers,
 )
 from engramdown.likeness.claims import read
+from engramdown.likeness.forms import same_word, word_key
 
 __all__ = ["FIRST", "Joined", "Search", "after", "joined", "origins", "unrecalled"]
 
@@ -117,8 +119,8 @@ def unrecalled(
 ) -> list[Ruling]:
     """Return the operations after which something would not be found any more, with the reason.
 
-    Each memory that goes is asked for with its own key words; what stays for it has to be among
-    the first results.
+    Each memory that goes is asked for with its own key words, and with those of them that few
+    others have; what stays for it has to be among the first results.
 
     Args:
         operations: What is about to be applied.
@@ -126,12 +128,13 @@ def unrecalled(
         searching: Returns the search through what would stand then.
     """
     known = {memory.id: memory for memory in reversed(memories)}
+    holders = _Holders(memories)
     out: list[Ruling] = []
     left = list(operations)
     # To prepare a search costs more than to see that there is nothing to ask.
     while any(_rewords(each, known) for each in left):
         search = searching(after(left, memories))
-        lost = {each: why for each in left if (why := _lost(each, known, search))}
+        lost = {each: why for each in left if (why := _lost(each, known, search, holders))}
         if not lost:
             break
         # What is left is asked about again: the originals that stay compete with replacements.
@@ -153,7 +156,9 @@ def _said(operation: Operation, known: Mapping[str, Memory]) -> str:
     return known[operation.stays].text if operation.stays else ""
 
 
-def _lost(operation: Operation, known: Mapping[str, Memory], search: Search) -> str:
+def _lost(
+    operation: Operation, known: Mapping[str, Memory], search: Search, holders: _Holders
+) -> str:
     """Return which memory would not be found any more."""
     stays = operation.ids[0] if isinstance(operation, Merge) else operation.stays
     said = _said(operation, known)
@@ -161,6 +166,36 @@ def _lost(operation: Operation, known: Mapping[str, Memory], search: Search) -> 
         text = known[each].text
         if fold(text) == fold(said):
             continue  # What finds the one finds the other.
-        if stays not in search(" ".join(read(text).words) or text)[:FIRST]:
+        words = read(text).words
+        queries = [" ".join(words) or text]
+        # What has replaced a fact does not say it; what is a duplicate says it in words of its own.
+        if not isinstance(operation, Supersede) and not is_duplicate(text, said):
+            queries += holders.rare(words, {*operation.ids, operation.stays})
+        if any(stays not in search(query)[:FIRST] for query in queries):
             return f"who looks for {each} would not find what replaces it"
     return ""
+
+
+class _Holders:
+    """Which memories hold a word."""
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self._memories = memories
+        self._alike: dict[str, dict[str, set[str]]] = {}
+
+    def rare(self, words: Sequence[str], ids: Collection[str]) -> list[str]:
+        """Return a query of the words that fewest memories but ``ids`` hold, if these are few."""
+        held = {word: len(self._holding(word).difference(ids)) for word in words}
+        fewest = min(held.values(), default=FIRST)
+        rare = [word for word in held if held[word] == fewest]
+        # Of more memories than that, one that holds the word may well be none of the first.
+        return [" ".join(rare)] if fewest < FIRST else []
+
+    def _holding(self, word: str) -> set[str]:
+        if not self._alike:
+            for memory in self._memories:
+                for each in read(memory.text).words:
+                    alike = self._alike.setdefault(word_key(each), {})
+                    alike.setdefault(each, set()).add(memory.id)
+        alike = self._alike.get(word_key(word), {})
+        return {each for form in alike if same_word(form, word) for each in alike[form]}

@@ -122,9 +122,9 @@ def merging_makes_nothing_surer(*originals: Entry) -> None:
     assert new.basis == BASES[2] == "inferred"
 
 
-def lost_words_are_taken_out(text: str, *, is_lost: bool) -> None:
+def lost_words_are_taken_out(text: str, crowd: int = 6, *, is_lost: bool) -> None:
     """A merge after which an original is not found by its own words is taken out of the plan."""
-    memories = learned(*_SLOW)
+    memories = learned(*_SLOW[: 2 + crowd])
     merge = Merge(("a", "b"), text)
     found = unrecalled([merge], memories, _by_words)
     assert [each.operation for each in found] == ([merge] if is_lost else [])

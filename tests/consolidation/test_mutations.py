@@ -363,7 +363,14 @@ BUGS: Final = (
         "consolidation.outcome",
         "FIRST: Final = 5",
         "FIRST: Final = 500",
-        lambda core: core.lost_words_are_taken_out("alpha beta", is_lost=True),
+        lambda core: core.lost_words_are_taken_out("gamma delta", is_lost=True),
+    ),
+    Bug(
+        "words that only few have are not asked for",
+        "consolidation.outcome",
+        'return [" ".join(rare)] if fewest < FIRST else []',
+        "return []",
+        lambda core: core.lost_words_are_taken_out("alpha beta", 1, is_lost=True),
     ),
     Bug(
         "nothing is looked for",

@@ -81,10 +81,34 @@ def test_what_would_not_be_found_any_more_is_taken_out_of_the_plan() -> None:
     assert found[0].why == "who looks for c would not find what replaces it"
 
 
+def test_the_words_that_only_few_have_find_what_replaces_them() -> None:
+    crowd = [known(f"c{at}", f"backup of {name} runs") for at, name in enumerate("pqrstuvw")]
+    mine = known("a", "backup of mail runs"), known("b", "backup of mail runs again")
+    sent = [known(f"m{at}", f"mail is sent by {name}") for at, name in enumerate("xyz")]
+
+    def taken_out(text: str, *others: Entry) -> bool:
+        merge = Merge(("a", "b"), text)
+        return unrecalled([merge], [*mine, *others], by_words) != []
+
+    assert taken_out("backup runs", *crowd, *sent)
+    assert not taken_out("backup of mail runs again", *crowd, *sent)
+    # What many hold may be found anywhere, so it is not asked for by itself.
+    turned = [mine[0], known("b", "mail of backup runs"), *crowd]
+    many = [known(f"n{at}", "mail") for at in range(6)]
+    assert unrecalled([Merge(("a", "b"), "backup runs")], [*turned, *many], by_words) == []
+    assert unrecalled([Merge(("a", "b"), "backup runs")], [*turned, *many[:4]], by_words) != []
+
+
+def test_what_replaces_a_fact_need_not_say_it() -> None:
+    facts = known("a", "editor: vim"), known("b", "editor: emacs"), known("c", "the editor wraps")
+    assert unrecalled([Supersede("a", "b")], facts, by_words) == []
+    assert unrecalled([Drop("a", "b")], facts, by_words) != []
+
+
 def test_what_comes_back_into_the_plan_competes_with_what_replaces_the_others() -> None:
     # With "e" out of the way the text of "a" is found fifth; as "f" and "e" stay, it is not.
     crowd = [known(name, f"alpha beta {name}") for name in "pqrs"]
-    memories = [*crowd, *learned("alpha beta gamma", "alpha")]
+    memories = [*crowd, *learned("alpha beta gamma", "alpha gamma")]
     crowded = known("e", "alpha beta"), known("f", "nothing")
     plan = [Drop("a", "b"), Drop("e", "f")]
     found = unrecalled(plan, [*crowd, *crowded, *memories[-2:]], by_words)

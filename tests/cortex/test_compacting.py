@@ -381,6 +381,21 @@ def test_a_merge_after_which_an_original_would_not_be_found_is_taken_out(full: C
     assert {"pebbles roll", long} <= texts(full)
 
 
+def test_a_merge_that_loses_the_word_that_tells_an_original_apart_is_taken_out(
+    full: Cortex,
+) -> None:
+    full.encode(lesson(f"the nightly backup of the {word} server runs slowly") for word in _FILLER)
+    mail = "the nightly backup of the mail server runs slowly"
+    full.encode([lesson(mail), lesson(f"{mail} again")])
+    text = "the nightly backup of the server runs slowly"
+    full.model = Scripted(merge(full, mail, f"{mail} again", text=text))
+    (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
+    assert receipt.action == "refused"
+    assert "would not find what replaces it" in receipt.reason
+    full.model = Scripted(merge(full, mail, f"{mail} again", text=f"{mail}, again"))
+    assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied")]
+
+
 # ---- while a model thinks ----
 
 
