@@ -141,31 +141,39 @@ def _unfit(
     attempts = getattr(error, "failed_attempts", None) or []
     completion = attempts[-1].completion if attempts else None
     tokens = usage_of(completion)
-    text = _json_in(completion)
+    text = _json_in(_text_of(completion))
     if text:
         try:
             return Answer(schema.model_validate_json(text), *tokens)
         except ValidationError as invalid:
             cause = invalid
+    if isinstance(cause, AssertionError) or getattr(completion, "stop_reason", "") == "refusal":
+        return Refusal("refused", "the model refused to answer", "", None, *tokens)
     if isinstance(cause, ValidationError):
         problems = cause.errors(include_url=False, include_input=False, include_context=False)
         outcome = "malformed" if problems[0]["type"] == "json_invalid" else "wrong_schema"
         told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems)
         return Refusal(outcome, "", quoted(told[:_SHOWN]), None, *tokens)
-    if isinstance(cause, AssertionError):
-        return Refusal("refused", "the model refused to answer", "", None, *tokens)
     # Clients trip over an answer of no form they know, each with an error of its own.
     if answered or attempts or isinstance(cause, ValueError):
         return Refusal("malformed", "", "", None, *tokens)
     return Refusal("failed", f"{type(cause).__name__}: {cause}")
 
 
-def _json_in(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
-    """Return what may be JSON in the text of an answer: models like to put words around it."""
+def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
+    """Return what an answer says in words: in one message, or in several blocks."""
     choices = getattr(completion, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
-    text = getattr(getattr(first, "message", None), "content", None)
-    return text[text.find("{") : text.rfind("}") + 1] if isinstance(text, str) else ""
+    said = getattr(getattr(first, "message", completion), "content", None)
+    blocks = said if isinstance(said, list) else []
+    texts = [said, *(getattr(block, "text", None) for block in blocks)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _json_in(text: str) -> str:
+    """Return what may be JSON in a text: models like to put words around it, and to think aloud."""
+    said = text.rpartition("</think>")[2]
+    return said[said.find("{") : said.rfind("}") + 1]
 
 
 def _first_size(values: Any) -> int:  # noqa: ANN401 - whatever a provider says

@@ -90,7 +90,7 @@ def assistant(**fields: object) -> bytes:
         pytest.param(http({"choices": {"a": 1}}), id="choices-object"),
         pytest.param(http(completion(None)), id="no-message"),
         pytest.param(http(completion("x")), id="message-text"),
-        pytest.param(assistant(content=[{"type": "text", "text": SAID}]), id="content-list"),
+        pytest.param(assistant(content=[{"type": "text", "text": SAID}]), id="content-of-objects"),
         pytest.param(assistant(content=5), id="content-number"),
         pytest.param(assistant(tool_calls=None), id="null-calls"),
         pytest.param(assistant(tool_calls=[]), id="no-calls"),
@@ -138,6 +138,9 @@ def test_a_connection_that_breaks_is_told_from_one_that_is_never_made(send: Send
         pytest.param(tools(call(SAID, name="rm_rf")), id="another-tool"),
         pytest.param(tools(call(FACT)), id="arguments-as-object"),
         pytest.param(assistant(content=SAID), id="content"),
+        pytest.param(
+            assistant(content=f"<think>{{is it pip?}} No.</think>\n{SAID}"), id="thinks-aloud"
+        ),
         pytest.param(tools(call('{"text": "a", "text": "Use uv"}')), id="key-twice"),
         pytest.param(says(FACT, finish=None), id="no-reason-to-stop"),
         pytest.param(says(FACT, finish=5), id="odd-reason-to-stop"),
@@ -150,6 +153,40 @@ def test_a_connection_that_breaks_is_told_from_one_that_is_never_made(send: Send
 )
 def test_an_answer_of_the_form_is_taken_however_it_is_wrapped(send: Sends) -> None:
     assert ask(send)[0] == Fact(**FACT)
+
+
+def message(*blocks: object, **fields: object) -> bytes:
+    """Return a message of Anthropic's."""
+    plain = {"id": "msg_1", "type": "message", "role": "assistant", "model": "small"}
+    usage = {"input_tokens": 11, "output_tokens": 7}
+    told = {"content": list(blocks), "stop_reason": "end_turn", "usage": usage}
+    return http(plain | told | fields)
+
+
+@pytest.mark.parametrize(
+    "send, outcome",
+    [
+        pytest.param(message({"type": "text", "text": f"Here: {SAID}"}), "", id="text"),
+        pytest.param(message({"type": "tool_use", "id": "1", "name": "x", "input": FACT}), "",
+                     id="another-tool"),
+        pytest.param(message(stop_reason="refusal"), "refused", id="refusal"),
+        pytest.param(message(), "wrong_schema", id="nothing"),
+        pytest.param(message(content=None), "malformed", id="null"),
+        pytest.param(message(None), "malformed", id="null-block"),
+        pytest.param(http({}), "malformed", id="empty"),
+        pytest.param(http({"error": {"message": "no"}}, status="529 Busy"), "server_error",
+                     id="overloaded"),
+    ],
+)  # fmt: skip
+def test_what_anthropic_answers_is_understood_as_well(send: bytes, outcome: str) -> None:
+    with wired(send) as wire:
+        model = InstructorModel("anthropic/small", wire.url.removesuffix("/v1"), retries=0)
+        if not outcome:
+            assert model.ask(Fact, "", "") == Fact(**FACT)
+            return
+        with pytest.raises(ModelError) as caught:
+            model.ask(Fact, "", "")
+    assert caught.value.outcome == outcome
 
 
 @pytest.mark.parametrize(
