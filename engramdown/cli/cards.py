@@ -60,7 +60,7 @@ def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_
 
 
 def _fill(place: Place, transcripts: Transcripts, session: str) -> None:
-    from engramdown.cortex.describing import fill_card
+    from engramdown.cortex.filling import fill_card
 
     if not fill_card(open_cortex(place), transcripts.memory, session):
         raise RefusalError(said.not_filled(session))

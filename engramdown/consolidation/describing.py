@@ -72,7 +72,7 @@ def describe(
         ModelError: If the model gives no answer of the form.
         StoreError: If a scope's own prompt is broken.
     """
-    from engramdown.consolidation.describing_form import Card
+    from engramdown.consolidation.card_form import Card
     from engramdown.consolidation.prompts import render
 
     prompt = render("card", templates, lines=chosen(lines))

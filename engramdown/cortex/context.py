@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from engramdown.cortex.relevance import Index
 from engramdown.cortex.retrospect import HISTORY, retrospect
 from engramdown.cortex.sections import MemoryContext, Section
-from engramdown.cortex.wording import renderer
+from engramdown.cortex.templates import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
 from engramdown.episodes.cards.past import Past
 from engramdown.errors import StoreError
@@ -125,7 +125,7 @@ def build(
         today: Entries that expired before it are not shown.
         budgets: Tokens by section, where they are not those of :data:`BUDGETS`; for earlier
             sessions ``history``.
-        overrides: Templates of the person's own, by name; see :mod:`engramdown.cortex.wording`.
+        overrides: Templates of the person's own, by name; see :mod:`engramdown.cortex.templates`.
 
     Raises:
         StoreError: A template of ``overrides`` is broken, or says too much.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from engramdown.clock import today
 from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
-from engramdown.cortex.wording import TEMPLATES
+from engramdown.cortex.templates import TEMPLATES
 from engramdown.episodes.cards.past import Past
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus

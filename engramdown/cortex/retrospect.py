@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.cortex.sections import Section
-from engramdown.cortex.wording import renderer
+from engramdown.cortex.templates import renderer
 from engramdown.episodes.cards.past import Past, shorter
 from engramdown.tokens import estimate_tokens
 from engramdown.wording.inert import inert

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.describing import fill_card
+from engramdown.cortex.filling import fill_card
 from engramdown.errors import ModelError
 from tests.cortex.test_sleeping import THINGS, record
 

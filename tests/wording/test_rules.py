@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.wording import renderer
+from engramdown.cortex.templates import renderer
 from engramdown.errors import StoreError
 from engramdown.wording.rules import FILTERS
 

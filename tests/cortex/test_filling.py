@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.cortex.describing import fill_card
+from engramdown.cortex.filling import fill_card
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
