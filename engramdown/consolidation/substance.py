@@ -15,7 +15,7 @@ from engramdown.likeness.claims import LONGEST, Claim, Mark, read
 from engramdown.likeness.forms import same_word, word_key
 from engramdown.likeness.signs import signs_apart
 from engramdown.likeness.similarity import differs_in_substance, is_rewording, similarity
-from engramdown.likeness.small import asks, turns
+from engramdown.likeness.small import asks, is_number, turns
 from engramdown.likeness.synonyms import plain
 from engramdown.words import word_set
 
@@ -139,8 +139,10 @@ def _exchanged(mine: Sequence[str], theirs: Sequence[str]) -> str:
     """
     here = [word for word in mine if word not in theirs]
     there = [word for word in theirs if word not in mine]
-    alike = len(here) == len(there) and not any(map(same_word, here, there))
-    return _a_word(here, there) if alike and len(here) > 1 else ""
+    turned = len(here) == len(there) > 1 and not any(map(same_word, here, there))
+    # Beside one verb that became a participle, plurals may come and go.
+    verbs = sum(not any(is_number(word, each) for each in there) for word in here)
+    return _a_word(here, there) if turned and verbs != 1 else ""
 
 
 def _in_one_place(

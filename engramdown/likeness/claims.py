@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from engramdown.words import STOP_WORDS, spaced, word_set
 
-__all__ = ["LONGEST", "OPPOSITES", "Claim", "Mark", "read"]
+__all__ = ["LONGEST", "NUMBERS", "OPPOSITES", "Claim", "Mark", "read"]
 
 Mark = Literal["number", "version", "path", "name"]
 
@@ -28,7 +28,7 @@ _LIGHT: Final = word_set(
     "live lives lived living store stores stored storing choose chooses chosen choosing allowed "
     "remember please ensure sure ever well user one per approximately around roughly"
 )
-_NUMBERS: Final = {
+NUMBERS: Final = {
     word: str(number)
     for number, words in {
         2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight",
@@ -40,6 +40,8 @@ _NUMBERS: Final = {
     }.items()
     for word in words.split()
 }  # fmt: skip
+"""Words for numbers, each with the number in digits."""
+
 # English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
 # the Korean syllables that negate; then what is rarer in these, Nordic languages and Romanian.
 _NOT: Final = word_set(
@@ -196,8 +198,8 @@ class _Reader:
 
     def word(self, part: str) -> None:
         folded = part.casefold()
-        if folded in _NUMBERS or folded[0].isdigit():
-            self.mark("number", _NUMBERS.get(folded, folded))
+        if folded in NUMBERS or folded[0].isdigit():
+            self.mark("number", NUMBERS.get(folded, folded))
             return
         proper = part[0].isupper() and (not self.first or (len(part) > 1 and part.isupper()))
         self.first = False

@@ -13,7 +13,7 @@ from engramdown.likeness.claims import Claim, read
 from engramdown.likeness.forms import is_inflected
 from engramdown.words import word_set
 
-__all__ = ["asks", "turns"]
+__all__ = ["asks", "is_number", "turns"]
 
 # Negations are compared by what they govern, and opposites by name.
 _COMPARED: Final = word_set("not no never none nothing cannot avoid avoids without only must")
@@ -89,11 +89,15 @@ def asks(a: str, b: str) -> bool:
 
 def _other_forms(words: set[str], others: set[str]) -> bool:
     """Whether some of ``words`` stands among ``others`` in another form than its plural."""
-    return any(not any(_is_number(word, other) for other in others) for word in words - others)
+    return any(not any(is_number(word, other) for other in others) for word in words - others)
 
 
-def _is_number(word: str, other: str) -> bool:
-    """Whether one word is the plural, or the third person, of the other."""
+def is_number(word: str, other: str) -> bool:
+    """Whether one word is the plural, or the third person, of the other.
+
+    >>> is_number("test", "tests"), is_number("test", "tested")
+    (True, False)
+    """
     longer = max(word, other, key=len)
     return is_inflected(word, other) and longer.endswith("s")
 
@@ -121,7 +125,9 @@ def _is_past(a: str, b: str) -> bool:
     if (_USED_TO in a.casefold()) > (_USED_TO in b.casefold()):
         return True
     mine, theirs = read(a).every, read(b).every
-    past = {word for word in mine - theirs if word.endswith("ed") or word in _PAST}
+    # To feed is no past, either.
+    ends = {word for word in mine - theirs if word.endswith("ed") and not word.endswith("eed")}
+    past = ends | ((mine - theirs) & _PAST)
     if not past or mine & _PASSIVE:
         return False
     return any(_one_verb(word, other) for word in past for other in theirs - mine)

@@ -15,6 +15,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final
 
+from engramdown.likeness.claims import NUMBERS
 from engramdown.words import word_set
 
 __all__ = ["plain"]
@@ -74,16 +75,17 @@ _PHRASES: Final = {
     "ought to": "should", "in order to": "to", "as soon as": "when", "whenever": "when",
     "in case": "if", "at all times": "always", "under no circumstances": "never",
     "on a daily basis": "daily", "once a day": "daily", "once a week": "weekly",
-    "once a month": "monthly", "is called": "is", "is named": "is", "are called": "are",
-    "are named": "are", "'s name is": " is", "my name is": "I am", "works as": "is",
+    "once a month": "monthly",
+    "'s name is": " is", "my name is": "I am", "works as": "is",
     "work as": "am", "switch off": "turn off", "switches off": "turns off",
     "switch on": "turn on", "switches on": "turns on", "while": "when", "per cent": "%",
     "percent": "%", "not need to": "optionally", "not have to": "optionally",
     "need not": "optionally", "dislike": "do not like", "dislikes": "does not like",
     "is located": "is", "are located": "are", "is based in": "lives in", "am based in": "live in",
-    "implemented in": "written in", "named": "called", "owns": "has", "once the": "after the",
+    "implemented in": "written in", "owns": "has", "once the": "after the",
     "email address": "email", "e-mail address": "email", "approximately": "about",
-    "roughly": "about", "1st": "first", "2nd": "second", "3rd": "third",
+    "roughly": "about", "cannot stand": "hate", "cannot bear": "hate",
+    "1st": "first", "2nd": "second", "3rd": "third",
 }  # fmt: skip
 _PHRASE: Final = re.compile(
     rf"(?:(?<!\w)(?=\w)|(?='))(?:{'|'.join(_PHRASES)})(?!\w)", re.IGNORECASE
@@ -113,10 +115,7 @@ _UNITS: Final = {
     )
     for unit in (first, *others)
 }  # fmt: skip
-_COUNTS: Final = {
-    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
-    "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
-}  # fmt: skip
+_COUNTS: Final = {"one": "1"} | NUMBERS
 _LONGEST_FIRST: Final = sorted(map(re.escape, _UNITS), key=len, reverse=True)
 _UNIT: Final = re.compile(
     rf"(?<![\w.,/:-])([0-9]+(?:[.,:][0-9]+)*|{'|'.join(_COUNTS)})"
@@ -126,20 +125,52 @@ _UNIT: Final = re.compile(
 # "up to 5" is no more than "at most 5", but "up to date" is.
 _BOUND: Final = re.compile(
     r"\b(?:(up to|an? maximum of|no more than|not more than)"
-    r"|(an? minimum of|no (?:less|fewer) than)"
-    rf"|around) (?=[0-9]|(?:{'|'.join(_COUNTS)})\b)",
+    r"|(an? minimum of|no (?:less|fewer) than)|(above|more than|greater than|exceeding)"
+    rf"|(below|less than|fewer than)|around) (?=[0-9]|(?:{'|'.join(_COUNTS)})\b)",
     re.IGNORECASE,
 )
+_BOUNDS: Final = ("about", "at most", "at least", "over", "under")
 # "tabs rather than spaces" is how claims are read.
 _PREFERRED: Final = re.compile(
     r"\b(prefer(?:s|red)?(?: [\w-]+){1,4}?) to (?!(?:be|have|get|use)\b)", re.IGNORECASE
 )
-# "it gets cancelled", but not "it gets speed".
-_GETS: Final = re.compile(
-    r"\b(gets?|got)(?= (?:\w+ly )?(?:\w+[^\We]ed|built|caught|cut|done|drawn|given|held|kept|left"
-    r"|made|paid|put|read|run|sent|set|shown|sold|taken|thrown|written)\b)",
+# Verbs and what is done, which is read as if they were regular, so that it is a form of the verb.
+# Of those that add little every form is known.
+_PARTICIPLES: Final = {
+    done: f"{verb.removesuffix('e')}ed"
+    for verb, done in (
+        pair.split("/")
+        for pair in word_set(
+            "bend/bent bind/bound bleed/bled breed/bred bring/brought build/built buy/bought "
+            "catch/caught deal/dealt dig/dug do/done draw/drawn drive/driven eat/eaten feed/fed "
+            "fight/fought find/found fly/flown freeze/frozen grow/grown hang/hung "
+            "hear/heard hide/hidden hold/held know/known lend/lent "
+            "lose/lost mean/meant meet/met pay/paid say/said see/seen sell/sold "
+            "send/sent shake/shaken shoot/shot show/shown sing/sung speak/spoken spend/spent "
+            "steal/stolen stick/stuck sweep/swept take/taken teach/taught tell/told think/thought "
+            "throw/thrown understand/understood wake/woken wear/worn win/won "
+            "break/broken forget/forgotten begin/begun "
+            "set/set shut/shut"
+        )
+    )
+}
+_AGAIN: Final = "(?:re|un|over|out|fore)?"
+_DONE: Final = re.compile(
+    rf"\b(is|are|was|were|be|been|being)((?: \w+ly)? )({_AGAIN})({'|'.join(_PARTICIPLES)})\b",
     re.IGNORECASE,
 )
+# "it gets cancelled", but not "it gets speed".
+_GETS: Final = re.compile(
+    rf"\b(gets?|got)(?= (?:\w+ly )?(?:\w+[^\We]ed|{_AGAIN}(?:{'|'.join(_PARTICIPLES)}|chosen|cut"
+    r"|given|kept|left|made|put|read|run|written))\b)",
+    re.IGNORECASE,
+)
+# "the box is called Hydra", but not "is named after a snake".
+_CALLED: Final = re.compile(
+    r"\b(is|are) (?:called|named)\b(?! (?:after|by|for|from|if|in|off|on|out|up|when|with)\b)",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(r"\bnamed(?= [A-Z\"'])")
 _IS: Final = {"get": "are", "gets": "is", "got": "was"}
 # How facts about the user are written down.
 _KEYS: Final = {"name": "is", "location": "lives in"}
@@ -192,16 +223,23 @@ def _plainer(text: str, *, likely: bool) -> str:
     text = _BOUND.sub(_bound, text)
     text = _UNIT.sub(_one_word, text)
     text = _COMPOUND.sub(lambda found: found[0].replace(" ", "").replace("-", ""), text)
+    text = _NAMED.sub("called", _CALLED.sub(r"\1", text))
     text = _GETS.sub(lambda found: _IS[found[1].casefold()], text)
+    text = _DONE.sub(_regular, text)
     text = _RELATIVE.sub(r"\2 \1", text)
     text = _PREFERRED.sub(r"\1 over ", text)
     known = _words(likely=likely)
     return _WORD.sub(lambda found: known.get(found[0].casefold(), found[0]), text)
 
 
+def _regular(found: re.Match[str]) -> str:
+    """Return a form of *be* and a participle as regular verbs have it."""
+    return f"{found[1]}{found[2]}{found[3]}{_PARTICIPLES[found[4].casefold()]}"
+
+
 def _bound(found: re.Match[str]) -> str:
     """Return how a bound is read."""
-    return "at most " if found[1] else "at least " if found[2] else "about "
+    return f"{_BOUNDS[found.lastindex or 0]} "
 
 
 def _one_word(found: re.Match[str]) -> str:
