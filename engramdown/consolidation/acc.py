@@ -32,19 +32,27 @@ Detector = Callable[[Sequence[Cell]], list[Cell]]
 """Takes the cells of a turn, in order; returns those that show that something goes wrong."""
 
 _OFTEN: Final = 3
+_WAITING: Final = 5
 _NAMES: Final = (
     "name", "scratchpad", "pad", "notebook", "session", "session_id", "label", "id", "key",
     "module", "package", "function", "table", "column", "model", "file", "filename", "path",
 )  # fmt: skip
+# A command that is longer is not looked at word by word.
+_LONGEST: Final = 200
+_MISSING: Final = re.compile(
+    r"not found|no such|no module|unknown|unrecognized|does(?: not|n't) exist|can(?:not|'t) find"
+    r"|undefined|not defined|not a git command",
+    re.IGNORECASE,
+)
+# Who asks whether something is there does not guess.
+_LOOKING: Final = frozenset(
+    ("[", "command", "find", "grep", "ls", "man", "rg", "stat", "test", "type", "where", "which")
+)
 _PADS: Final = ("name", "scratchpad", "pad", "notebook", "session")
 _OLD: Final = ("old_string", "old_str", "old_text", "old", "search", "find")
 _NEW: Final = ("new_string", "new_str", "new_text", "new", "replace", "replacement")
 _WHOLE: Final = ("content", "file_text", "contents")
 _FILE: Final = ("file_path", "path", "file", "filename")
-# Programs that put a file back as it was.
-_PUTS_BACK: Final = re.compile(
-    r"\bgit (?:checkout (?:HEAD |-- |\.(?:\s|\Z))|restore (?!--staged)|revert\b|reset --hard\b)"
-)
 
 
 def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
@@ -70,23 +78,29 @@ def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
 
 
 def same_failure(cells: Sequence[Cell]) -> list[Cell]:
-    """Return three failures of one call with one error, and no success of it between them."""
+    """Return three failures of one call with one error, between which nothing was edited.
+
+    A call that works in the end, as it was, was rightly tried again.
+    """
     failures: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+    found: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         call = _call(cell)
-        if not call[1]:
-            continue  # What was called is not known.
-        same = failures[call]
         if cell.status == "ok":
-            same.clear()
-        elif same and _error(same[0]) != _error(cell):
-            # Another error is news: something has changed since.
-            same[:] = [cell]
-        else:
+            failures.pop(call, None)
+            found.pop(call, None)
+            if _edit(cell) is not None:
+                # What fails after a change was rightly tried again.
+                failures.clear()
+        elif call[1]:  # Else it is not known what was called.
+            same = failures[call]
+            if same and _error(same[0]) != _error(cell):
+                # Another error is news: something has changed since.
+                same.clear()
             same.append(cell)
-        if len(same) == _OFTEN:
-            return same
-    return []
+            if len(same) == _OFTEN:
+                found.setdefault(call, list(same))
+    return next(iter(found.values()), [])
 
 
 def changing_name(cells: Sequence[Cell]) -> list[Cell]:
@@ -126,28 +140,40 @@ def empty_arguments(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def undone_fix(cells: Sequence[Cell]) -> list[Cell]:
-    """Return an edit, and what took it back: the edit turned round, an older text, or git."""
+    """Return an edit, and what took it back: the edit turned round, an older text, or git.
+
+    What was only put in to look into something, such as a ``print``, is no fix.
+    """
     edits: dict[_Edit, Cell] = {}
     latest: dict[str, Cell] = {}
-    last: Cell | None = None
     for cell in cells:
-        edit = _edit(cell) if cell.status == "ok" else None
+        if cell.status != "ok":
+            continue
+        edit = _edit(cell)
         if edit is not None:
             before = edits.get(edit.undone())
             if before is not None and latest[edit.file] is not edits.get(edit):
                 return [latest[edit.file] if edit.is_whole() else before, cell]
-            edits[edit] = latest[edit.file] = last = cell
-        elif last is not None and cell.status == "ok" and _PUTS_BACK.search(cell.code):
-            return [last, cell]
+            if not edit.is_trial():
+                edits[edit] = cell
+            latest[edit.file] = cell
+            continue
+        taken_back = [latest[file] for file in latest if _puts_back(cell.code, file)]
+        if taken_back:
+            return [taken_back[-1], cell]
     return []
 
 
 def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
-    """Return three times the same call with the same result, one right after the other."""
+    """Return the same call with the same result, one right after the other.
+
+    Three times if it fails; five times if it does not: who waits for something looks again.
+    """
     for _, group in groupby(cells, lambda cell: (_call(cell), cell.status, _outcome(cell))):
         same = list(group)
-        if len(same) >= _OFTEN and same[0].code.strip() and not _is_empty(same[0]):
-            return same[:_OFTEN]
+        enough = _OFTEN if same[0].status != "ok" else _WAITING
+        if len(same) >= enough and same[0].code.strip() and not _is_empty(same[0]):
+            return same[:enough]
     return []
 
 
@@ -189,11 +215,14 @@ def _call(cell: Cell) -> tuple[str, str]:
     return cell.name, json.dumps(plain, sort_keys=True)
 
 
-_VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+# Addresses, times, ids and the names of temporary files.
+_VARYING: Final = re.compile(
+    r"0x[0-9a-fA-F]+|\b(?=[a-f-]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+|\d+"
+)
 
 
 def _error(cell: Cell) -> str:
-    """Return the last line of an error without numbers, such as addresses and times."""
+    """Return the last line of an error without what is another each time."""
     return _VARYING.sub("0", last_line(cell.error))
 
 
@@ -202,6 +231,13 @@ def _outcome(cell: Cell) -> str:
 
 
 # ---- what was given ----
+
+
+_SHOWS: Final = re.compile(
+    r"\b(?:print|printf|println|eprintln|puts|pp|console|logger|logging|log|debug|debugger|dbg|dump"
+    r"|var_dump|echo|breakpoint|pdb|TODO|XXX)\b",
+    re.IGNORECASE,
+)
 
 
 class _Edit(NamedTuple):
@@ -214,6 +250,11 @@ class _Edit(NamedTuple):
     def is_whole(self) -> bool:
         """Whether it is the whole file."""
         return self.old is None
+
+    def is_trial(self) -> bool:
+        """Whether it only adds what shows something, and is meant to go again."""
+        added = "" if self.old is None or not self.old else self.new.replace(self.old, "", 1)
+        return added != self.new and _SHOWS.search(added) is not None
 
     def undone(self) -> _Edit:
         """Return what this one takes back: the other way round, or the same text, earlier."""
@@ -229,6 +270,34 @@ def _edit(cell: Cell) -> _Edit | None:
     return _Edit(file, None, _text(arguments, _WHOLE)) if file and whole else None
 
 
+_GIT: Final = re.compile(r"\bgit (?:-C \S+ )?(checkout|restore|reset|revert)\b([^;&|\n]*)")
+_STAGED: Final = frozenset({"--staged", "-S"})
+
+
+def _puts_back(command: str, file: str) -> bool:
+    """Whether a command of git puts a file back as it was."""
+    for verb, rest in _GIT.findall(command):
+        words = rest.split()
+        if verb == "reset":
+            found = "--hard" in words
+        elif verb == "revert":
+            found = "HEAD" in words
+        else:
+            staged = verb == "restore" and bool(_STAGED.intersection(words))
+            found = not staged and any(_holds(word, file) for word in words)
+        if found:
+            return True
+    return False
+
+
+def _holds(path: str, file: str) -> bool:
+    """Whether a path of a command is that of a file, or of a folder that it is in."""
+    plain = path.strip("'\"").removeprefix("./").rstrip("/")
+    if plain in ("", "."):
+        return True
+    return f"/{plain}/" in f"/{file}/" or plain.endswith(f"/{file}")
+
+
 def _text(arguments: dict[str, Any], keys: Iterable[str]) -> str:
     found = (arguments.get(key) for key in keys)
     return next((each for each in found if isinstance(each, str)), "")
@@ -241,11 +310,16 @@ def _pad(cell: Cell) -> str:
 def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
     """Yield each name among the arguments, with all that is given besides."""
     arguments = arguments_of(cell.given)
-    for key in _NAMES:
-        name = arguments.get(key)
-        if isinstance(name, str):
+    for key, name in arguments.items():
+        if isinstance(name, str) and (key in _NAMES or key.endswith(("_name", "_path"))):
             rest = {other: value for other, value in arguments.items() if other != key}
             yield (cell.name, key, json.dumps(rest, sort_keys=True)), name
+    words = cell.code.split() if len(cell.code) <= _LONGEST and "\n" not in cell.code else []
+    # In a command it is the error that tells that a name was guessed, and not what it was for.
+    guessed = cell.status == "ok" or _MISSING.search(cell.error)
+    if guessed and words and words[0] not in _LOOKING:
+        for at in range(1, len(words)):
+            yield (cell.name, str(at), " ".join([*words[:at], "", *words[at + 1 :]])), words[at]
 
 
 def _is_empty(cell: Cell) -> bool:

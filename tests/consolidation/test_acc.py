@@ -55,6 +55,10 @@ STATUS: Step = did("git_status", "{}", "clean")
 SHOWN: Step = (said("scratchpad", "x", name="one"),)
 
 
+def sh(*commands: str, error: str = "cat: no such file") -> list[Step]:
+    return [failing(command, error) for command in commands]
+
+
 def missing(name: str, tool: str = "query") -> Step:
     return did(tool, {"table": name, "limit": 5}, "", error="no such table")
 
@@ -66,6 +70,25 @@ WRONG: dict[str, tuple[Detector, list[Step]]] = {
         [failing("make"), READ, failing(" make "), READ, failing("make", "ValueError: no")],
     ),
     "numbers-in-the-error": (same_failure, [failing("make", f"at 0x{at}f") for at in range(3)]),
+    "temporary-names-in-the-error": (
+        same_failure,
+        [failing("make", f"in tmp{x}: run 3f{x}a9c2e1 broke") for x in "abc"],
+    ),
+    "an-edit-comes-too-late": (same_failure, [*[failing("make")] * 3, edit("a", "b")]),
+    "as-a-field-of-the-result": (
+        same_failure,
+        [did("shell", {"cmd": "make"}, '{"stdout": "", "stderr": "no", "exit_code": 2}')] * 3,
+    ),
+    "in-a-scratchpad": (
+        same_failure,
+        [(said("scratchpad", "", name="pad", error="no", meta={"code": "1/0"}),)] * 3,
+    ),
+    "three-paths": (
+        changing_name,
+        [did("read", {"file_path": f"{x}.py"}, "", error="no such file") for x in "abc"],
+    ),
+    "three-words-of-a-command": (changing_name, sh("cat a", "cat b", "cat c")),
+    "the-third-word-works": (changing_name, [*sh("cat a", "cat b"), ok("cat c", "text")]),
     "three-pads": (changing_name, [pad("one"), pad("two"), pad("three")]),
     "three-shown-pads": (
         changing_name,
@@ -81,13 +104,29 @@ WRONG: dict[str, tuple[Detector, list[Step]]] = {
     "turned-round": (undone_fix, [edit("a", "b"), READ, edit("b", "a")]),
     "older-text": (undone_fix, [write("a"), write("b"), write("a")]),
     "checkout": (undone_fix, [edit("a", "b"), ok("git checkout -- a.py")]),
+    "checkout-of-a-folder": (undone_fix, [edit("a", "b", "src/a.py"), ok("git checkout src/")]),
+    "checkout-without-dashes": (
+        undone_fix,
+        [edit("a", "b", "/w/src/a.py"), ok("git checkout a.py")],
+    ),
+    "checkout-of-all": (undone_fix, [edit("a", "b"), ok("git checkout .")]),
+    "reset": (undone_fix, [edit("a", "b"), ok("git reset --hard origin/main")]),
+    "revert": (undone_fix, [edit("a", "b"), ok("git commit -am x"), ok("git revert HEAD")]),
     "restored": (undone_fix, [write("a"), ok("cd x && git restore a.py")]),
-    "the-same-three-times": (retry_without_change, [ok("curl x", "pending")] * 3),
+    "the-same-five-times": (retry_without_change, [ok("curl x", "pending")] * 5),
     "the-same-failure": (retry_without_change, [failing("make", f"{at} s") for at in range(3)]),
 }
 RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "twice": (same_failure, [failing("make")] * 2),
     "a-success-between": (same_failure, [failing("make"), failing("make"), ok("make")] * 2),
+    "a-flaky-call-that-works-in-the-end": (
+        same_failure,
+        [*[failing("curl x", "connection reset")] * 3, ok("curl x", "page")],
+    ),
+    "an-edit-between": (
+        same_failure,
+        [failing("make"), edit("a", "b"), failing("make"), edit("b", "c"), failing("make")],
+    ),
     "other-errors": (same_failure, [failing("make", f"E{word}") for word in ("a", "b", "c")]),
     "other-calls": (same_failure, [failing("make a"), failing("make b"), failing("make c")]),
     "unknown-calls": (same_failure, [(result("x", "", error="no"),)] * 3),
@@ -98,6 +137,19 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "three-cities": (
         changing_name,
         [did("weather", {"name": name}, "rain") for name in ("Rome", "Oslo", "Bern")],
+    ),
+    "a-variable-renamed-everywhere": (
+        changing_name,
+        [edit("total", "count", f"{x}.py") for x in "abc"],
+    ),
+    "tests-that-fail": (changing_name, sh("pytest a", "pytest b", "pytest c", error="1 failed")),
+    "programs-looked-for": (
+        changing_name,
+        sh("which a", "which b", "which c", error="not found"),
+    ),
+    "commands-of-several-lines": (
+        changing_name,
+        sh("cat a\ncat b", "cat b\ncat b", "cat c\ncat b"),
     ),
     "other-arguments": (
         changing_name,
@@ -114,6 +166,19 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "another-file": (undone_fix, [edit("a", "b"), edit("b", "a", "b.py")]),
     "nothing-edited": (undone_fix, [ok("git checkout -- a.py")]),
     "checkout-that-failed": (undone_fix, [edit("a", "b"), failing("git checkout -- a.py")]),
+    "a-print-that-goes-again": (
+        undone_fix,
+        [edit("x = 1", "x = 1\nprint(x)"), ok("make"), edit("x = 1\nprint(x)", "x = 1")],
+    ),
+    "a-variable-renamed-on-purpose": (
+        undone_fix,
+        [edit("total", "count"), edit("total", "count", "b.py"), edit("sum", "total")],
+    ),
+    "another-file-restored": (undone_fix, [edit("a", "b"), ok("git checkout -- package.lock")]),
+    "taken-out-of-the-index": (undone_fix, [edit("a", "b"), ok("git restore --staged a.py")]),
+    "an-older-commit-reverted": (undone_fix, [edit("a", "b"), ok("git revert 3f2a91c")]),
+    "a-soft-reset": (undone_fix, [edit("a", "b"), ok("git reset HEAD~1")]),
+    "put-aside-to-compare": (undone_fix, [edit("a", "b"), ok("git stash"), ok("git stash pop")]),
     "another-branch": (undone_fix, [edit("a", "b"), ok("git checkout main")]),
     "edit-that-failed": (
         undone_fix,
@@ -121,6 +186,7 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     ),
     "written-again": (undone_fix, [write("a"), write("a"), write("b")]),
     "an-edit-of-nothing": (undone_fix, [edit("a", "a"), edit("a", "a")]),
+    "status-three-times": (retry_without_change, [ok("git status", "clean")] * 3),
     "polling": (retry_without_change, [ok("curl x", f"step {at}") for at in "abc"]),
     "a-change-between": (retry_without_change, [ok("make"), READ, ok("make"), READ, ok("make")]),
     "shown-and-not-what-was-run": (retry_without_change, [SHOWN] * 3),
