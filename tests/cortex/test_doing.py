@@ -11,6 +11,7 @@ from engramdown import Cortex, Engram, Session
 from engramdown.consolidation.acc import DETECTORS, same_failure
 from engramdown.cortex.doing import Doing
 from engramdown.episodes.episode import Pointer
+from tests.consolidation.answering import Answering
 
 LESSON = DETECTORS[same_failure]
 
@@ -70,6 +71,15 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     with cortex.session() as session:
         fail(session)
     assert learned(cortex) == []
+
+
+def test_a_model_is_not_asked_while_a_turn_ends(cortex: Cortex) -> None:
+    cortex.model = model = Answering(lessons=[{"text": "make wants a Makefile", "cells": [1]}])
+    with cortex.session() as session:
+        fail(session)
+        session.begin_turn("No, use ninja instead")
+        session.end_turn("Of course")
+    assert model.asked == []
 
 
 def tell(session: Session, *messages: str) -> None:

@@ -280,6 +280,34 @@ def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> Non
     assert texts(cortex) == []
 
 
+def test_turns_in_which_something_went_otherwise_cost_a_call_at_most(cortex: Cortex) -> None:
+    text = "The pad wants its imports again"
+    cortex.model = model = Model(ScratchpadLessons={"lessons": [{"text": text, "cells": [2]}]})
+    memory = episodes(cortex)
+    memory.start_session("s1")
+    for turn in range(3):
+        memory.log("s1", "user", f"Count {turn}")
+        memory.log("s1", "scratchpad", f"pad {turn}", error="no pandas", name="pad")
+    memory.end("s1")
+    cortex.sleep()
+    assert model.asked.count("ScratchpadLessons") == 1
+    assert text in str(cortex.get_scratchpad_context())
+    [entry] = [it for it in cortex.entries() if it.topic == "scratchpad"]
+    assert (entry.kind, entry.origin) == ("lesson", "s1#4")
+
+
+def test_turns_in_which_all_went_well_cost_nothing(cortex: Cortex) -> None:
+    cortex.model = model = Model()
+    memory = episodes(cortex)
+    memory.start_session("s1")
+    for turn in range(4):
+        memory.log("s1", "user", f"Count {turn}")
+        memory.log("s1", "scratchpad", f"pad {turn}", name="pad")
+    memory.end("s1")
+    cortex.sleep()
+    assert model.asked == []
+
+
 # ---- compaction ----
 
 
