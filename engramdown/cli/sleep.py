@@ -30,13 +30,13 @@ __all__ = ["sleep"]
 
 
 @click.command()
-@click.option("--offline", is_flag=True, help="Ask no model.")
+@click.option("--no-model", is_flag=True, help="Ask no model: only what works without one.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, ask no model; say what is due.")
 @scope_options("Only memory for all projects.", "Only this project.")
 @json_option
 @pass_place
 def sleep(
-    place: Place, /, *, offline: bool, dry_run: bool, scope: Scope | None, as_json: bool
+    place: Place, /, *, no_model: bool, dry_run: bool, scope: Scope | None, as_json: bool
 ) -> None:
     """Learn from finished sessions, and compact memory: whatever is due.
 
@@ -46,7 +46,7 @@ def sleep(
     cortex = open_cortex(place)
     from engramdown.cortex.sleeping import Sleep
 
-    sleeping = Sleep(cortex, offline=offline, dry_run=dry_run, scope=scope)
+    sleeping = Sleep(cortex, use_model=not no_model, dry_run=dry_run, scope=scope)
     try:
         with bar(said.TITLE, sleeping.count()) as advance:
             sleeping.run(advance)
@@ -85,6 +85,8 @@ def _lines(summary: SleepSummary) -> Iterator[Line]:
         yield line((messages.DRY_RUN, "warn"))
     for report in summary.jobs:
         yield from _job(report)
+    for text, is_waiting in said.left(summary.jobs):
+        yield line((text, "dim" if is_waiting else "warn"), hang=2)
     for scope, holder in summary.busy.items():
         yield line((said.busy(messages.SCOPE_NAMES[scope], holder), "warn"), hang=2)
     for text in (said.running(summary.running), said.spent(summary)):
@@ -92,7 +94,8 @@ def _lines(summary: SleepSummary) -> Iterator[Line]:
     if summary.stopped:
         yield line((said.STOPPED, "warn"))
     elif not (any(map(said.did, summary.jobs)) or summary.busy or summary.failed):
-        yield line((said.NOTHING, "dim"))
+        waits = any(report.skipped for report in summary.jobs)
+        yield line((said.NOTHING_ELSE if waits else said.NOTHING, "dim"))
 
 
 def _job(report: JobReport) -> Iterator[Line]:
@@ -102,8 +105,8 @@ def _job(report: JobReport) -> Iterator[Line]:
         yield line((name, "strong"), f": {did}", hang=2)
         for text in said.learned(report.receipts):
             yield line((text, "dim"), indent=2, hang=4)
-    for note in said.notes(report):
-        yield line((f"{job}: {note}", "dim" if report.waits else "warn"), hang=2)
+    for note in (*report.problems, *report.refused):
+        yield line((f"{job}: {note}", "warn"), hang=2)
 
 
 # ---- for programs ----

@@ -10,25 +10,28 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 
 __all__ = [
     "JOBS",
     "NOTHING",
+    "NOTHING_ELSE",
     "STOPPED",
     "TITLE",
     "busy",
     "did",
     "failed",
     "learned",
-    "notes",
+    "left",
     "running",
     "spent",
 ]
 
 TITLE: Final = "Sleeping"
 NOTHING: Final = "nothing is due"
+NOTHING_ELSE: Final = "nothing else is due"
 STOPPED: Final = "stopped; the next `engramdown sleep` goes on there"
 JOBS: Final = {
     "statements": "what you stated",
@@ -45,37 +48,49 @@ _BECAME: Final = {
     "discarded": "left out",
     "forgotten": "forgotten",
     "failed": "failed",
-    "applied": "applied",
     "refused": "left as it is",
     "passed over": "passed over, as somebody changed it meanwhile",
 }
+_OPERATIONS: Final = {
+    "Drop": "archived as duplicates",
+    "Merge": "merged",
+    "Supersede": "archived as replaced",
+    "Move": "moved to another topic",
+    "Expire": "archived as expired",
+}
+_HINTS: Final = {"no model is set": " (`model` under [consolidation] in the global config.toml)"}
+_MOST: Final = 20
 
 
 def did(report: JobReport) -> str:
     """Say what a job did, or ``""`` if it found nothing to do."""
-    actions: list[str] = [each.action for each in report.receipts]
-    actions += [each.action for each in report.compacted]
-    became = Counter(_BECAME[action] for action in actions)
+    actions = [_BECAME[each.action] for each in report.receipts]
+    actions += [_went(each) for each in report.compacted]
+    became = Counter(actions)
     told = [f"{count} {what}" for what, count in became.items()]
     if report.job == "compaction":
         return ", ".join(told)
     return ", ".join([_sessions(report.steps), *(told or ["nothing new"])]) if report.steps else ""
 
 
-def notes(report: JobReport) -> Iterator[str]:
-    """Say what a job did not do, and why."""
-    if report.skipped:
-        what = "crowded files" if report.job == "compaction" else _sessions(report.left)
-        yield f"left for later: {what} ({report.skipped})"
-    yield from report.problems
-    yield from report.refused
+def left(reports: Iterable[JobReport]) -> Iterator[tuple[str, bool]]:
+    """Say what was left, once for each reason; and whether it only waits for a model."""
+    by_reason: dict[tuple[str, bool], list[JobReport]] = {}
+    for report in reports:
+        if report.skipped:
+            by_reason.setdefault((report.skipped, report.waits), []).append(report)
+    for (reason, waits), several in by_reason.items():
+        what = dict.fromkeys(map(_left, several))
+        yield f"left for later, as {reason}{_HINTS.get(reason, '')}: {', '.join(what)}", waits
 
 
 def learned(receipts: Iterable[Receipt]) -> Iterator[str]:
-    """Name what is new."""
-    for each in receipts:
-        if each.action in ("encoded", "queued"):
-            yield f"{_BECAME[each.action]}: {' '.join(each.engram.text.split())}"
+    """Name what is new; of very much, only the first."""
+    new = [each for each in receipts if each.action in ("encoded", "queued")]
+    for each in new[:_MOST]:
+        yield f"{_BECAME[each.action]}: {' '.join(each.engram.text.split())}"
+    if new[_MOST:]:
+        yield f"… and {len(new) - _MOST:,} more; `engramdown history` shows them"
 
 
 def busy(name: str, holder: str) -> str:
@@ -99,6 +114,18 @@ def spent(summary: SleepSummary) -> str:
 def running(count: int) -> str:
     """Say which sessions were left alone, or ``""``."""
     return f"{_sessions(count)} still running; left alone" if count else ""
+
+
+def _left(report: JobReport) -> str:
+    of = "crowded files" if report.job == "compaction" else _sessions(report.left)
+    return f"{JOBS[report.job]} ({of})"
+
+
+def _went(receipt: CompactionReceipt) -> str:
+    """Say what became of an operation."""
+    if receipt.action != "applied":
+        return _BECAME[receipt.action]
+    return _OPERATIONS[type(receipt.operation).__name__]
 
 
 def _sessions(count: int) -> str:

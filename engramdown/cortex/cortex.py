@@ -304,7 +304,7 @@ class Cortex:
     def sleep(
         self,
         *,
-        offline: bool = False,
+        use_model: bool = True,
         dry_run: bool = False,
         scope: Scope | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -314,7 +314,7 @@ class Cortex:
         It can be stopped anywhere, also by a kill: the next one goes on there.
 
         Args:
-            offline: Ask no model.
+            use_model: Ask the model, if there is one.
             dry_run: Write nothing and ask no model; tell what would be done.
             scope: Only this scope; by default both.
             should_stop: Asked before each step whether to stop.
@@ -328,7 +328,7 @@ class Cortex:
         from engramdown.cortex.sleeping import Sleep
 
         return Sleep(
-            self, offline=offline, dry_run=dry_run, scope=scope, should_stop=should_stop
+            self, use_model=use_model, dry_run=dry_run, scope=scope, should_stop=should_stop
         ).run()
 
     def sleeper(self, every: float = 3600) -> Sleeper:

@@ -42,7 +42,7 @@ COMPACTION: Final = "compaction"
 """The job that is about the memory of a scope, not about a session."""
 
 _NO_MODEL: Final = "no model is set"
-_OFFLINE: Final = "offline"
+_NOT_ASKED: Final = "no model was to be asked"
 _OFF: Final = "memory is switched off"
 
 
@@ -57,7 +57,7 @@ class Sleep:
         self,
         cortex: Cortex,
         *,
-        offline: bool = False,
+        use_model: bool = True,
         dry_run: bool = False,
         scope: Scope | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -66,7 +66,7 @@ class Sleep:
 
         Args:
             cortex: Whose memory it is about.
-            offline: Ask no model.
+            use_model: Ask the model, if there is one.
             dry_run: Write nothing and ask no model; tell what would be done.
             scope: Only this one; by default both.
             should_stop: Asked before each step.
@@ -78,9 +78,10 @@ class Sleep:
         self._stops = should_stop
         asking = Asking.begin(cortex)
         model = asking.of(COMPACTION)
-        name = model.name if model is not None and not offline else ""
+        name = model.name if model is not None and use_model else ""
         self.summary = SleepSummary(model=name, dry_run=dry_run)
-        not_asked = _OFFLINE if offline else "" if model is not None else _NO_MODEL
+        why_not = "" if model is not None else _NO_MODEL
+        not_asked = why_not if use_model else _NOT_ASKED
         self._night = Night(cortex, asking, self.summary, dry_run, not_asked)
         self._disk = EpisodeDisk()
         self._stores = [

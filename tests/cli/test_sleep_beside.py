@@ -49,7 +49,7 @@ def home(isolated_home: Path) -> Path:
 def test_a_session_and_a_second_sleep_go_on_while_a_model_thinks(
     run: Runner, session: Path, home: Path, child_env: dict[str, str]
 ) -> None:
-    run.ok("sleep", "--offline")
+    run.ok("sleep", "--no-model")
     slow = Slow()
     project = session.parents[1]
     program = [sys.executable, "-c", CODE, "-C", str(project), "sleep"]
@@ -78,7 +78,7 @@ def test_a_session_and_a_second_sleep_go_on_while_a_model_thinks(
     assert len(Provider.seen) == 2
     texts = [entry.text for entry in Cortex.open(project, home).entries()]
     assert {"Use uv", "Write tests first", "Take the lock first"} <= set(texts)
-    run.ok("sleep", "--offline")
+    run.ok("sleep", "--no-model")
     texts = [entry.text for entry in Cortex.open(project, home).entries()]
     assert texts.count("Use make") == 1
 
@@ -99,7 +99,7 @@ def test_a_sleep_that_is_told_to_end_leaves_its_work_to_the_next(
                 first.communicate(timeout=_PATIENCE)
             finally:
                 slow.go_on.set()
-    told = json.loads(run("sleep", "--offline", "--json").out)
+    told = json.loads(run("sleep", "--no-model", "--json").out)
     assert told["busy"] == {}
     left = [job["left"] for job in told["jobs"] if job["job"] == "replay"]
     assert left == [1]

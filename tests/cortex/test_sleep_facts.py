@@ -102,7 +102,7 @@ def test_it_stops_before_a_call_and_goes_on_there(cortex: Cortex) -> None:
     cortex.model = model = Model()
     record(cortex, "s1", *["Hello"] * 5)
     cortex.sleep(dry_run=True)
-    cortex.sleep(offline=True)
+    cortex.sleep(use_model=False)
     for calls in range(2):
         stops = iter([False] * calls + [True])
         cortex.sleep(should_stop=lambda stops=stops: next(stops))  # type: ignore[misc]

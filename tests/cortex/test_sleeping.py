@@ -233,13 +233,13 @@ def test_an_answer_that_names_what_it_was_not_given_is_refused_and_told(cortex: 
     assert texts(cortex) == []
 
 
-@pytest.mark.parametrize("why", ["no model is set", "offline"])
+@pytest.mark.parametrize("why", ["no model is set", "no model was to be asked"])
 def test_without_a_model_the_rest_is_done(cortex: Cortex, why: str) -> None:
-    offline = why == "offline"
-    if offline:
+    use_model = why == "no model is set"
+    if not use_model:
         cortex.model = Model(Lessons={"items": [LESSON]})
     record(cortex, "s1", "From now on use uv.", fails=2)
-    summary = cortex.sleep(offline=offline)
+    summary = cortex.sleep(use_model=use_model)
     told = report(summary, "replay")
     assert (told.skipped, told.left, told.waits) == (why, 1, True)
     assert summary.model == ""
