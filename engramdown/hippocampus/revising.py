@@ -30,6 +30,7 @@ from engramdown.hippocampus.filing import (
     twin,
 )
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.retired import tombstones_of
 
 __all__ = ["Desk", "Revised", "Revision", "revise"]
 
@@ -106,7 +107,7 @@ def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Re
     before = _ids(folder, desk.names)
     # All are looked at before any is carried out, and what stays is noted behind all that goes:
     # so a memory can stay for several.
-    problems = [_problem(folder, each, standing) for each in parts]
+    problems = [_problem(folder, each, standing, desk) for each in parts]
     done: list[Revised] = []
     gone: set[str] = set()
     needed: set[str] = set()
@@ -168,11 +169,16 @@ def _named(revision: Revision) -> tuple[Entry, ...]:
     return (*revision.taken, *([revision.stays] if revision.stays else []))
 
 
-def _problem(folder: Folder, revision: Revision, standing: _Standing) -> str:
+def _problem(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
     """Return why a part of a plan no longer fits what stands."""
     found = (_changed(_lines(each, standing), each) for each in _named(revision))
     problem = next(filter(None, found), "")
-    return problem or (_unwritable(folder, revision, revision.comes) if revision.comes else "")
+    comes = revision.comes
+    if problem or comes is None:
+        return problem
+    # Only who wrote them, or reads them now, may bring words back that were turned down.
+    unwanted = desk.by != "user" and tombstones_of(folder.get(ARCHIVE), comes.text)
+    return "its words were turned down" if unwanted else _unwritable(folder, revision, comes)
 
 
 def _unwritable(folder: Folder, revision: Revision, comes: Entry) -> str:

@@ -25,6 +25,7 @@ from engramdown.hippocampus.filing import (
     split_task,
     title_of,
 )
+from engramdown.hippocampus.retired import tombstones_of
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 
 __all__ = ["Candidate", "candidates", "last", "pick", "reverse"]
@@ -125,10 +126,19 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
         steps: The journal, which tells who changed what since.
 
     Raises:
-        UndoRefusedError: If a memory of the step reads otherwise than the step left it.
+        UndoRefusedError: If a memory of the step reads otherwise than the step left it, or if a
+            person deleted all that would come back.
     """
     whole = {part.file for part in step.parts if _is_as_left(folder, part)}
-    gone = _taken_out_since(folder, step)
+    deleted = _deleted_since(folder, step, whole)
+    # What stays away stays in the archive, though nobody changed that since.
+    whole -= {change.file for change in deleted}
+    if deleted and deleted.issuperset(step.changes):
+        raise UndoRefusedError(
+            f"step {step.id} is not undone: you deleted what it took out, and undo never brings "
+            "that back. `engramdown restore` does, for one memory of archive.md."
+        )
+    gone = deleted | _taken_out_since(folder, step)
     for part in reversed(step.parts):
         if part.file in whole:
             folder.put(part.file, parse(part.backward(folder.get(part.file).render())))
@@ -149,6 +159,24 @@ def _taken_out_since(folder: Folder, step: Step) -> set[Change]:
     ids = {file: set(map(entry_id, folder.get(file).placed())) for file in files}
     gone = {change for change in step.changes if change.id not in ids[change.file]}
     return gone if len(gone) < len(step.changes) else set()
+
+
+def _deleted_since(folder: Folder, step: Step, whole: Collection[str]) -> set[Change]:
+    """Return what a step did to memories that it took out, and whose words a person deleted.
+
+    A file that is as the step left it, of those in ``whole``, is brought back byte for byte.
+    """
+    removed = [each for each in step.changes if each.after is None]
+    removed = [each for each in removed if each.file not in _ASIDE and each.file not in whole]
+    ids = {each.id for each in removed if _is_deleted(folder, each)}
+    return {change for change in step.changes if change.id in ids}
+
+
+def _is_deleted(folder: Folder, change: Change) -> bool:
+    """Whether another line with these words was deleted by hand, and not written again."""
+    text = entry_block(change.before or "").text
+    found = (block.meta for block in tombstones_of(folder.get(ARCHIVE), text) if block.meta)
+    return any(it.get("reason") == "deleted" and it.get("id") != change.id for it in found)
 
 
 def _undone(steps: Sequence[Step]) -> set[str]:

@@ -204,6 +204,17 @@ def test_a_merge_whose_words_stand_there_by_now_is_passed_over() -> None:
     assert apply(files, same)[0].problem == ""
 
 
+def test_a_merge_whose_words_were_turned_down_meanwhile_is_passed_over() -> None:
+    files = shelf()
+    both = seen(files, "slow"), seen(files, "is slow")
+    merge = Revision(both, "merged", comes=both[0]._replace(text="By hand"))
+    files.save("lessons.md", LESSONS.replace("- by hand\n", ""))
+    assert apply(files, merge)[0].problem == "its words were turned down"
+    desk = Desk(sorted(files.texts), files.new_id, TODAY, "user")
+    act = Act("resolve", "user")
+    assert files.change(act, lambda draft: revise(draft, [merge], desk))[0].problem == ""
+
+
 def test_a_merge_that_cannot_be_a_memory_is_passed_over() -> None:
     files = shelf()
     both = seen(files, "slow"), seen(files, "is slow")

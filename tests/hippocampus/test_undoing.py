@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
+from engramdown.hippocampus import filing
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import candidates, last, pick
@@ -342,3 +343,52 @@ def test_a_change_of_one_memory_in_a_step_of_several_is_reversed_by_itself() -> 
     shelf.encode(ALWAYS)
     shelf.undo("step0000")
     assert (shelf.said("rules.md"), shelf.said("lessons.md")) == (["Use uv"], [])
+
+
+def twins_of_which_one_is_retired() -> Shelf:
+    """Return lessons of which a duplicate was retired, and then a person deleted its twin."""
+    shelf = Shelf({"lessons.md": "- a <!-- id:aaaaaaaa -->\n- a\n- b\n"})
+    shelf.retire("lessons.md", "duplicate")
+    shelf.save("lessons.md", "- b\n")
+    return shelf
+
+
+def test_what_a_person_deleted_since_is_not_brought_back() -> None:
+    shelf = twins_of_which_one_is_retired()
+    with pytest.raises(UndoRefusedError, match="you deleted what it took out"):
+        shelf.undo("step0000")
+    assert shelf.said("lessons.md") == ["b"]
+    assert shelf.said("archive.md") == ["a", "a"]
+
+
+def test_what_a_person_did_not_delete_comes_back_beside_it() -> None:
+    shelf = Shelf({"lessons.md": "- a <!-- id:aaaaaaaa -->\n- a\n- b <!-- id:bbbbbbbb -->\n- c\n"})
+
+    def retire_both(draft: Draft) -> None:
+        for placed in (each for each in draft.get("lessons.md").placed() if each.block.meta):
+            record = {"kind": "lesson", "was": "lessons.md", "reason": "duplicate"}
+            filing.retire(draft, placed, record, shelf.new_id(), "2026-02-27")
+            draft.put("lessons.md", draft.get("lessons.md").remove(placed.block))
+
+    shelf.change(Act("compact", "consolidation"), retire_both)
+    shelf.save("lessons.md", "- c\n")
+    shelf.undo("step0000")
+    assert shelf.said("lessons.md") == ["c", "b"]
+    assert [each.split(" <")[0] for each in shelf.said("archive.md")] == ["a", "a"]
+
+
+def test_what_was_written_again_since_is_brought_back() -> None:
+    shelf = twins_of_which_one_is_retired()
+    shelf.save("lessons.md", "- b\n- c\n- a\n")
+    shelf.undo("step0000")
+    assert shelf.said("lessons.md").count("a") == 2
+
+
+def test_what_stays_away_is_still_in_an_archive_that_nobody_changed() -> None:
+    shelf = Shelf({"lessons.md": "- a <!-- id:aaaaaaaa -->\n- a\n- b\n"})
+    shelf.texts["archive.md"] = "- a <!-- id:dddddddd was:lessons.md reason:deleted by:person -->\n"
+    shelf.retire("lessons.md", "duplicate")
+    shelf.save("lessons.md", "- b\n")
+    with pytest.raises(UndoRefusedError):
+        shelf.undo("step0000")
+    assert shelf.said("archive.md") == ["a", "a"]
