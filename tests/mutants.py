@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Bug", "Core", "forget_mutants", "load_mutant", "mutated"]
+__all__ = ["Bug", "Core", "mutated"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -48,12 +48,13 @@ def mutated(names: Sequence[str], bug: Bug | None) -> Iterator[Core]:
         bug: The bug, or ``None`` for none.
     """
     try:
-        yield load_mutant(names, bug)
+        yield _load(names, bug)
     finally:
-        forget_mutants(names)
+        for name in names:
+            sys.modules.pop(f"mutant.{name}", None)
 
 
-def load_mutant(names: Sequence[str], bug: Bug | None) -> Core:
+def _load(names: Sequence[str], bug: Bug | None) -> Core:
     """Load modules, in the order of their imports, one of them with a bug; return their names."""
     found: dict[str, object] = {}
     for name in names:
@@ -67,12 +68,6 @@ def load_mutant(names: Sequence[str], bug: Bug | None) -> Core:
         exec(_code(name, source, tuple(names)), vars(module))
         found |= vars(module)
     return SimpleNamespace(**found)
-
-
-def forget_mutants(names: Sequence[str]) -> None:
-    """Forget what was loaded."""
-    for name in names:
-        sys.modules.pop(f"mutant.{name}", None)
 
 
 @cache
