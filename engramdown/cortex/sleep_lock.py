@@ -23,6 +23,7 @@ NAME: Final = "sleep.lock"
 """The name of the file, in the folder of a scope."""
 
 _NOTE_SIZE: Final = 128
+_held: Final = set[int]()
 
 
 class Holder(NamedTuple):
@@ -59,6 +60,7 @@ class SleepLock:
             descriptor = open_regular(self.path, os.O_RDWR | os.O_CREAT, wanted="the lock")
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be opened: {error.strerror}") from error
+        _held.add(descriptor)
         try:
             if not _lock(descriptor) or not self._is_here(descriptor):
                 yield self._holder()
@@ -67,10 +69,9 @@ class SleepLock:
             try:
                 yield None
             finally:
-                # Who is gone is not named as the holder between a kill and the next one.
-                _write(descriptor, {})
+                _let_go(descriptor)
         finally:
-            os.close(descriptor)
+            _close(descriptor)
 
     def _is_here(self, descriptor: int) -> bool:
         """Whether the lock has its name still; one on a removed file keeps nobody out."""
@@ -97,6 +98,33 @@ def _lock(descriptor: int) -> bool:
     except AlreadyLocked:
         return False
     return True
+
+
+def _let_go(descriptor: int) -> None:
+    """Let go of a lock, unless this is a child that was forked meanwhile: it is not the child's."""
+    from portalocker import unlock
+
+    if descriptor in _held:
+        # Who is gone is not named as the holder between a kill and the next one.
+        _write(descriptor, {})
+        # A child that was forked meanwhile has the same file open: closing it here is not enough.
+        unlock(descriptor)
+
+
+def _close(descriptor: int) -> None:
+    if descriptor in _held:
+        _held.remove(descriptor)
+        os.close(descriptor)
+
+
+def _close_all() -> None:
+    """Close in a child what its parent holds, which else would stay locked while the child runs."""
+    while _held:
+        os.close(_held.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_all)
 
 
 def _write(descriptor: int, note: dict[str, object]) -> None:

@@ -50,6 +50,65 @@ def test_a_holder_who_was_killed_holds_nothing(tmp_path: Path, child_env: dict[s
         assert holder is None
 
 
+FORK = """
+import os, sys, time
+from pathlib import Path
+from engramdown.cortex.sleep_lock import SleepLock
+with SleepLock(Path(sys.argv[1])).hold():
+    child = os.fork()
+    print(child, flush=True)
+    if sys.argv[2] == "stays" or not child:
+        time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.parametrize("parent", ["ends", "stays"])
+def test_a_child_that_was_forked_meanwhile_holds_nothing(
+    tmp_path: Path, child_env: dict[str, str], parent: str
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", FORK, str(tmp_path), parent],
+        stdout=subprocess.PIPE,
+        env=child_env,
+        start_new_session=True,
+    ) as program:
+        try:
+            assert program.stdout is not None
+            pids = {int(program.stdout.readline()), int(program.stdout.readline())}
+            if parent == "stays":
+                with SleepLock(tmp_path).hold() as holder:
+                    assert holder is not None
+                    assert holder.pid == program.pid
+                program.kill()
+            program.wait()
+            os.kill(max(pids), 0)
+            with SleepLock(tmp_path).hold() as holder:
+                assert holder is None
+        finally:
+            os.killpg(program.pid, signal.SIGKILL)
+
+
+LEAVE = """
+import os, sys
+from pathlib import Path
+from engramdown.cortex.sleep_lock import SleepLock
+with SleepLock(Path(sys.argv[1])).hold():
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        with SleepLock(Path(sys.argv[1])).hold() as holder:
+            assert holder.pid == os.getpid()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_child_that_leaves_the_block_of_its_parent_lets_go_of_nothing(
+    tmp_path: Path, child_env: dict[str, str]
+) -> None:
+    subprocess.run([sys.executable, "-c", LEAVE, str(tmp_path)], env=child_env, check=True)
+
+
 def test_a_lock_whose_file_was_removed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
