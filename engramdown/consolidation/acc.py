@@ -33,10 +33,24 @@ Detector = Callable[[Sequence[Cell]], list[Cell]]
 
 _OFTEN: Final = 3
 _WAITING: Final = 5
+# What is said at the end of an output.
+_TAIL: Final = 400
+_UNREADY: Final = re.compile(
+    r"\b(?:pending|queued|waiting|processing|in.progress|not (?:yet )?ready|still|running)\b",
+    re.IGNORECASE,
+)
 _NAMES: Final = (
     "name", "scratchpad", "pad", "notebook", "session", "session_id", "label", "id", "key",
     "module", "package", "function", "table", "column", "model", "file", "filename", "path",
 )  # fmt: skip
+# A command after which another one may well be tried again.
+_CHANGING: Final = re.compile(
+    r"\bsed -\w*i|\bperl -\w*i|\btee\b|>\s*(?!/dev/null)[\w./~$\"']"
+    r"|^\s*(?:sudo )?(?:cp|mv|rm|mkdir|touch|chmod|chown|ln|patch|export|kill|pkill|source)\b"
+    r"|\bgit (?:apply|checkout|switch|restore|stash|pull|merge|rebase|revert|reset|am)\b"
+    r"|\b(?:install|add|sync|update|upgrade|restart|start|stop|up|down|migrate|login|build|clean)\b",
+    re.MULTILINE,
+)
 # A command that is longer is not looked at word by word.
 _LONGEST: Final = 200
 _MISSING: Final = re.compile(
@@ -89,7 +103,7 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
         if cell.status == "ok":
             failures.pop(call, None)
             found.pop(call, None)
-            if _edit(cell) is not None:
+            if _edit(cell) is not None or _CHANGING.search(cell.code):
                 # What fails after a change was rightly tried again.
                 failures.clear()
         elif call[1]:  # Else it is not known what was called.
@@ -167,13 +181,19 @@ def undone_fix(cells: Sequence[Cell]) -> list[Cell]:
 def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
     """Return the same call with the same result, one right after the other.
 
-    Three times if it fails; five times if it does not: who waits for something looks again.
+    Three times if it fails and does not work in the end; five times if it says that something is
+    not ready. What works can be worth doing again: who scrolls a page scrolls on.
     """
-    for _, group in groupby(cells, lambda cell: (_call(cell), cell.status, _outcome(cell))):
+    worked = {_call(cell): at for at, cell in enumerate(cells) if cell.status == "ok"}
+    start = 0
+    for (call, status, outcome), group in groupby(cells, _done):
         same = list(group)
-        enough = _OFTEN if same[0].status != "ok" else _WAITING
-        if len(same) >= enough and same[0].code.strip() and not _is_empty(same[0]):
-            return same[:enough]
+        start += len(same)
+        known = bool(same[0].code.strip()) and not _is_empty(same[0])
+        if status != "ok" and len(same) >= _OFTEN and known and worked.get(call, -1) < start:
+            return same[:_OFTEN]
+        if status == "ok" and len(same) >= _WAITING and _UNREADY.search(outcome[-_TAIL:]):
+            return same[:_WAITING]
     return []
 
 
@@ -217,13 +237,20 @@ def _call(cell: Cell) -> tuple[str, str]:
 
 # Addresses, times, ids and the names of temporary files.
 _VARYING: Final = re.compile(
-    r"0x[0-9a-fA-F]+|\b(?=[a-f-]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+|\d+"
+    r"0x[0-9a-fA-F]+|\b(?=[a-f-]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
+    # How many tests fail is told by a number, and is news.
+    r"|\d+(?!\d| (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
 )
 
 
 def _error(cell: Cell) -> str:
     """Return the last line of an error without what is another each time."""
     return _VARYING.sub("0", last_line(cell.error))
+
+
+def _done(cell: Cell) -> tuple[tuple[str, str], str, str]:
+    """Return what makes two cells the same: what was called, and what came of it."""
+    return _call(cell), cell.status, _outcome(cell)
 
 
 def _outcome(cell: Cell) -> str:
@@ -240,6 +267,9 @@ _SHOWS: Final = re.compile(
 )
 
 
+_COMMENT: Final = re.compile(r"^\s*(?:#|//|--|;|%)", re.MULTILINE)
+
+
 class _Edit(NamedTuple):
     """A change to a file: one text for another, or a whole text for what was there (``None``)."""
 
@@ -252,9 +282,12 @@ class _Edit(NamedTuple):
         return self.old is None
 
     def is_trial(self) -> bool:
-        """Whether it only adds what shows something, and is meant to go again."""
-        added = "" if self.old is None or not self.old else self.new.replace(self.old, "", 1)
-        return added != self.new and _SHOWS.search(added) is not None
+        """Whether it only adds what shows something, or comments a text out, and is to go again."""
+        if not self.old:
+            return False
+        added = self.new.replace(self.old, "", 1)
+        shows = added != self.new and _SHOWS.search(added) is not None
+        return shows or _COMMENT.sub("", self.new).split() == self.old.split()
 
     def undone(self) -> _Edit:
         """Return what this one takes back: the other way round, or the same text, earlier."""
@@ -311,10 +344,13 @@ def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
     """Yield each name among the arguments, with all that is given besides."""
     arguments = arguments_of(cell.given)
     for key, name in arguments.items():
-        if isinstance(name, str) and (key in _NAMES or key.endswith(("_name", "_path"))):
+        is_name = key in _NAMES or key.endswith(("_name", "_path"))
+        # A number is looked up, not guessed.
+        if is_name and isinstance(name, str) and any(map(str.isalpha, name)):
             rest = {other: value for other, value in arguments.items() if other != key}
             yield (cell.name, key, json.dumps(rest, sort_keys=True)), name
-    words = cell.code.split() if len(cell.code) <= _LONGEST and "\n" not in cell.code else []
+    is_command = len(cell.code) <= _LONGEST and "\n" not in cell.code
+    words = cell.code.split() if is_command and (cell.code != cell.given or not arguments) else []
     # In a command it is the error that tells that a name was guessed, and not what it was for.
     guessed = cell.status == "ok" or _MISSING.search(cell.error)
     if guessed and words and words[0] not in _LOOKING:

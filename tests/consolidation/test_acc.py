@@ -69,6 +69,14 @@ WRONG: dict[str, tuple[Detector, list[Step]]] = {
         same_failure,
         [failing("make"), READ, failing(" make "), READ, failing("make", "ValueError: no")],
     ),
+    "only-looked-at-between": (
+        same_failure,
+        [step for x in "abc" for step in (failing("run"), ok(f"cat {x} 2>&1 > /dev/null"))],
+    ),
+    "as-many-tests-fail": (
+        same_failure,
+        [failing("pytest", f"13 failed in 0.1{at}s") for at in range(3)],
+    ),
     "numbers-in-the-error": (same_failure, [failing("make", f"at 0x{at}f") for at in range(3)]),
     "temporary-names-in-the-error": (
         same_failure,
@@ -119,6 +127,18 @@ WRONG: dict[str, tuple[Detector, list[Step]]] = {
 RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "twice": (same_failure, [failing("make")] * 2),
     "a-success-between": (same_failure, [failing("make"), failing("make"), ok("make")] * 2),
+    "fewer-tests-that-fail": (
+        same_failure,
+        [failing("pytest", f"{at} failed, {9 - at} passed in 0.1{at}s") for at in (13, 3, 2)],
+    ),
+    "an-installation-between": (
+        same_failure,
+        [step for x in "abc" for step in (failing("run"), ok(f"pip install {x}"))],
+    ),
+    "a-file-changed-by-a-command": (
+        same_failure,
+        [step for x in "abc" for step in (failing("run"), ok(f"sed -i s/{x}/y/ a.py"))],
+    ),
     "a-flaky-call-that-works-in-the-end": (
         same_failure,
         [*[failing("curl x", "connection reset")] * 3, ok("curl x", "page")],
@@ -134,6 +154,10 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     "two-pads": (changing_name, [pad("one"), pad("two"), pad("one")]),
     "one-pad": (changing_name, [pad("one", code) for code in "abc"]),
     "pads-without-a-name": (changing_name, [did("scratchpad", {"code": x}) for x in "abc"]),
+    "numbers-looked-up": (
+        changing_name,
+        [did("user", {"id": f"{at}"}, "", error="not found") for at in range(3)],
+    ),
     "three-cities": (
         changing_name,
         [did("weather", {"name": name}, "rain") for name in ("Rome", "Oslo", "Bern")],
@@ -170,6 +194,10 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
         undone_fix,
         [edit("x = 1", "x = 1\nprint(x)"), ok("make"), edit("x = 1\nprint(x)", "x = 1")],
     ),
+    "a-line-commented-out-for-a-while": (
+        undone_fix,
+        [edit("check()", "# check()"), ok("make"), edit("# check()", "check()")],
+    ),
     "a-variable-renamed-on-purpose": (
         undone_fix,
         [edit("total", "count"), edit("total", "count", "b.py"), edit("sum", "total")],
@@ -186,6 +214,11 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
     ),
     "written-again": (undone_fix, [write("a"), write("a"), write("b")]),
     "an-edit-of-nothing": (undone_fix, [edit("a", "a"), edit("a", "a")]),
+    "what-works-again-and-again": (retry_without_change, [did("scroll", {"to": "x"}, "ok")] * 6),
+    "a-flaky-call-tried-at-once": (
+        retry_without_change,
+        [*[failing("curl x", "connection reset")] * 3, ok("curl x", "page")],
+    ),
     "status-three-times": (retry_without_change, [ok("git status", "clean")] * 3),
     "polling": (retry_without_change, [ok("curl x", f"step {at}") for at in "abc"]),
     "a-change-between": (retry_without_change, [ok("make"), READ, ok("make"), READ, ok("make")]),
