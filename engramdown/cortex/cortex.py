@@ -331,15 +331,16 @@ class Cortex:
             self, use_model=use_model, dry_run=dry_run, scope=scope, should_stop=should_stop
         ).run()
 
-    def sleeper(self, every: float = 3600) -> Sleeper:
+    def sleeper(self, every: float = 3600, patience: float = 10) -> Sleeper:
         """Return what sleeps in the background while a program runs: a context manager.
 
         Args:
             every: How many seconds lie between the end of a sleep and the next.
+            patience: For how many seconds the end of a ``with`` block waits for a step to end.
         """
         from engramdown.cortex.sleeper import Sleeper
 
-        return Sleeper(self, every)
+        return Sleeper(self, every, patience)
 
     def reopened(self) -> Cortex:
         """Return another one over the same scopes, whose stores are its own, for another thread.

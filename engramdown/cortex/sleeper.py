@@ -1,9 +1,9 @@
 """A background worker that sleeps from time to time, for programs that run for long.
 
 Promises: it uses stores of its own, so that no thread of the program shares one with it; it ends
-when it is told to, between two steps; what goes wrong is kept and told, and the next sleep is
-tried all the same. A program that ends without telling it so loses nothing: a sleep may be cut
-short anywhere.
+when it is told to, between two steps, and a model that hangs keeps nobody from leaving; what goes
+wrong is kept and told, and the next sleep is tried all the same. A program that ends without
+telling it so loses nothing: a sleep may be cut short anywhere.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ class Sleeper:
         slept: How many sleeps ended.
     """
 
-    def __init__(self, cortex: Cortex, every: float = 3600) -> None:
+    def __init__(self, cortex: Cortex, every: float = 3600, patience: float = 10) -> None:
         """Prepare to sleep on the scopes of ``cortex``.
 
         Args:
             cortex: Whose memory it is about; it is not used by the thread.
             every: How many seconds lie between the end of a sleep and the next.
+            patience: For how many seconds the end of a ``with`` block waits for a step to end.
         """
         self._cortex = cortex
         self._every = every
+        self._patience = patience
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.last: SleepSummary | None = None
@@ -55,8 +57,8 @@ class Sleeper:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop it, and wait until it has."""
-        self.stop()
+        """Stop it, and wait for that as long as its patience lasts."""
+        self.stop(self._patience)
 
     def start(self) -> Self:
         """Start the first sleep, in a thread of its own; once it runs this does nothing."""

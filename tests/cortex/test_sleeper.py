@@ -87,6 +87,24 @@ def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex) -> None:
     assert threads() == []
 
 
+def test_a_model_that_hangs_keeps_nobody_in_the_block(cortex: Cortex) -> None:
+    thinking, go = threading.Event(), threading.Event()
+    cortex.model = model = Model(Lessons={"items": [LESSON]})
+
+    def hang() -> None:
+        thinking.set()
+        assert go.wait(30)
+
+    model.meanwhile = hang
+    record(cortex, "s1", fails=2)
+    with cortex.sleeper(patience=0.01) as sleeper:
+        assert thinking.wait(30)
+    assert threads() == [NAME]
+    go.set()
+    assert sleeper.stop()
+    assert texts(cortex) == [LESSON["text"]]
+
+
 def test_one_that_was_not_started_is_stopped(cortex: Cortex) -> None:
     assert cortex.sleeper().stop()
 
