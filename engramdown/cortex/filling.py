@@ -1,7 +1,8 @@
 """Filling in the cards of sessions with what a model says of them.
 
 Promises: a model is shown only what may be shown of a session; no lock is held while it thinks;
-what it says of lines that were taken back meanwhile is thrown away; a failure leaves no trace.
+what it says of lines that were taken back meanwhile is thrown away, and so is what reads like an
+order, as another model may be shown it; a failure leaves no trace.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.clock import moment
 from engramdown.consolidation.describing import describe
 from engramdown.cortex.asking import Asking, prompts_of
+from engramdown.cortex.suspicion import find_instruction
 from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
@@ -46,7 +48,7 @@ def fill_card(
         Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
 
     Raises:
-        ModelError: If there is no model, or it gives no answer of the form.
+        ModelError: If there is no model, it gives no answer of the form, or one that gives orders.
         SessionNotFoundError: If there is no such session.
         StoreError: If it could not be kept.
     """
@@ -58,6 +60,10 @@ def fill_card(
     if not lines:
         return False
     said = describe(lines, model, prompts_of(cortex.stores, JOB))
+    for text in (said.title, said.one_liner, said.paragraph, *said.decisions):
+        order = find_instruction(text)
+        if order:
+            raise ModelError(f"{model.name}: the card is refused: a text of it {order}", "refused")
     pages = CardFiles(episodes.folder.parent, EpisodeDisk())
     kept = Filled(moment(), model.name, 0, *said)
     return pages.fill(transcript, kept, episodes.recorder.lock, episodes.session)

@@ -11,8 +11,8 @@ is what lessons look like. What is one:
 - something hidden: invisible or direction-changing characters, an HTML comment that is not code;
 - something forged: a tag or a role of a conversation, our own metadata, a line of ``pending.md``;
 - an order to the assistant: about its instructions, its role, its memory, its answers to come;
-- an order about others: to keep something from the user, to send something away, to run a
-  command that the text brings along.
+- an order about others: to keep something from the user, to send something away, to give away
+  secrets or access, to run a command that the text brings along.
 
 It knows phrases, and those in English. A harmful lesson in harmless words passes.
 """
@@ -99,7 +99,7 @@ _MARKUP: Final = {
         r"</(?:memor(?:y|ies)|user|human|context)>",
         r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<<SYS>>",
         r"(?:\A|\n)[ \t]{0,9}(?:human|assistant):\s",
-        r"(?:\A|\n)#{1,4} (?:system|instruction)s?:?[ \t]*(?:\n|\Z)",
+        r"(?:\A|\n)#{1,4} (?:system|instruction)s?(?::|[ \t]*(?:\n|\Z))",
     ),
     # In backticks a comment is code, and can be seen.
     "hides text in a comment": (r"(?<!`)<!--(?![^`\n]{0,200}`)",),
@@ -137,6 +137,14 @@ _PRIVATE: Final = (
     r"(?:\.env|chat|contents?|conversations?|credentials|environment variables|everything|history"
     r"|memor(?:y|ies)|passwords|private keys?|secrets|transcripts?|user data)\b"
 )
+# Where anybody may leave something for anybody.
+_DROPS: Final = (
+    r"\b(?:0x0\.st|ngrok\.(?:app|io)|pastebin\.com|requestbin|termbin\.com|transfer\.sh"
+    r"|webhook\.site)\b"
+)
+_TELL: Final = "(?:display|dump|echo|encode|include|output|paste|print|quote|repeat|reveal|show)"
+_KEY_FILE: Final = r"(?:\.ssh/id_|\.aws/credentials|\.netrc\b|/etc/shadow\b)"
+_SECRET_FILE: Final = rf"(?:\.env\b(?!\.)|{_KEY_FILE})"
 _IMPERATIVE: Final = (
     r"(?:\A|[.!?:;,)\"'] |\b(?:also|always|and|must|now|please|should|then|to|you) )"
 )
@@ -151,6 +159,13 @@ _PHRASES: Final = {
         + rf"|(?:all|any|every|existing|initial|original|safety|system|the|these|those) {_FEW}"
         + rf"{_ORDERS_TO_A_MODEL}\b)",
         rf"\b(?:do not|don't|stop) (?:follow|heed|obey)(?:ing)? {_FEW}(?:system|{_BEFORE_NOW})\b",
+        (
+            rf"\b{_BEFORE_NOW} (?:guideline|instruction|prompt|rule)s? (?:are|is|were) (?:now )?"
+            r"(?:cancelled|invalid|lifted|no longer|obsolete|replaced|superseded|void)\b"
+        ),
+        r"\bfollow (?:these|this) instead\b",
+        r"(?:\A|[.!?] )new instructions?:",
+        r"\bforget (?:all|everything|what)(?: that)? you (?:have been|know|learned|were)\b",
         # The same in German, Spanish, French and Chinese.
         r"\bignoriere? (?:\w{1,20} ){0,3}(?:anweisung|instruktion|regel)",
         r"\bignor[ae] (?:\w{1,20} ){0,3}(?:instrucciones|reglas)",
@@ -183,6 +198,10 @@ _PHRASES: Final = {
             rf"(?:[\w'-]{{1,20}} ){{0,4}}?(?:anybody|anyone|them|(?:any |the |your )?{_PERSON})\b"
         ),
         r"\b(?:do not|don't|never|without) let(?:ting)? (?:\w{1,20} ){1,3}?know\b",
+        (
+            rf"\b(?:do not|don't|never|without) ask(?:ing)? (?:the |your )?{_PERSON}s? "
+            r"(?:about|before|first|for|if|to|whether)\b"
+        ),
         (
             r"\b(?:conceal|hidden|hide|keep|secret|withhold) (?:[\w'-]{1,20} ){0,4}?from "
             rf"(?:the |your )?{_PERSON}"
@@ -233,7 +252,8 @@ _PHRASES: Final = {
         r"\b(?:dan|developer|god|jailbreak) mode\b|\bjailbr(?:ea|o)k",
         (
             r"\b(?:disclose|display|leak|output|print|repeat|reveal|show) (?:\w{1,20} ){0,3}?"
-            r"(?:system prompt|(?:hidden|initial|original|secret) (?:instruction|prompt|rule))"
+            r"(?:system prompt|(?:hidden|initial|original|secret) (?:instruction|prompt|rule)"
+            r"|your (?:instructions|prompt)\b)"
         ),
     ),
     "speaks to the assistant": (
@@ -257,8 +277,14 @@ _PHRASES: Final = {
             r"|long[- ]term memory|(?:lessons|profile|rules|soul)\.md)"
         ),
         (
-            r"\b(?:accept|approve|confirm|tick) (?:all|any|each|every)(?: the)?(?: of)?(?: the)? "
+            r"\b(?:accept|approve|confirm|tick) (?:(?:all|any|each|every)(?: of)? )?(?:the )?"
             r"(?:memor|pending|proposal|waiting)"
+        ),
+        r"\b(?:mark|treat) (?:all|every|the|these|this) (?:\w{1,20} )?memor(?:y|ies) as\b",
+        r"\b(?:raise|set) (?:its |the )?(?:basis|confidence) to (?:high|told|verified)\b",
+        (
+            r"\b(?:clear|delete|erase|remove|wipe) (?:(?:all|every|your)(?: of)?(?: the| your)? "
+            r"memor(?:y|ies)\b|[^.!?]{0,40}?\.engramdown\b)"
         ),
     ),
     "speaks for the user": (
@@ -271,6 +297,8 @@ _PHRASES: Final = {
             r"\bthe user (?:said|says|wants you to)[:,]? [\"']?(?:always|ignore|never|remember"
             r"|that you)\b"
         ),
+        r"\bthe user (?:has )?(?:allowed|approved|confirmed|verified) (?:it|that|this) ?:",
+        r"\b(?:creator|developer|maker|owner) of this (?:ai|assistant|bot|model)\b",
     ),
     "asks to send something away": (
         (
@@ -279,10 +307,23 @@ _PHRASES: Final = {
             rf"[^!?;]{{0,100}}?(?:\bat|\bto|\bvia|:) [^ ]{{0,3}}{_AWAY}"
         ),
         rf"{_IMPERATIVE}{_SEND} {_SOME}{_PRIVATE}(?: [\w.,'/-]{{1,30}}){{0,6}}? to\b",
+        rf"\b{_SEND} [^!?]{{0,100}}?{_DROPS}",
+        rf"\b(?:add|embed|include|insert) an? (?:beacon|call|ping|request) to {_AWAY}",
         # A picture whose address carries what was said.
         (
             r"!\[[^\]]{0,100}\]\(https?://[^)\s]{1,200}=(?:[\[{<$%]|chat|conversation|data|history"
             r"|memor|secret)"
         ),
+    ),
+    "gives secrets or access away": (
+        rf"{_IMPERATIVE}exfiltrate\b",
+        rf"\b{_TELL} (?:the )?contents? of [^ ]{{0,40}}?{_SECRET_FILE}",
+        rf"\b(?:copy|{_SEND}|{_TELL}) (?:the )?[^ ]{{0,40}}?{_KEY_FILE}",
+        (
+            r"\bbase64[- ]encode (?:all |the |your )?(?:conversation|credential|environment|memor"
+            r"|secret|token)"
+        ),
+        # Somebody's own key, to be let in with.
+        r"\bssh-(?:dss|ed25519|rsa) aaaa",
     ),
 }

@@ -15,6 +15,7 @@ from engramdown.cortex.asking import ledger_of
 from engramdown.errors import ModelError
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.wire import Sends, Wire, call, completion, http, says, tools, wired
+from tests.corpora import instructions_answered
 from tests.cortex.asked_jobs import JOBS, good, memory, ready, run, with_text
 
 T = TypeVar("T", bound=BaseModel)
@@ -324,6 +325,15 @@ def test_a_plan_that_takes_half_of_a_file_is_refused(cortex: Cortex) -> None:
     told = run("compaction", cortex, Answers(json.dumps({"operations": [drop]})))
     assert "more than half" in told.refusals[0]
     assert memory(cortex) == before
+
+
+@pytest.mark.parametrize("text", instructions_answered.ORDERS)
+def test_no_order_is_remembered(text: str, cortex: Cortex) -> None:
+    ready("replay", cortex)
+    item = {"text": text, "cells": [1], "kind": "always", "scope": "global", "confidence": "high"}
+    told = run("replay", cortex, Answers(json.dumps({"items": [item]})))
+    assert told.actions == ("queued",)
+    assert text not in str(cortex.build_memory_context(text))
 
 
 def test_a_secret_that_a_model_says_waits_redacted(cortex: Cortex) -> None:
