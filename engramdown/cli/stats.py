@@ -19,9 +19,11 @@ from engramdown.cli.filtering import age_of
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, json_option, pass_place
+from engramdown.cli.steps import when
 from engramdown.clock import moment, today
 from engramdown.consolidation.asking.calls import Sum, sums
 from engramdown.cortex.asking import ledger_of
+from engramdown.cortex.sleep_state import slept_at
 from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.tokens import estimate_tokens
 
@@ -67,6 +69,7 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "episodes": recorded.episodes,
         "episode_bytes": recorded.size,
         "degraded": list(recorded.degraded),
+        "slept": {store.scope: slept_at(store.root) for store in cortex.stores},
         "models": _asked(cortex),
     }
 
@@ -130,6 +133,8 @@ def _lines(counted: dict[str, Any]) -> Iterator[Line]:
     yield line()
     rows = [(str(counted[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
+    slept = max(counted["slept"].values(), default="")
+    yield line((stats_messages.slept(when(slept)), "dim"), hang=2)
     yield from _asked_lines(counted["models"])
     for reason in counted["degraded"]:
         yield line((stats_messages.degraded(reason), "bad"))

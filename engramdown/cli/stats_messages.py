@@ -21,6 +21,7 @@ __all__ = [
     "count_title",
     "degraded",
     "outcome",
+    "slept",
     "torn_lines",
     "up_to",
     "window",
@@ -56,6 +57,17 @@ def window(spent: Mapping[str, Any]) -> str:
     """
     calls = "1 call" if spent["calls"] == 1 else f"{spent['calls']:,} calls"
     return f"in the last {spent['hours']:g} hours: {calls}, {spent['tokens']:,} tokens"
+
+
+def slept(at: str) -> str:
+    """Say when sleep last got something done.
+
+    >>> slept("2026-03-01 10:00")
+    'sleep last got a step done on 2026-03-01 10:00'
+    """
+    if not at:
+        return "nothing was slept on yet; `engramdown sleep` learns from finished sessions"
+    return f"sleep last got a step done on {at}"
 
 
 def torn_lines(count: int) -> str:

@@ -24,7 +24,7 @@ from engramdown.episodes.episode import Episode
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.regular import open_regular
 
-__all__ = ["NAME", "TRIES", "WORK", "Mark", "Part", "SleepState", "Work", "digest_of"]
+__all__ = ["NAME", "TRIES", "WORK", "Mark", "Part", "SleepState", "Work", "digest_of", "slept_at"]
 
 NAME: Final = "sleep.jsonl"
 """The file of what was done, in the folder of a scope."""
@@ -186,6 +186,16 @@ class SleepState:
         else:
             key = (mark.job, mark.session, mark.born, mark.seq)
             self._failed[key] = self._failed.get(key, 0) + 1
+
+
+def slept_at(root: Path) -> str:
+    """Return when a sleep last got through a step in the scope at ``root``, UTC; or ``""``."""
+    try:
+        lines = (root / NAME).read_bytes().split(b"\n")
+    except OSError:
+        return ""
+    moments = (json.loads(line).get("ts") for line in reversed(lines) if _mark(line))
+    return next((str(each) for each in moments if each), "")
 
 
 def digest_of(lines: Iterable[Episode]) -> str:

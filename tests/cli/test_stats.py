@@ -65,6 +65,20 @@ def test_a_person_reads_words(run: Runner, memory: Path) -> None:
     assert "  0  waiting in pending.md\n" in out
 
 
+def test_when_sleep_last_did_something_is_told(run: Runner, memory: Path) -> None:
+    found = run.ok("stats", "--json").json
+    assert found["slept"] == {"global": "", "project": ""}
+    assert "`engramdown sleep` learns" in run.ok("stats").out
+    with freeze_time("2026-03-01 12:00"):
+        run.ok("log", "user", "From now on use uv.")
+        run.ok("log", "end")
+        run.ok("sleep")
+    assert memory.is_dir()
+    found = run.ok("stats", "--json").json["slept"]
+    assert found["project"].startswith("2026-03-01T12:00:")
+    assert "sleep last got a step done on 2026-03-01 " in run.ok("stats").out
+
+
 def test_an_empty_memory_has_no_memories(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     assert run.ok("stats").out.startswith("0 memories\n")

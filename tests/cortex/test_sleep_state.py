@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 
 from engramdown import Engram
-from engramdown.cortex.sleep_state import NAME, Mark, Part, SleepState, Work, digest_of
+from engramdown.cortex.sleep_state import NAME, Mark, Part, SleepState, Work, digest_of, slept_at
 from engramdown.episodes.derived import WORK
 from engramdown.episodes.episode import Episode
 from engramdown.errors import StoreError
@@ -31,6 +32,15 @@ def test_what_was_done_is_known_to_the_next(tmp_path: Path) -> None:
         assert known.done("replay", "s1", MARK.born) == MARK
         assert known.done("compaction").digest == "abc"
         assert known.done("identity", "s1", MARK.born).seq == 0
+
+
+def test_it_is_known_when_it_slept_last(tmp_path: Path) -> None:
+    assert slept_at(tmp_path) == ""
+    with freeze_time("2026-03-01 10:00"):
+        SleepState(tmp_path).add(MARK)
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(b'{"ts":"2026-04-01T00:00:00')
+    assert slept_at(tmp_path) == "2026-03-01T10:00:00.000000Z"
 
 
 def test_a_session_that_has_the_id_of_another_is_another(tmp_path: Path) -> None:
