@@ -24,7 +24,7 @@ _END: Final = (
 # ---- my name is … ----
 
 _NO_NAME: Final = (
-    r"(?:a|an|all|already|also|always|bad|broken|cut|different|displayed|empty|gone|hard|here"
+    r"(?:a|an|all|already|also|always|away|back|bad|by|every|for|off|out|to|up|upon|broken|cut|different|displayed|empty|gone|hard|here"
     r"|hidden|in|incorrect|irrelevant|just|long|missing|"
     r"misspel(?:led|t)|never|not|now|nowhere|on|only|private|public|required|short|shown|slow"
     r"|spel(?:led|t)|still|taken|that|the|there|this|too|"

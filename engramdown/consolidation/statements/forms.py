@@ -153,6 +153,7 @@ _PASSING: Final = (
     r"|feature|case)\b"
     r"|(?:in|on|at|for) (?:the )?(?:line|step|question|cell|row|column|slide|page|section|paragraph"
     r"|chapter|figure|table|exercise|problem|part|item|task|ticket|issue)s? #?\d+"
+    r"|in the (?:dream|example|film|movie|poem|scene|snippet|story)"
     r"|today|tonight|at the moment|currently|temporarily|as a one-off|one last time)\b"
 )
 _SOON: Final = (

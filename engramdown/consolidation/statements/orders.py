@@ -54,7 +54,8 @@ _ALWAYS: Final = (
     rf"(?:,? {_NO_MATTER})*(?P<colon>:)?,?(?: |\Z)(?P<rest>)"
 )
 _NEVER: Final = (
-    rf"(?P<to>{TO_YOU}|we |you(?:'re| are| can| may) )?(?:{slips('never')}(?:,? (?:ever|again))*"
+    rf"(?P<to>{TO_YOU}|we |you may |you(?:'re| are) (?=never (?:allowed )?to\b))?"
+    rf"(?:{slips('never')}(?:,? (?:ever|again))*"
     rf"(?:,? {_NO_MATTER})*[,:]? |{DONT} (?:you )?ever |{DONT},? {_NO_MATTER},? )"
     r"(?P<may>allowed to |to )?(?P<rest>)"
 )
@@ -67,6 +68,19 @@ _MAY_NOT: Final = (
 """How an order forbids once and for all; "you can't" and "you may not know" only describe."""
 
 
+_WILL: Final = r"(?P<we>we)?(?:you)?(?:'ll| will| shall) \Z"
+_FATE: Final = (
+    r"(?:be|believe|feel|find|forget|get|guess|have|know|learn|love|meet|regret|see|understand|walk"
+    r"|win)\b"
+)
+
+
+def _foretells(to: str | None, rest: str) -> bool:
+    """Whether "you will never guess" and "we will always have it" only tell what comes."""
+    will = pattern(_WILL).match(to or "")
+    return will is not None and bool(will["we"] or pattern(_FATE).match(rest))
+
+
 def _always(words: str, at: int) -> Said | None:
     """Read "always …", "you should always …", "we always …"."""
     found = pattern(_ALWAYS).match(words, at)
@@ -75,7 +89,7 @@ def _always(words: str, at: int) -> Said | None:
     start = found.start("rest")
     rest = words[start:]
     sure = found["to"] not in (None, "we ")
-    if is_passing(rest, firm=True) or not rest.strip():
+    if is_passing(rest, firm=True) or not rest.strip() or _foretells(found["to"], rest):
         return None
     ordered = found["colon"] is not None or is_order(rest, surely=sure)
     return Said("always", "high", start, len(words), "Always") if ordered else None
@@ -90,6 +104,8 @@ def _never(words: str, at: int) -> Said | None:
     # Few words but verbs stand behind it, if others follow.
     sure = found["to"] != "we " and (found["to"] is not None or " " in rest)
     if is_passing(rest, firm=True) or not is_order(rest, surely=sure):
+        return None
+    if _foretells(found["to"], rest):
         return None
     return Said("never", "high", found.start("rest"), len(words), "Never")
 
@@ -140,7 +156,7 @@ _STOP: Final = (
 _NO: Final = (
     rf"no (?:more )?[\w -]{{2,40}}?,? (?:ever|{FROM_NOW})\b"
     r"|no more (?!(?:questions?|time|ideas?|info|problems?|errors?|issues?|bugs?|today)\b)"
-    r"[\w-]+(?: [\w-]+)?(?: in [\w ]{3,30})?\Z"
+    r"[\w-]+(?: (?!left\b)[\w-]+)?(?: in [\w ]{3,30})?\Z"
     r"|no (?!(?:one|idea|need|problem|way|luck|changes?|errors?|results?|new|longer)\b)"
     r"[\w-]+(?: [\w-]+)? in (?:this|our|my) (?:repo|repository|project|code ?base|house)\Z"
 )
@@ -200,7 +216,7 @@ _MADE: Final = (
 )
 _EVERYTHING: Final = (
     r"(?:all|every|each|any) [\w -]{2,40}?(?: must| should| ha(?:s|ve) to| needs? to) "
-    r"(?:(?P<no>never|not) )?\w"
+    r"(?:(?P<no>never|not) )?(?!have (?:\w+ed|been|gone|come|lost|left)\b)\w"
     rf"|{_MADE}(?: must| should| have to| need to) (?P<nor>not )?(?:have (?!been\b)|use|start|end"
     r"|contain|include|follow|fit|stay|go|list|be (?!(?:back|done|easy|fine|gone|good|here|ok|okay"
     r"|ready|there|working)\b))"

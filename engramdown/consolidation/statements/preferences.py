@@ -24,6 +24,8 @@ _AT_HAND: Final = (
     r"|(?:the )?(?:first|second|third|fourth|last|latter|former|other|new|old|previous|next"
     r"|current|original|one|way|idea|look|layout|design|approach|version|result|output|food"
     r"|place|color|colour|name|title|tone|ending|blue|red|green)\b"
+    r"|\w+day\b|to (?:admit|be (?:a|the|that|picky|annoying)|bother|disturb|interrupt|say)\b"
+    r"|\w+ing (?:to|with) you\b"
     r"|the \w+ (?:one|version|option|approach|variant|layout|design|idea)\b|a different"
     r"|another\b|to (?:wait|stop|leave|see|talk|start|finish|do (?:it|this|that)|know|go|hear"
     r"|book|order|have|buy|get|ask|think|believe|discuss|call)\b|wait\b|stop\b|do (?:it"
@@ -36,8 +38,8 @@ _ADVERBS: Final = (
     r"|tend to|absolutely|just|greatly|very much))*"
 )
 _PREFER: Final = (
-    rf"i(?:'d|d| would)?{_ADVERBS}(?: would)?{_ADVERBS} (?:prefer|rather)"
-    rf" (?:(?:it )?(?:if|when) (?:you|people|answers) |(?!{_AT_HAND}))\S"
+    rf"i(?P<would>'d|d| would)?{_ADVERBS}(?: would)?{_ADVERBS} (?:prefer|rather)"
+    rf" (?(would)(?!the\b))(?:(?:it )?(?:if|when) (?:you|people|answers) |(?!{_AT_HAND}))\S"
 )
 _LIKE: Final = (
     rf"i{_ADVERBS} (?:like|love|enjoy|hate|dislike|can't stand|cannot stand|can't bear|detest"

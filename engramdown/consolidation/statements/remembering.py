@@ -39,7 +39,7 @@ _VERB: Final = (
     r"|costs?|requires?|means?|stands?|comes?|only"
     r"|always|never|isn't|aren't|(?:\w{3,})s)\b|'s |'re |'m "
 )
-_TO_DO: Final = r"(?:to|when|how|what|why|if)\b"
+_TO_DO: Final = r"(?:to|when|how|what|why|if|about|from|too|well)\b"
 _NO_FACT: Final = (
     r"(?:me|when|how|what|who|where|why|which|the (?:time|milk|name|day|days)"
     r"|that|this|it|them|those|these|to|if|anything|everything|nothing|us|him|her)\b(?! is| are|'s)"

@@ -90,7 +90,8 @@ class _Clause(NamedTuple):
 _PRETENDS: Final = (
     r"(?:please |now |ok,? |let's |let us |for this (?:test"
     r"|exercise),? )*(?:imagine|pretend|suppose|hypothetically|picture (?:this|that)"
-    r"|consider this|for the sake of argument|let's (?:say|assume)|role-?play|act as|act like"
+    r"|consider this|for the sake of argument|let's (?:say|assume)|act as|act like"
+    r"|[^\n]*\brole-? ?play\b"
     r"|you are now|(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous|prior|above)"
     r"|in a (?:perfect|ideal|parallel) world)\b"
 )
@@ -245,7 +246,7 @@ _SAYS_ANOTHER: Final = (
     r"|our"
     r"|such a|great|good|lovely) (?:[\w']+ ){0,3}?(?:song|songs|film|movie"
     r"|book|motto|line|lyrics?|track|tune|saying|quote|phrase|title|slogan|joke|mantra|proverb"
-    r"|album|episode|headline|tweet|clich[eé]|meme)\b)"
+    r"|album|anthem|episode|headline|tweet|clich[eé]|meme)\b)"
 )
 _UNFINISHED: Final = r"[^\n]* (?:to|the|a|an|of|with)(?:,? (?:and|but|so|or))?\Z"
 # "…, ok?" asks nothing.

@@ -47,9 +47,10 @@ _WISH: Final = (
     r"(?:i (?:want|need|expect|prefer|would like)|i'd (?:like|prefer)"
     r"|we (?:use|will use|always|do)|let's)\b"
 )
-_SUBJECT: Final = r"(?:i|it|he|she|they|there|this|that|we|the|my|our|a|an)(?:'\w+)?\b"
+_SUBJECT: Final = r"(?:i|it|things|he|she|they|there|this|that|we|the|my|our|a|an)(?:'\w+)?\b"
 _STATE: Final = (
-    r"(?!(?:i|it|he|she|they|there|this|that|who|what)\b)[\w ,-]{3,50} (?:are|go|goes|must|should"
+    r"(?!(?:i|it|he|she|they|there|this|that|things|who|what)\b)[\w ,-]{3,50}"
+    r" (?:are|go|goes|must|should"
     r"|get|gets|need|needs|have to|has to|stays?|is to|only\Z)\b"
 )
 
@@ -73,7 +74,8 @@ def _kind_of(rest: str, found: re.Match[str]) -> Kind | None:
         return "when"
     if pattern(_NO_MORE).match(rest):
         return "never"
-    ordered = is_order(rest, surely=bool(found["mark"]) and pattern(_SUBJECT).match(rest) is None)
+    surely = bool(found["mark"]) and not found["soft"] and not pattern(_SUBJECT).match(rest)
+    ordered = is_order(rest, surely=surely)
     wished = pattern(_WISH).match(rest) or (not found["soft"] and pattern(_STATE).match(rest))
     return "always" if ordered or wished else None
 
@@ -183,7 +185,11 @@ def _rule(words: str, at: int) -> Said | None:
     found = pattern(_RULE).match(words, at)
     if found is None:
         return None
-    ours = found["is"] != " is" or found["where"] or pattern(r"our |my |house ").match(found["own"])
+    ours = (
+        found["is"] not in (" is", " says")
+        or found["where"]
+        or pattern(r"our |my |house ").match(found["own"])
+    )
     start = found.end()
     rest = words[start:]
     kind = _kind_of_rule(rest)
@@ -214,7 +220,7 @@ _WE: Final = (
 )
 # "we use it here", "we use Redis here and it crashed"
 _TOLD_OF_IT: Final = (
-    r" (?:it|this|that|them|these|those)\b|[^\n]* (?:and|but) (?:it|they|that|this)\b"
+    r" (?:an?|the|it|this|that|them|these|those)\b|[^\n]* (?:and|but) (?:it|they|that|this)\b"
 )
 _IT: Final = (
     r"(?:this|our|the) (?:repo|repository|project|code ?base|team|app|monorepo|service|company)"

@@ -101,6 +101,16 @@ _HAPPENS: Final = re.compile(
     r"|remind (?:me|us) of|make (?:me|us) \w+\Z|look forward to|give (?:up\b|you up)|lose hope"
     r"|(?:work|trust|end|learn|expect)\Z)"
 )
+# What everybody says, and nobody orders.
+_SAYINGS: Final = re.compile(
+    r"(?:say (?:die|never)|judge a book|bite the hand|look a gift|change a running|expect the unexp"
+    r"|put off (?:till|until)|count your chick|meet your her|mix business|kiss and tell|cry wolf"
+    r"|settle for|stop (?:believ|dream|explor|learn|play|smil)|give (?:up|in)\b|lose (?:faith|hope)"
+    r"|go to bed angry|wake a sleeping|take no for|look (?:back|on the bright)"
+    r"|be (?:yourself|too)\b"
+    r"|follow your (?:dream|heart)|dream big|trust your (?:gut|inst)|hope for the best"
+    r"|believe in (?:yourself|your dream)|have paris)"
+)
 _AFTER_A_VERB: Final = word_set(
     "a all an any both each every her his its me my our the their them these those us your"
 )
@@ -128,7 +138,7 @@ def is_order(words: str, *, surely: bool = False) -> bool:
     skipped = _SKIPPED.match(words)
     rest = words[skipped.end() if skipped else 0 :]
     found = _WORD.match(rest)
-    if found is None or _HAPPENS.match(rest):
+    if found is None or _HAPPENS.match(rest) or _SAYINGS.match(rest):
         return False
     verb = found[0]
     if verb in VERBS or verb.partition("-")[0] in VERBS:

@@ -102,6 +102,9 @@ _COMMA: Final = r"(?:,(?: then)?| then| -+) "
 _SHALL: Final = r"(?:no|only) \w|[\w-]+s (?:go|are|must|should|stay) "
 
 
+_COURTESY: Final = r"(?:please |just )*(?:let (?:me|us) know|feel free|(?:just )?shout)\b"
+
+
 def _when(words: str, at: int) -> Said | None:
     """Read "when …, do …" and "if …, do …"."""
     found = pattern(_CASE).match(words, at)
@@ -110,6 +113,8 @@ def _when(words: str, at: int) -> Said | None:
     order = _order_in(words, found.end())
     once = is_passing(words[at:], firm=True) or pattern(_THIS).search(words, at, max(order, at))
     if order < 0 or once or not _may_return(words, found):
+        return None
+    if found["rare"] and pattern(_COURTESY).match(words, order):
         return None
     return Said("when", "medium" if found["rare"] else "high", at, len(words))
 

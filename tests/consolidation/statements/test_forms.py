@@ -33,6 +33,7 @@ def test_a_slip_of_the_pen_keeps_the_first_letter() -> None:
         "skip it for now",
         "use it in line 12",
         "in this chat only",
+        "in the story",
         "this time",
         "push it tomorrow",
         "not yet",

@@ -31,6 +31,7 @@ def test_what_follows_is_remembered(words: str) -> None:
     "words",
     [
         "remember the milk",
+        "remember that from last time",
         "remember to buy milk",
         "remember me",
         "remember that",

@@ -63,6 +63,7 @@ def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> Non
         "when the user clicks save, store it",
         "if it fails, try again",
         "if you need help, ask",
+        "if anything changes, let me know",
         "when the customer clicks save, store it",
         "when i open it you should see a box",
         "after a while, ask again",
