@@ -56,7 +56,7 @@ from pathlib import Path
 from engramdown.cortex.sleep_lock import SleepLock
 with SleepLock(Path(sys.argv[1])).hold():
     child = os.fork()
-    os.write(1, b"%d\n" % child)  # in one piece: both write here
+    os.write(1, b"%d\\n" % child)  # in one piece: both write here
     if sys.argv[2] == "stays" or not child:
         time.sleep(60)
 """
