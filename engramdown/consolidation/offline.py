@@ -100,7 +100,9 @@ def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
         if twin is None:
             stays.append(memory)
             folded.append(memory)
-        elif twin.id != memory.id and not memory.by_person:
+        elif memory.by_person:
+            folded.append(memory)  # It does not go, so what has its very words gives way to it.
+        elif twin.id != memory.id:
             goes[at] = Drop(memory.id, twin.id, _EXACT if twin in folded else _NEAR)
     staying = {memory.id for memory in stays}
     # Of an id that stands twice it cannot be told which of the two would go.

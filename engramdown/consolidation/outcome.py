@@ -166,7 +166,7 @@ def _lost(
         text = known[each].text
         if fold(text) == fold(said):
             continue  # What finds the one finds the other.
-        words = read(text).words
+        words = _key_words(text)
         queries = [" ".join(words) or text]
         # What has replaced a fact does not say it; what is a duplicate says it in words of its own.
         if not isinstance(operation, Supersede) and not is_duplicate(text, said):
@@ -174,6 +174,13 @@ def _lost(
         if any(stays not in search(query)[:FIRST] for query in queries):
             return f"who looks for {each} would not find what replaces it"
     return ""
+
+
+def _key_words(text: str) -> list[str]:
+    """Return what a memory is looked for with; its numbers may be all that tells it from others."""
+    claim = read(text)
+    numbers = claim.marks.get("number", set()) | claim.marks.get("version", set())
+    return [*claim.words, *sorted(numbers)]
 
 
 class _Holders:
@@ -194,7 +201,7 @@ class _Holders:
     def _holding(self, word: str) -> set[str]:
         if not self._alike:
             for memory in self._memories:
-                for each in read(memory.text).words:
+                for each in _key_words(memory.text):
                     alike = self._alike.setdefault(word_key(each), {})
                     alike.setdefault(each, set()).add(memory.id)
         alike = self._alike.get(word_key(word), {})

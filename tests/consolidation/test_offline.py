@@ -156,3 +156,16 @@ def test_what_is_found_is_safe_unless_it_is_a_persons(memories: list[Entry]) -> 
         for ruling in found.propose
         for each in ruling.operation.ids
     ), asked
+
+
+def test_a_memory_gives_way_to_the_line_of_a_person_that_has_its_very_words() -> None:
+    memories = [
+        known("a", "In the cellar, keep the crate 7", source="user"),
+        known("b", "Keep crate 7 in the cellar", source="user"),
+        known("c", "keep crate 7 in the cellar"),
+        known("d", "Keep the crates 7 in the cellar"),
+    ]
+    assert duplicates(memories) == [
+        Drop("c", "b", "the same words"),
+        Drop("d", "a", "the same in other words"),
+    ]

@@ -99,6 +99,13 @@ def test_the_words_that_only_few_have_find_what_replaces_them() -> None:
     assert unrecalled([Merge(("a", "b"), "backup runs")], [*turned, *many[:4]], by_words) != []
 
 
+def test_a_memory_is_told_from_others_by_its_number() -> None:
+    crates = [known(f"c{at}", f"keep crate {at} in the cellar") for at in range(9)]
+    twin = known("t", "in the cellar, keep the crate 7")
+    assert unrecalled([Drop("c7", "t")], [*crates, twin], by_words) == []
+    assert unrecalled([Drop("c6", "t")], [*crates, twin], by_words) != []
+
+
 def test_what_replaces_a_fact_need_not_say_it() -> None:
     facts = known("a", "editor: vim"), known("b", "editor: emacs"), known("c", "the editor wraps")
     assert unrecalled([Supersede("a", "b")], facts, by_words) == []
