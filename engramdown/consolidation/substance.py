@@ -15,7 +15,7 @@ from engramdown.likeness.claims import LONGEST, Claim, Mark, read
 from engramdown.likeness.forms import same_word, word_key
 from engramdown.likeness.signs import signs_apart
 from engramdown.likeness.similarity import differs_in_substance, is_rewording, similarity
-from engramdown.likeness.small import asks, is_number, turns
+from engramdown.likeness.small import DOING, asks, is_number, turns
 from engramdown.likeness.synonyms import plain
 from engramdown.words import word_set
 
@@ -128,7 +128,7 @@ def swapped(a: str, b: str) -> str:
         here, there = _in_one_place(_placed(one), _placed(other))
         here, there = (here, there) if {*here, *there} & {*mine, *theirs} else ([], [])
     # The same words in another order are one claim unless they changed their parts.
-    apart = _missing(here, other) or _missing(there, one)
+    apart = not all(_holds(there, word) for word in here) or len(here) != len(there)
     return _a_word(here, there) if apart else _exchanged(mine, theirs)
 
 
@@ -157,7 +157,7 @@ def _in_one_place(
 
 
 def _placed(claim: Claim) -> list[str]:
-    return [word for word, _ in claim.places]
+    return [DOING.get(word, word) for word, _ in claim.places]
 
 
 def _a_word(here: Sequence[str], there: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from engramdown.likeness.claims import Claim, read
 from engramdown.likeness.forms import is_inflected
 from engramdown.words import word_set
 
-__all__ = ["asks", "is_number", "turns"]
+__all__ = ["DOING", "asks", "is_number", "turns"]
 
 # Negations are compared by what they govern, and opposites by name.
 _COMPARED: Final = word_set("not no never none nothing cannot avoid avoids without only must")
@@ -29,7 +29,7 @@ _WHOSE: Final = word_set("your you i me my we us our user")
 _LIKE: Final = word_set("in on at for by with per into during within when while if from well now")
 _ROLES: Final = _LIKE | {"of"}
 # What is done: to run a test is not to write it. Beside no such word it may go without saying.
-_DOING: Final = {
+DOING: Final = {
     word: words.split()[0]
     for words in (
         "run runs running execute executes executed executing",
@@ -44,6 +44,7 @@ _DOING: Final = {
     )
     for word in words.split()
 }
+"""The forms of such words, each with the plain one."""
 
 _USED_TO: Final = "used to "
 # Beside one of these a form in -ed is no past tense: errors are logged.
@@ -66,8 +67,8 @@ def turns(a: str, b: str) -> str:
         return _told("a small word", *turning)
     if ("by" in mine and theirs & _ROLES) or ("by" in theirs and mine & _ROLES):
         return _told("a small word", mine & _ROLES, theirs & _ROLES)
-    doing = mine & _DOING.keys(), theirs & _DOING.keys()
-    if all(doing) and {_DOING[each] for each in doing[0]} != {_DOING[each] for each in doing[1]}:
+    doing = mine & DOING.keys(), theirs & DOING.keys()
+    if all(doing) and {DOING[each] for each in doing[0]} != {DOING[each] for each in doing[1]}:
         return _told("a word", *doing)
     if done_by := _done_by(a, b) | _done_by(b, a):
         return f"a word ({', '.join(sorted(done_by))})"
@@ -140,16 +141,21 @@ def _done_by(a: str, b: str) -> set[str]:
         word
         for word in mine - theirs
         if word.endswith(_AGENTS)
-        and any(is_inflected(word, each) for each in theirs if not each.endswith(_AGENTS))
+        # An offer is no agent: it is what is offered.
+        and any(
+            is_inflected(word, each) and not each.startswith(word.removesuffix("s"))
+            for each in theirs
+            if not each.endswith(_AGENTS)
+        )
     }
 
 
 def _one_verb(word: str, other: str) -> bool:
-    return is_inflected(word, other) or _DOING.get(word, word) == _DOING.get(other)
+    return is_inflected(word, other) or DOING.get(word, word) == DOING.get(other)
 
 
 def _turning(words: set[str]) -> set[str]:
-    return words - _HARMLESS - _LIKE - _DOING.keys()
+    return words - _HARMLESS - _LIKE - DOING.keys()
 
 
 def _told(what: str, *sides: set[str]) -> str:

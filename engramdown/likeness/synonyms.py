@@ -41,14 +41,16 @@ _LIKELY: Final = """
 development dev; authentication auth; temporary temp tmp; variable var; variables vars;
 large big; fast quick; short brief concise; immediately instantly; picture photo; pictures photos;
 film movie; car automobile; maximum max; wrong incorrect; daily everyday; small little tiny;
-often frequently; usually normally
+often frequently; usually normally; flat apartment; flats apartments; holiday vacation;
+holidays vacations; trash garbage rubbish; developer programmer; developers programmers
 """
 _VERBS: Final = """
 use employ utilize utilise; run execute; remove delete erase; show display; check verify;
 make create; start begin commence; finish end; tell inform notify; keep retain; pick choose select;
 get fetch retrieve obtain; change modify alter; need require; reply answer respond; like enjoy;
 configure set-up; buy purchase; help assist; allow permit; live reside;
-close shut; put place; try attempt; speak talk
+close shut; put place; try attempt; speak talk; collect gather; repair mend; leave depart;
+prefer favor favour; phone telephone; reduce decrease; happen occur
 """
 _IRREGULAR: Final = """
 started began; started begun; picked chose; picked chosen; told informed; told notified;
@@ -85,6 +87,12 @@ _PHRASES: Final = {
     "implemented in": "written in", "owns": "has", "once the": "after the",
     "email address": "email", "e-mail address": "email", "approximately": "about",
     "roughly": "about", "cannot stand": "hate", "cannot bear": "hate",
+    "is forbidden": "is not", "are forbidden": "are not", "is prohibited": "is not",
+    "are prohibited": "are not", "is not allowed": "is not", "are not allowed": "are not",
+    "is not permitted": "is not", "are not permitted": "are not", "exceeds": "is over",
+    "exceed": "are over", "the name of the": "the", "due to": "because of", "every year": "yearly",
+    "each year": "yearly", "annually": "yearly", "every hour": "hourly", "each hour": "hourly",
+    "at the weekend": "on weekends", "at weekends": "on weekends",
     "1st": "first", "2nd": "second", "3rd": "third",
 }  # fmt: skip
 _PHRASE: Final = re.compile(

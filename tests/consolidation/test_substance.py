@@ -61,6 +61,7 @@ def test_words_in_one_place_of_equal_texts_are_swapped() -> None:
     assert swapped("builds are slow", "slow are the builds") == ""
     assert swapped("read replica", "write replica") == "a word (read / write)"
     assert swapped("sign mails", "mails are signed") == ""
+    assert swapped("give tips in ounces", "tips are given in ounces") == ""
     assert swapped("always sign mails", "every mail must be signed") == ""
     assert (
         swapped("merge tested mails", "test merged mails") == "a word (merge tested / test merged)"

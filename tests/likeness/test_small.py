@@ -36,6 +36,7 @@ def test_what_may_turn_a_claim_is_told(a: str, b: str, why: str) -> None:
         pytest.param("Meet in Rome", "Meet at Rome", True, id="preposition"),
         pytest.param("Errors are logged", "Log errors", True, id="passive"),
         pytest.param("Feed the cat", "Feed the cats", False, id="plural"),
+        pytest.param("Offer a discount", "A discount is offered", True, id="no-agent"),
         pytest.param("Seed the lawn", "Seeding the lawn", True, id="no-past"),
         pytest.param("Keep it in Rome", "It lives in Rome", True, id="one-thing-to-do"),
         pytest.param("Feed the cat", "Feed cats and dogs", True, id="more"),

@@ -35,6 +35,7 @@ from tests.cortex.entries import any_text
         pytest.param("Above 5, less than six, above it", "over 5, under six, above it",
                      id="bound-in-words"),
         pytest.param("After fifteen minutes", "After 15min", id="number-in-words"),
+        pytest.param("Snow is forbidden", "Snow is not", id="forbidden"),
         pytest.param("I can't stand rain", "I hate rain", id="hate"),
         pytest.param("Give names that are short.", "Give short names.", id="relative-clause"),
         pytest.param("Use a list that is sorted", "Use a list that is sorted", id="no-adjective"),
