@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from engramdown.consolidation.asking.calls import OUTCOMES
 from engramdown.consolidation.asking.retrying import asked_to_wait
 from engramdown.wording.inert import quoted
 
@@ -152,8 +153,10 @@ def _unfit(
     if isinstance(cause, ValidationError):
         problems = cause.errors(include_url=False, include_input=False, include_context=False)
         outcome = "malformed" if problems[0]["type"] == "json_invalid" else "wrong_schema"
-        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems)
-        return Refusal(outcome, "", quoted(told[:_SHOWN]), None, *tokens)
+        told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems]
+        # Neither quotes what was answered, but for names of fields.
+        reason = f"{OUTCOMES[outcome]}: {told[0].removeprefix(': ')}"
+        return Refusal(outcome, reason, quoted("; ".join(told)[:_SHOWN]), None, *tokens)
     # Clients trip over an answer of no form they know, each with an error of its own.
     if answered or attempts or isinstance(cause, ValueError):
         return Refusal("malformed", "", "", None, *tokens)

@@ -155,6 +155,27 @@ def test_an_answer_of_the_form_is_taken_however_it_is_wrapped(send: Sends) -> No
     assert ask(send)[0] == Fact(**FACT)
 
 
+@pytest.mark.parametrize(
+    "answer, said",
+    [
+        pytest.param({"text": 5}, "another form: text: Input should be a valid string", id="type"),
+        pytest.param({}, "another form: text: Field required", id="missing"),
+        pytest.param(
+            {"text": "a", "x\x1b[2J\n": 1}, "another form: x␛[2J : Extra inputs", id="more"
+        ),
+        pytest.param({"text": "a", "x" * 999: 1}, f"another form: {'x' * 100}", id="long"),
+        pytest.param("{", "or none at all: Invalid JSON: EOF while parsing", id="no-json"),
+    ],
+)
+def test_what_is_wrong_with_the_form_is_told_without_what_was_answered(
+    answer: object, said: str
+) -> None:
+    error, _ = ask(says(answer))
+    assert said in str(error)
+    assert str(error).isprintable()
+    assert len(str(error)) < 250
+
+
 def message(*blocks: object, **fields: object) -> bytes:
     """Return a message of Anthropic's."""
     plain = {"id": "msg_1", "type": "message", "role": "assistant", "model": "small"}
