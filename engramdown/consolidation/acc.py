@@ -43,6 +43,10 @@ _NAMES: Final = (
     "name", "scratchpad", "pad", "notebook", "session", "session_id", "label", "id", "key",
     "module", "package", "function", "table", "column", "model", "file", "filename", "path",
 )  # fmt: skip
+# A tool after which another call may well be tried again, whatever it is given.
+_CHANGER: Final = re.compile(
+    r"edit|writ|patch|replac|insert|creat|delet|remov|mov|renam|install|\bset", re.IGNORECASE
+)
 # A command after which another one may well be tried again.
 _CHANGING: Final = re.compile(
     r"\bsed -\w*i|\bperl -\w*i|\btee\b|>\s*(?!/dev/null)[\w./~$\"']"
@@ -103,7 +107,7 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
         if cell.status == "ok":
             failures.pop(call, None)
             found.pop(call, None)
-            if _edit(cell) is not None or _CHANGING.search(cell.code):
+            if _changes(cell):
                 # What fails after a change was rightly tried again.
                 failures.clear()
         elif call[1]:  # Else it is not known what was called.
@@ -233,6 +237,12 @@ def _call(cell: Cell) -> tuple[str, str]:
         for key, value in arguments.items()
     }
     return cell.name, json.dumps(plain, sort_keys=True)
+
+
+def _changes(cell: Cell) -> bool:
+    """Whether a call changed something, as far as its name, arguments or command tell."""
+    by_name = _CHANGER.search(cell.name) is not None
+    return by_name or _edit(cell) is not None or _CHANGING.search(cell.code) is not None
 
 
 # Addresses, times, ids and the names of temporary files.

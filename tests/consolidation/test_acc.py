@@ -131,6 +131,10 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
         same_failure,
         [failing("pytest", f"{at} failed, {9 - at} passed in 0.1{at}s") for at in (13, 3, 2)],
     ),
+    "a-patch-between": (
+        same_failure,
+        [step for x in "abc" for step in (failing("run"), did("apply_patch", f"*** {x}", "done"))],
+    ),
     "an-installation-between": (
         same_failure,
         [step for x in "abc" for step in (failing("run"), ok(f"pip install {x}"))],
