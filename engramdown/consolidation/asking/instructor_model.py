@@ -138,15 +138,14 @@ class InstructorModel:
         calls = course.failed + course.widened + 1
         often = f", {calls} times" if calls > 1 else ""
         # Hidden before it is cut: a piece of a secret does not look like one.
-        words = " ".join(inert(redact(refusal.reason)).split())
-        reason = words[:_SHOWN] or OUTCOMES[refusal.outcome]
+        reason = _line(refusal.reason)[:_SHOWN] or OUTCOMES[refusal.outcome]
         if refusal.wait is not None and refusal.wait > LONGEST_WAIT:
             often += f"; it asks to wait {_long(refusal.wait)}, try again then"
         if refusal.outcome == "truncated":
             often += f"; raise max_tokens, which is {self._course.max_tokens:,}"
         if refusal.outcome == "timeout":
             often += f"; raise timeout, which is {self._timeout:g} seconds"
-        return f"{inert(redact(self.name))}: {reason}{often}"
+        return f"{_line(self.name)}: {reason}{often}"
 
 
 def _asked(provider: Provider, question: _Question, meter: Meter) -> Answer | Refusal:
@@ -169,16 +168,15 @@ def _asked(provider: Provider, question: _Question, meter: Meter) -> Answer | Re
 
 def _attempt(answer: Answer | Refusal, question: _Question, ms: int) -> Attempt:
     """Return what a call cost; of what nobody counted the most that it can be."""
-    there, back = answer.tokens_in, answer.tokens_out
-    if isinstance(answer, Refusal):
-        if answer.worked:
-            there, back = there or question.tokens, back or question.ceiling
-        estimated = (there, back) != (answer.tokens_in, answer.tokens_out)
-        return Attempt(there, back, ms, answer.outcome, estimated=estimated)
-    there = there or question.tokens
-    back = back or estimate_tokens(answer.value.model_dump_json())
-    estimated = (there, back) != (answer.tokens_in, answer.tokens_out)
-    return Attempt(there, back, ms, "ok", estimated=estimated)
+    counted = answer.tokens_in, answer.tokens_out
+    if isinstance(answer, Answer):
+        outcome, said = "ok", estimate_tokens(answer.value.model_dump_json())
+    else:
+        outcome, said = answer.outcome, question.ceiling
+    cost = counted
+    if isinstance(answer, Answer) or answer.worked:
+        cost = counted[0] or question.tokens, counted[1] or said
+    return Attempt(*cost, ms, outcome, estimated=cost != counted)
 
 
 def _problem(refusal: Refusal) -> str:
@@ -189,6 +187,10 @@ def _problem(refusal: Refusal) -> str:
         f"\n\nYour last answer was refused: {refusal.told or OUTCOMES[refusal.outcome]}. "
         "Answer again, in the form that was asked for."
     )
+
+
+def _line(text: str) -> str:
+    return " ".join(inert(redact(text)).split())
 
 
 def _long(seconds: float) -> str:

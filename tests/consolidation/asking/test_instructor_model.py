@@ -347,6 +347,7 @@ def test_a_key_that_is_missing_is_named(
         pytest.param("groq/x", "", "pip install groq", id="missing"),
         pytest.param("openai/x", "http://[::1", "openai/x: base_url is no address", id="address"),
         pytest.param("groq/x", "http://127.0.0.1:9", "base_url goes with openai/", id="url"),
+        pytest.param("nobody/\x1b[2J\nx", "", "nobody/␛[2J x: ", id="name"),
     ],
 )
 def test_a_name_that_cannot_be_asked_is_one_line(
