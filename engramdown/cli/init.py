@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -23,6 +23,8 @@ from engramdown.engram import Scope
 from engramdown.settings import find_project, scope_folder
 
 __all__ = ["init"]
+
+_NOTES: Final = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", ".cursorrules", ".cursor/rules", ".anton")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,14 @@ def _lines(made: list[_Made], outer: Path | None, home: Path, *, dry_run: bool) 
         yield line((messages.outer_project(outer), "warn"), hang=2)
     yield line()
     yield line((messages.NEXT, "strong"))
-    for command, sense in messages.next_steps(has_global=home.is_dir()):
+    notes = [name for item in made if item.scope == "project" for name in _notes(item.root)]
+    for command, sense in messages.next_steps(has_global=home.is_dir(), notes=notes):
         yield line((f"{command}", "id"), indent=2)
         yield line((sense, "dim"), indent=6)
+
+
+def _notes(root: Path) -> list[str]:
+    """Return what other assistants left beside the folder of a project, if it did not come yet."""
+    if (root / "migrated.jsonl").exists():
+        return []
+    return [name for name in _NOTES if (root.parent / name).exists()]

@@ -7,7 +7,7 @@ commands say stands in the other modules of this name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -157,13 +157,21 @@ def outer_project(outer: Path) -> str:
     return f"Note: {outer} is above this folder; from here on, this project is used instead."
 
 
-def next_steps(*, has_global: bool) -> list[tuple[str, str]]:
-    """Return the first commands to try, each with what it does."""
+def next_steps(*, has_global: bool, notes: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return the first commands to try, each with what it does.
+
+    Args:
+        has_global: Whether there is memory for all projects.
+        notes: What other assistants left in the project.
+    """
     steps = [
         ('engramdown remember "Always run the linter before pushing"', "writes it to rules.md"),
         ("engramdown context", "prints what a model sees"),
         ("engramdown tour", "shows the rest in a minute"),
     ]
+    if notes:
+        told = f"shows what {', '.join(notes)} would bring, and asks"
+        steps.insert(0, ("engramdown migrate", told))
     if not has_global:
         steps.append(("engramdown init --global", "also keeps memory for all your projects"))
     return steps

@@ -24,6 +24,19 @@ def test_a_project_is_set_up_here(
     assert "engramdown remember" in done.out
 
 
+def test_notes_of_other_assistants_are_pointed_out_until_they_came(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "engramdown migrate" not in run.ok("init").out
+    (tmp_path / ".cursor" / "rules").mkdir(parents=True)
+    (tmp_path / "CLAUDE.md").write_text("- Use uv\n", encoding="utf-8")
+    out = run.ok("init").out
+    assert "  engramdown migrate\n      shows what CLAUDE.md, .cursor/rules would bring" in out
+    run.ok("migrate", "--yes")
+    assert "engramdown migrate" not in run.ok("init").out
+
+
 def test_a_project_is_set_up_in_a_folder_that_is_named(run: Runner, tmp_path: Path) -> None:
     run.ok("init", str(tmp_path / "new" / "project"))
     assert (tmp_path / "new" / "project" / ".engramdown" / "memory" / "rules.md").is_file()
