@@ -8,11 +8,11 @@ filed under ``scratchpad``, where the description of a scratchpad tool finds the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.cells import Cell
 from engramdown.consolidation.learned import Learned, Lesson, learned
+from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import MOST_CELLS, origin_of, shown
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ MOST: Final = 3
 """So many lessons one turn may bring."""
 TOPIC: Final = "scratchpad"
 """What they are filed under."""
-
-_NO_TEMPLATES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def surprises(cells: Iterable[Cell]) -> list[Cell]:
@@ -40,7 +38,7 @@ def surprises(cells: Iterable[Cell]) -> list[Cell]:
 def lessons_of_turn(
     cells: Sequence[Cell],
     model: LanguageModel | None,
-    templates: Mapping[str, str] = _NO_TEMPLATES,
+    templates: Mapping[str, str] = OURS,
 ) -> Learned:
     """Ask ``model`` what to do another way, if something in a turn went otherwise than it said.
 
@@ -57,7 +55,6 @@ def lessons_of_turn(
     if model is None or not found:
         return Learned()
     from engramdown.consolidation.lessons_form import ScratchpadLessons
-    from engramdown.consolidation.prompts import render
 
     prompt = render("cerebellum", templates, cells=shown(found), most=MOST)
     answer = model.ask(ScratchpadLessons, prompt.system, prompt.user)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.asking.answers import strange_ids
@@ -24,6 +23,7 @@ from engramdown.consolidation.plan import (
     Plan,
     Supersede,
 )
+from engramdown.consolidation.prompts import OURS, render
 from engramdown.redaction import redact
 from engramdown.wording.inert import one_line
 
@@ -36,7 +36,6 @@ __all__ = ["BATCH", "Proposed", "batches", "crowded", "propose"]
 BATCH: Final = 100
 """So many memories a model is shown at once, and so many characters of them at most:"""
 _CHARACTERS: Final = 40_000
-_NO_TEMPLATES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Proposed(NamedTuple):
@@ -97,7 +96,7 @@ def propose(
     batch: Sequence[Memory],
     model: LanguageModel,
     today: date,
-    templates: Mapping[str, str] = _NO_TEMPLATES,
+    templates: Mapping[str, str] = OURS,
 ) -> Proposed:
     """Ask ``model`` what to change about a batch of memories. No lock may be held meanwhile.
 
@@ -111,7 +110,6 @@ def propose(
         ModelError: If the model gives no answer of the form.
     """
     from engramdown.consolidation.compaction_form import Compaction
-    from engramdown.consolidation.prompts import render
 
     shown = [_shown(memory) for memory in batch]
     prompt = render("compaction", templates, memories=shown, today=today.isoformat())

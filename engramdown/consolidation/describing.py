@@ -7,10 +7,10 @@ than a bound; what it says has the lengths of a card, on one line each, and no s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.cells import Line
+from engramdown.consolidation.prompts import OURS, render
 from engramdown.redaction import redact
 from engramdown.wording.inert import one_line
 
@@ -31,7 +31,6 @@ _SAID: Final = 2_000
 _TOOL: Final = 200
 _SPOKEN: Final = frozenset({"user", "assistant"})
 _SHOWN: Final = _SPOKEN | {"tool_call", "scratchpad"}
-_NO_TEMPLATES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Description(NamedTuple):
@@ -59,7 +58,7 @@ class Shown(NamedTuple):
 
 
 def describe(
-    lines: Iterable[Line], model: LanguageModel, templates: Mapping[str, str] = _NO_TEMPLATES
+    lines: Iterable[Line], model: LanguageModel, templates: Mapping[str, str] = OURS
 ) -> Description:
     """Ask ``model`` what a session was about. No lock may be held meanwhile.
 
@@ -73,7 +72,6 @@ def describe(
         StoreError: If a scope's own prompt is broken.
     """
     from engramdown.consolidation.card_form import Card
-    from engramdown.consolidation.prompts import render
 
     prompt = render("card", templates, lines=chosen(lines))
     said = model.ask(Card, prompt.system, prompt.user)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.cells import Line
 from engramdown.consolidation.extraction import extract
 from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
+from engramdown.consolidation.prompts import OURS, render
 from engramdown.engram import Engram, fact_key, fold
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ MOST: Final = 10
 
 _LONGEST_VALUE: Final = 200
 _SHOWN: Final = 1500
-_NO_TEMPLATES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Message(NamedTuple):
@@ -81,7 +80,7 @@ def facts_without_model(messages: Iterable[Message]) -> Learned:
 
 
 def facts_of_model(
-    messages: Sequence[Message], model: LanguageModel, templates: Mapping[str, str] = _NO_TEMPLATES
+    messages: Sequence[Message], model: LanguageModel, templates: Mapping[str, str] = OURS
 ) -> Learned:
     """Ask ``model`` which facts about the user are in messages. No lock may be held meanwhile.
 
@@ -90,7 +89,6 @@ def facts_of_model(
         StoreError: If a scope's own prompt is broken.
     """
     from engramdown.consolidation.lessons_form import Facts
-    from engramdown.consolidation.prompts import render
 
     if not messages:
         return Learned()

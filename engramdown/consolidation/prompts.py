@@ -11,19 +11,23 @@ what stands below is said as the user.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.wording.inert import quoted
 from engramdown.wording.rendering import Shelf, renderer, source_of
 
-__all__ = ["FOLDER", "MARK", "Prompt", "render"]
+__all__ = ["FOLDER", "MARK", "OURS", "Prompt", "render"]
 
 FOLDER: Final = "prompts"
 """The folder of the templates, in this package and in a scope."""
 
 MARK: Final = "{# user #}"
 """The line between the two parts of a template."""
+
+OURS: Final[Mapping[str, str]] = MappingProxyType({})
+"""The templates of a scope that has none of its own."""
 
 
 class Prompt(NamedTuple):

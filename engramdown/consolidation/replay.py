@@ -9,11 +9,11 @@ given.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.cells import Cell, Line, cells_of, last_line
 from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
+from engramdown.consolidation.prompts import OURS, render
 from engramdown.engram import Engram, fold, pointers
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ _SAID: Final = 160
 _CODE: Final = {True: 400, False: 160}
 _OUTCOME: Final = {True: 300, False: 160}
 _CORRECTION: Final = 300
-_NO_TEMPLATES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Shown(NamedTuple):
@@ -74,7 +73,7 @@ def should_replay(cells: Sequence[Cell]) -> bool:
 
 
 def replay_and_extract(
-    cells: Sequence[Cell], model: LanguageModel, templates: Mapping[str, str] = _NO_TEMPLATES
+    cells: Sequence[Cell], model: LanguageModel, templates: Mapping[str, str] = OURS
 ) -> Learned:
     """Ask ``model`` what cells teach. No lock may be held meanwhile.
 
@@ -89,7 +88,6 @@ def replay_and_extract(
         StoreError: If a scope's own prompt is broken.
     """
     from engramdown.consolidation.lessons_form import Lessons
-    from engramdown.consolidation.prompts import render
 
     chosen = _chosen(cells)
     prompt = render("replay", templates, cells=shown(chosen), most=MOST)
