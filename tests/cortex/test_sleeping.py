@@ -523,6 +523,24 @@ def test_what_is_in_hand_goes_with_what_taught_it(cortex: Cortex, how: str) -> N
     assert not [path for path in held if b"The lock must be taken" in path.read_bytes()]
 
 
+def test_a_secret_that_is_redacted_is_nowhere_any_more(cortex: Cortex) -> None:
+    secret = "AKIAIOSFODNN7EXAMPLE"
+    record(cortex, "s1", f"Remember that the key of the test account is {secret}.")
+    interrupted_at(cortex, "propose")
+    roots = [store.root for store in cortex.stores]
+
+    def holding() -> list[str]:
+        found = (path for root in roots for path in root.rglob("*") if path.is_file())
+        return sorted(path.name for path in found if secret.encode() in path.read_bytes())
+
+    assert holding() == ["s1.jsonl", WORK]
+    episodes(cortex).forgetting().redact("s1", [1])
+    assert holding() == []
+    cortex.sleep()
+    assert holding() == []
+    assert cortex.pending() == []
+
+
 def test_what_is_gone_after_a_crash_is_not_written(cortex: Cortex) -> None:
     interrupted(cortex, "propose")
     (cortex.stores[1].root / "episodes" / "s1.jsonl").unlink()
