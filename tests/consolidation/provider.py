@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, NamedTuple
 
-__all__ = ["Provider", "Reply", "answering", "failing", "serving"]
+__all__ = ["Provider", "Reply", "Thinking", "answering", "failing", "serving"]
 
 
 class Reply(NamedTuple):
@@ -37,6 +37,10 @@ class Reply(NamedTuple):
     way: str = ""
 
 
+Thinking = Callable[[dict[str, Any]], Reply]
+"""Makes the reply to what was asked."""
+
+
 def answering(answer: object, **other: Any) -> Reply:  # noqa: ANN401 - the fields of a reply
     """Reply with an answer: a value as JSON, or a text as it is."""
     text = answer if isinstance(answer, str) else json.dumps(answer)
@@ -52,7 +56,7 @@ def failing(status: int, message: str = "no", **headers: str) -> Reply:
 class Provider(BaseHTTPRequestHandler):
     """Answers by its script; after the last reply, with that one again."""
 
-    script: ClassVar[list[Reply]] = []
+    script: ClassVar[list[Reply | Thinking]] = []
     seen: ClassVar[list[dict[str, Any]]] = []
     sent: ClassVar[list[tuple[str, dict[str, str]]]] = []
     over: ClassVar[threading.Event] = threading.Event()
@@ -66,6 +70,7 @@ class Provider(BaseHTTPRequestHandler):
             self.seen.append(asked)
             named = {name.lower(): value for name, value in self.headers.items()}
             self.sent.append((self.path, named))
+        reply = reply if isinstance(reply, Reply) else reply(asked)
         if reply.way == "hang":
             self.over.wait(30)
             self.close_connection = True
@@ -152,7 +157,7 @@ def _message(reply: Reply, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(*script: Reply) -> Iterator[str]:
+def serving(*script: Reply | Thinking) -> Iterator[str]:
     """Serve a script, and yield the URL for OpenAI's protocol."""
     Provider.script[:] = script
     Provider.seen.clear()
