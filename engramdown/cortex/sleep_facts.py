@@ -68,7 +68,7 @@ class Facts:
     def _counted(self, info: SessionInfo) -> Mark:
         """Return the mark of a session with the number of its messages that are new."""
         mark = self._steps.mark(_JOB, info)
-        known = self._steps.state.waiting(mark)
+        known = self._steps.state.seen(mark)
         if known is not None:
             return known
         count = len(self._identity.messages(self._steps.told(_JOB, info)))

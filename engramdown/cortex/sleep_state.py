@@ -31,6 +31,7 @@ NAME: Final = "sleep.jsonl"
 TRIES: Final = 3
 """So often a session is tried whose answers are of no use; then it is left until it goes on."""
 
+_SEEN: Final = frozenset({"waits", "idle"})
 _APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
@@ -44,7 +45,7 @@ class Mark(NamedTuple):
         seq: The number of the last line that was read.
         digest: Of the memory that the job left, where it is about the scope.
         outcome: ``done``; ``failed`` for a try that gave nothing; ``waits`` for a step for which a
-            model has to be asked, and was not.
+            model has to be asked, and was not; ``idle`` if there is not enough yet to learn from.
         messages: How many messages of the user wait with it.
     """
 
@@ -94,7 +95,7 @@ class SleepState:
         self._disk = EpisodeDisk()
         self._done: dict[tuple[str, str, str], Mark] = {}
         self._failed: dict[tuple[str, str, str, int], int] = {}
-        self._waiting: dict[tuple[str, str, str], Mark] = {}
+        self._seen: dict[tuple[str, str, str], Mark] = {}
         for mark in self._read():
             self._take(mark)
 
@@ -106,9 +107,9 @@ class SleepState:
         """Return how often the step that would end at ``mark`` gave nothing."""
         return self._failed.get((mark.job, mark.session, mark.born, mark.seq), 0)
 
-    def waiting(self, mark: Mark) -> Mark | None:
-        """Return what is known of the step that would end at ``mark``, if it waits for a model."""
-        known = self._waiting.get((mark.job, mark.session, mark.born))
+    def seen(self, mark: Mark) -> Mark | None:
+        """Return what is known of the step that would end at ``mark``, if it waits, or is idle."""
+        known = self._seen.get((mark.job, mark.session, mark.born))
         return known if known is not None and known.seq == mark.seq else None
 
     def add(self, *marks: Mark) -> None:
@@ -181,8 +182,8 @@ class SleepState:
     def _take(self, mark: Mark) -> None:
         if mark.outcome == "done":
             self._done[mark.job, mark.session, mark.born] = mark
-        elif mark.outcome == "waits":
-            self._waiting[mark.job, mark.session, mark.born] = mark
+        elif mark.outcome in _SEEN:
+            self._seen[mark.job, mark.session, mark.born] = mark
         else:
             key = (mark.job, mark.session, mark.born, mark.seq)
             self._failed[key] = self._failed.get(key, 0) + 1

@@ -94,9 +94,11 @@ class Steps:
         return Mark(job, info.id, info.started, info.lines)
 
     def is_due(self, job: str, info: SessionInfo) -> bool:
-        """Whether a session has lines that are new to a job."""
+        """Whether a session has lines that are new to a job, and may be enough for it."""
         mark = self.mark(job, info)
-        return self._after(mark) < mark.seq and self.state.tries(mark) < TRIES
+        seen = self.state.seen(mark)
+        is_idle = seen is not None and seen.outcome == "idle"
+        return not is_idle and self._after(mark) < mark.seq and self.state.tries(mark) < TRIES
 
     def report(self, job: str) -> JobReport:
         """Return what is told of a job here."""
@@ -123,14 +125,14 @@ class Steps:
     def wait(self, *marks: Mark) -> None:
         """Write down which steps wait."""
         new = [mark._replace(outcome="waits") for mark in marks]
-        new = [mark for mark in new if self.state.waiting(mark) != mark]
+        new = [mark for mark in new if self.state.seen(mark) != mark]
         if new and not self._night.dry:
             self.state.add(*new)
 
     def pass_over(self, mark: Mark) -> None:
-        """Count a step as done in which there is nothing to learn from."""
+        """Write down that there is too little to learn from, until the session goes on."""
         if not self._night.dry:
-            self.state.add(mark)
+            self.state.add(mark._replace(outcome="idle"))
 
     def ask(self, job: str, parts: Sequence[Part], learn: Learning) -> None:
         """Let a job learn with a model, which is not asked in a dry run."""

@@ -173,7 +173,7 @@ class Sleep:
         """Let a job learn from what is new in a session."""
         mark = steps.mark(job.name, info)
         waits = job.asks and bool(self._night.why_not)
-        if waits and steps.state.waiting(mark):
+        if waits and steps.state.seen(mark):
             steps.skip(job.name, mark)
             return
         told = steps.told(job.name, info)

@@ -102,11 +102,13 @@ def test_what_waits_is_known_until_the_session_goes_on(tmp_path: Path) -> None:
     waiting = MARK._replace(outcome="waits", messages=3)
     SleepState(tmp_path).add(waiting, MARK._replace(session="s2"))
     known = SleepState(tmp_path)
-    assert known.waiting(MARK) == waiting
-    assert known.waiting(MARK._replace(seq=9)) is None
-    assert known.waiting(MARK._replace(session="s2")) is None
+    assert known.seen(MARK) == waiting
+    assert known.seen(MARK._replace(seq=9)) is None
+    assert known.seen(MARK._replace(session="s2")) is None
     assert known.done("replay", "s1", MARK.born).seq == 0
     assert known.tries(MARK) == 0
+    known.add(MARK._replace(outcome="idle"))
+    assert known.seen(MARK) == MARK._replace(outcome="idle")
     assert known.done("replay", "s2", MARK.born).seq == MARK.seq
 
 

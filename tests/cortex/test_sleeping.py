@@ -259,6 +259,18 @@ def test_a_session_in_which_there_is_nothing_to_ask_about_does_not_wait(cortex: 
     assert model.asked == ["Lessons", "ScratchpadLessons"]
 
 
+def test_what_was_too_little_counts_when_a_session_goes_on(cortex: Cortex) -> None:
+    cortex.model = model = Model(Lessons={"items": [{**LESSON, "cells": [1, 2]}]})
+    record(cortex, "s1", fails=1)
+    cortex.sleep()
+    assert "Lessons" not in model.asked
+    record(cortex, "s1", fails=1)
+    [receipt] = report(cortex.sleep(), "replay").receipts
+    assert receipt.engram.origin == "s1#1,s1#3"
+    cortex.sleep()
+    assert model.asked.count("Lessons") == 1
+
+
 def test_what_waits_is_not_read_again_to_know_it(
     cortex: Cortex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
