@@ -3,9 +3,9 @@
 Each pair is a store of two lessons that is tidied. "Ours, by itself" is what goes without a
 question; "ours" is all that the plan would let go, most of it only after a person said yes to it.
 The yardsticks take a pair for one memory from a similarity on; theirs is the threshold with the
-best F1 on the tuning half, where a conflict counts like any other pair. All pairs were written by
-the author of the code, so take the figures for an upper bound. The yardstick of the time is
-``str.split`` of the same memories.
+best F1 on the tuning half, where a conflict counts like any other pair. Whoever wrote a set knew
+the code, but for the first of the other author, so take the figures for an upper bound. The
+yardstick of the time is ``str.split`` of the same memories.
 """
 
 from __future__ import annotations
@@ -29,13 +29,17 @@ RUNS: Final = 5
 MANY: Final = 1000
 TODAY: Final = date(2026, 3, 1)
 NAMES: Final = {
+    "latest": "latest",
     "last": "last",
     "held_out": "held out",
     "seen": "seen",
     "tuning": "tuned on",
+    "tuning_second": "tuned on, of another author",
+    "tuning_third": "tuned on, of that author",
+    "tuning_fourth": "tuned on, of that author again",
     "hard": "tuned on, the smallest conflicts",
 }
-REPORTED: Final = ("last", "held_out")
+REPORTED: Final = ("latest", "last", "held_out")
 
 Same = Callable[[str, str], bool]
 Likeness = Callable[[str, str], float]

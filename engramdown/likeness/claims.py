@@ -173,7 +173,7 @@ class _Reader:
         dots = lead[len(lead.rstrip(".")) :]
         if option or "/" in core or "\\" in core:
             self.mark("path" if not option else "name", dots + core.casefold())
-        elif dots == "." and lead == dots:
+        elif core and dots == "." and lead == dots:
             self.claim.code.add(dots + core.casefold())
             self.mark("name", dots + core.casefold())
         elif _VERSION.fullmatch(core):

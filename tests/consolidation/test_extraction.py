@@ -14,8 +14,8 @@ from engramdown.engram import Engram
 from engramdown.words import word_set
 from tests.corpora.statements import CORPORA, corpus
 
-TUNED: Final = ("tuning", "tuning_second", "tuning_third", "tuning_fourth", "tuning_fifth")
-NEW: Final = ("last", "held_out")
+NEW: Final = ("latest", "last", "held_out")
+TUNED: Final = tuple(name for name in CORPORA if name not in NEW)
 # Words that forms are made of, and what hides them, put together at random.
 WORDS: Final = word_set(
     "always never when I ask , use uv not pip . ! ? : ; - and but so no instead remember that my "

@@ -63,6 +63,7 @@ def test_rewordings_are_found_and_nothing_else_is(name: str, recall: float) -> N
         pytest.param("Run ./a", "Run ../a", "a path (./a / ../a)", id="folder-above"),
         pytest.param("Edit .env", "Edit env", "a name (.env / none)", id="dot-file"),
         pytest.param("Wait ...then go", "Wait then go", "", id="no-dot-file"),
+        pytest.param("Opens at 6 in May", "Opens at 6 . in May", "", id="lone-dot"),
         pytest.param("Ask Ada", "Ask Bob", "a name (ada / bob)", id="proper-name"),
         pytest.param("Call get_x()", "Call set_x()", "a name (get_x / set_x)", id="identifier"),
         pytest.param("Pass --quick", "Pass --slow", "a name (quick / slow)", id="option"),

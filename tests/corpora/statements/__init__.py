@@ -10,8 +10,11 @@ of what only looks like a statement behind a ``-``::
 ``tuning`` and ``held_out`` are the two halves of 608 messages that were written before the first
 pattern was, drawn by seeded dice. ``tuning_second`` to ``tuning_fifth`` were written one after the
 other, in other words, when the patterns stood, and each time these were changed because of them.
-``last`` was written after that, and changed nothing. ``@global`` among the words asks for that
-scope; ``always/when`` for either kind.
+``last`` was written after that, and changed nothing. ``tuning_sixth`` was written by another
+author, who had not seen the forms, nor the other messages; ``tuning_seventh`` and
+``tuning_eighth`` by the same author after mending what the one before had shown, with the forms
+known by then, and ``latest`` after that; the forms have not changed since. ``@global`` among the
+words asks for that scope; ``always/when`` for either kind.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from engramdown.engram import Engram
 __all__ = ["CORPORA", "Expected", "Message", "corpus"]
 
 CORPORA: Final = (
+    "latest",
     "last",
     "held_out",
     "tuning",
@@ -32,6 +36,9 @@ CORPORA: Final = (
     "tuning_third",
     "tuning_fourth",
     "tuning_fifth",
+    "tuning_sixth",
+    "tuning_seventh",
+    "tuning_eighth",
 )
 """The files, the one that says most about new messages first."""
 
