@@ -34,7 +34,7 @@ NOTHING: Final = "nothing is due"
 NOTHING_ELSE: Final = "nothing else is due"
 STOPPED: Final = "stopped; the next `engramdown sleep` goes on there"
 JOBS: Final = {
-    "statements": "what you stated",
+    "statements": "what you stated, what a failure taught",
     "mistakes": "what went wrong",
     "replay": "what was done",
     "identity": "facts about you",

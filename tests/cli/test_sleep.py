@@ -64,7 +64,7 @@ def test_it_says_what_it_did_and_then_that_nothing_is_due(
     done = run.ok("sleep")
     assert done.err == ""
     assert done.out == (
-        "what you stated (this project): 1 session, 1 remembered\n"
+        "what you stated, what a failure taught (this project): 1 session, 1 remembered\n"
         "  remembered: Use uv\n"
         "what went wrong (this project): 1 session, nothing new\n"
         "what was done (this project): 1 session, 1 remembered\n"
@@ -82,7 +82,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(
     model = asks(monkeypatch, Lessons={"items": [LESSON]})
     before = files(session)
     done = run.ok("sleep", "--dry-run")
-    assert done.out.startswith("Dry run: nothing is written.\nwhat you stated (this project): 1 se")
+    assert done.out.startswith("Dry run: nothing is written.\nwhat you stated, what a failure taught (")
     assert "  remembered: Use uv\n" in done.out
     assert files(session) == before
     assert model.asked == []
