@@ -20,7 +20,6 @@ from engramdown.episodes.live import live
 from engramdown.errors import ModelError
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import Asker
     from engramdown.cortex.cortex import Cortex
     from engramdown.episodes.memory import EpisodicMemory
 
@@ -33,16 +32,13 @@ NO_MODEL: Final = (
 )
 
 
-def fill_card(
-    cortex: Cortex, episodes: EpisodicMemory, session: str, asker: Asker | None = None
-) -> bool:
+def fill_card(cortex: Cortex, episodes: EpisodicMemory, session: str) -> bool:
     """Ask the model of ``cortex`` what a session was about, and keep it for its card.
 
     Args:
         cortex: Whose model, limits and prompts.
         episodes: The transcripts.
         session: The id of the session.
-        asker: What to ask within a run that goes on already.
 
     Returns:
         Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
@@ -54,7 +50,7 @@ def fill_card(
     """
     transcript = episodes.session(session)
     lines = live(transcript.episodes)
-    model = asker or Asking.begin(cortex).of(JOB)
+    model = Asking.begin(cortex).of(JOB)
     if model is None:
         raise ModelError(NO_MODEL, "refused")
     if not lines:

@@ -16,7 +16,18 @@ from typing import Final, NamedTuple
 
 from engramdown.redaction import redact
 
-__all__ = ["ASKED", "FAILED", "FREE", "OUTCOMES", "Call", "Sum", "read_line", "sums", "write_line"]
+__all__ = [
+    "ASKED",
+    "FAILED",
+    "FREE",
+    "MOST",
+    "OUTCOMES",
+    "Call",
+    "Sum",
+    "read_line",
+    "sums",
+    "write_line",
+]
 
 ASKED: Final = "asked"
 """The outcome of a call that has begun; its tokens are the most that it can cost."""
@@ -45,8 +56,9 @@ FREE: Final = frozenset({"refused_spend", "missing_sdk"})
 FAILED: Final = frozenset(OUTCOMES) - {"ok", ASKED} - FREE
 """Outcomes of calls that cost something and gave nothing."""
 
-# No provider counts further; what says so would block a window for ever.
-_MOST: Final = 10_000_000
+MOST: Final = 10_000_000
+"""So many tokens one call may cost: who counts further would block a window for ever."""
+
 _LONGEST_NAME: Final = 200
 
 
@@ -160,11 +172,11 @@ def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
 
 
 def _bounded(size: int) -> int:
-    return min(max(size, 0), _MOST)
+    return min(max(size, 0), MOST)
 
 
 def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
 
 
 def _is_moment(ts: str) -> bool:

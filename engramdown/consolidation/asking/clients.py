@@ -55,7 +55,7 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
             kinds = ", ".join(f"{each}/…" for each in _EXTRAS)
             raise ValueError(f"base_url goes with {kinds} only")
         client = instructor.from_provider(name)
-        _tame(getattr(client, "client", None), timeout)
+        _tame(getattr(client, "client", None), timeout, heard)
         return client
     url = base_url or (_OLLAMA if kind == "ollama" else "")
     if url and not _is_address(url):
@@ -99,11 +99,19 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _tame(raw: Any, seconds: float) -> None:  # noqa: ANN401 - any provider's client
-    """Let a client neither try again by itself nor wait for longer than we do."""
+def _tame(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
+    """Hold the client of a package that we do not know to what we promise, as far as it can be.
+
+    It neither tries again by itself nor waits for longer than we do; and if it is one of the many
+    that stand on an httpx client, it follows no redirect and reads no more than ours do.
+    """
     for key, value in (("max_retries", 0), ("timeout", seconds)):
         if hasattr(raw, key):
             setattr(raw, key, value)
+    http: Any = getattr(raw, "_client", None)
+    if hasattr(http, "follow_redirects") and hasattr(http, "send"):
+        http.follow_redirects = False
+        http.send = _bounded(http.send, heard)
 
 
 def _bounded(send: Callable[..., Any], heard: Callable[[], object]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.consolidation.asking.calls import OUTCOMES
+from engramdown.consolidation.asking.calls import MOST, OUTCOMES
 from engramdown.consolidation.asking.retrying import asked_to_wait
 from engramdown.wording.inert import quoted
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Refusal", "TooLongError", "refused", "usage_of"]
 
 _SHOWN: Final = 300
-_MOST: Final = 10_000_000
 _DEEPEST: Final = 20
 _STATUS: Final = {401: "unauthorized", 403: "unauthorized", 408: "timeout", 429: "rate_limited"}
 _SERVER_ERRORS: Final = 500
@@ -181,4 +180,4 @@ def _json_in(text: str) -> str:
 
 def _first_size(values: Any) -> int:  # noqa: ANN401 - whatever a provider says
     sizes = (value for value in values if isinstance(value, int) and value > 0)
-    return min(next(sizes, 0), _MOST)
+    return min(next(sizes, 0), MOST)

@@ -10,6 +10,8 @@ import tracemalloc
 from contextlib import suppress
 from typing import Final
 
+import instructor
+import openai
 import pytest
 
 from engramdown.consolidation.asking.clients import LONGEST, client_of, is_openai, missing
@@ -84,6 +86,28 @@ def test_a_client_follows_no_redirect_and_tells_when_it_heard() -> None:
         client.client.close()
     assert heard == [1]
     assert not is_openai("openai/small", client)
+
+
+@pytest.mark.parametrize(
+    "send, said",
+    [
+        pytest.param(http(b" " * (LONGEST + 1)), "the server sent more than 4 MB", id="flood"),
+        pytest.param(
+            http(b"", status="307 Elsewhere", Location="/elsewhere"), "answered 307", id="redirect"
+        ),
+        pytest.param(http({}), "an answer of no use", id="empty"),
+    ],
+)
+def test_a_client_of_any_other_package_is_held_to_the_same(
+    send: Sends, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with wired(send) as wire:
+        raw = openai.OpenAI(api_key="mine", base_url=wire.url)
+        client = instructor.from_openai(raw, model="x")
+        monkeypatch.setattr("instructor.from_provider", lambda _: client)
+        with pytest.raises(ModelError, match=said):
+            InstructorModel("other/x", retries=0).ask(Fact, "", "")
+        assert len(wire.asked) == 1
 
 
 def test_openai_itself_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
