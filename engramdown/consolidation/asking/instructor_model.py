@@ -99,7 +99,7 @@ class InstructorModel:
         """
         self.name = name
         self._base_url = base_url or ""
-        self._timeout = timeout
+        self._timeout = min(timeout, _A_DAY)
         self._course = Course(max_tokens, retries)
         self._sleep = sleep
 

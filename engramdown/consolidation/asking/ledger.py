@@ -154,5 +154,8 @@ def _after(descriptor: int) -> bytes:
 
 def _earlier(now: str, hours: float) -> str:
     """Return the moment so many hours before another one, in the same form."""
-    moment = datetime.fromisoformat(now) - timedelta(hours=hours)
+    try:
+        moment = datetime.fromisoformat(now) - timedelta(hours=hours)
+    except OverflowError:  # before the first year: whatever was spent counts
+        return ""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -16,6 +16,8 @@ __all__ = ["LONGEST_WAIT", "Again", "Course", "asked_to_wait"]
 LONGEST_WAIT: Final = 60.0
 """How long we wait for a provider at most, in seconds; who asks for more is asked no more."""
 
+_STEPS: Final = 6  # so often a wait is doubled until it is the longest
+
 _TRANSIENT: Final = frozenset({"rate_limited", "server_error", "timeout", "unreachable"})
 _ASKED_AGAIN: Final = frozenset({"malformed", "wrong_schema"})
 
@@ -68,7 +70,9 @@ class Course(NamedTuple):
             return None
         if wait is None:
             # 1, 2, 4, … seconds; who asks again for another form need not wait.
-            wait = min(2.0**self.failed, LONGEST_WAIT) if outcome in _TRANSIENT else 0.0
+            wait = (
+                min(2.0 ** min(self.failed, _STEPS), LONGEST_WAIT) if outcome in _TRANSIENT else 0.0
+            )
         return Again(float(wait), self._replace(failed=self.failed + 1))
 
 

@@ -256,6 +256,11 @@ def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
     )
 
 
+def test_a_call_may_be_allowed_any_time(tmp_path: Path) -> None:
+    with serving(answering(FACT)) as url:
+        assert Desk(tmp_path, url, timeout=1e15).ask() == Fact(**FACT)
+
+
 def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     with serving() as url:
         pass

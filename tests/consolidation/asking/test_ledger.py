@@ -72,6 +72,8 @@ def test_what_calls_cost_in_a_window_is_what_was_asked_in_it(tmp_path: Path) -> 
     assert ledger.spent_since(24, NOW) == Spent(2, 270)
     assert ledger.spent_since(25.5, NOW) == Spent(3, 420)
     assert ledger.spent_since(0, NOW) == Spent()
+    for ages in (1e8, 1e12, float("inf")):
+        assert ledger.spent_since(ages, NOW) == Spent(3, 420)
 
 
 def test_the_end_of_a_call_takes_the_place_of_its_beginning(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def test_a_provider_in_trouble_is_given_more_time_each_time(outcome: str) -> Non
         waits.append(again.wait)
         course = again.course
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    assert Course(500, 10**9, failed=10**6).after(outcome) is not None
 
 
 @pytest.mark.parametrize("outcome", ["malformed", "wrong_schema"])
