@@ -92,6 +92,7 @@ _PRETENDS: Final = (
     r"|exercise),? )*(?:imagine|pretend|suppose|hypothetically|picture (?:this|that)"
     r"|consider this|for the sake of argument|let's (?:say|assume)|act as|act like"
     r"|[^\n]*\brole-? ?play\b"
+    r"|stell dir vor|angenommen|imagin(?:e que|ons|a que)|supongamos|suppos(?:e que|ons)"
     r"|you are now|(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous|prior|above)"
     r"|in a (?:perfect|ideal|parallel) world)\b"
 )

@@ -48,12 +48,12 @@ _FORMS: Final = (
         "never",
         "high",
         "",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals"
+        rf"(?:bitte )?(?P<kept>(?!{_ICH}|sage? )[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals"
         rf"|nie wieder"
         rf"|nie mehr)\b)",
     ),
     _Words("always", "high", "", r"(?P<kept>immer [^\n]{3,}[^\W_]en\Z)"),
-    _Words("never", "high", "", r"(?P<kept>(?:nie|niemals) [^\n]{3,}[^\W_]en\Z)"),
+    _Words("never", "high", "", r"(?P<kept>(?:nie|niemals) (?!im leben\b)[^\n]{3,}[^\W_]en\Z)"),
     _Words(
         "never",
         "high",
@@ -94,7 +94,8 @@ _FORMS: Final = (
         "profile",
         "high",
         "Name:",
-        rf"(?:ich heiße|ich heisse|mein name ist) (?!nicht|ja|auch){_NAME}",
+        rf"(?:ich heiße|ich heisse|mein name ist)"
+        rf" (?!(?:nicht|ja|auch|das|den|dich|es|sie)\b){_NAME}",
     ),
     _Words(
         "profile", "high", "Name:", rf"(?:bitte )?(?:nenne? mich|du kannst mich)(?: bitte)? {_NAME}"
@@ -185,7 +186,8 @@ _FORMS: Final = (
         "never",
         "high",
         "",
-        r"(?:por favor,? )?(?P<kept>(?:nunca|jamás) (?:más )?(?!me|te|se|le|nos|sabes|puedes"
+        r"(?:por favor,? )?(?P<kept>(?:nunca|jamás) (?:más )?"
+        r"(?!jamás|mais|digas nunca|me|te|se|le|nos|sabes|puedes"
         r"|tienes)\w+(?:s|r)\b)",
     ),
     _Words(

@@ -15,6 +15,7 @@ from tests.consolidation.said import said
         ("bitte ab sofort keine emojis", "never|high||keine emojis"),
         ("nie auf main pushen", "never|high||nie auf main pushen"),
         ("merk dir, dass ci langsam ist", "lesson|high||ci langsam ist"),
+        ("ich heiße jan", "profile|high|Name:|jan"),
         ("ich heiße jürgen", "profile|high|Name:|jürgen"),
         ("utilise toujours pytest", "always|high||utilise toujours pytest"),
         ("ne pousse jamais sur main", "never|high||ne pousse jamais sur main"),
@@ -38,6 +39,10 @@ def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> Non
         "je ne sais toujours pas",
         "nunca me funciona",
         "siempre falla",
+        "nunca jamás",
+        "nie im leben",
+        "sag niemals nie",
+        "ich heiße das nicht gut",
     ],
 )
 def test_what_only_looks_like_a_form_says_nothing(words: str) -> None:

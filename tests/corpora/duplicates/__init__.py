@@ -12,8 +12,8 @@ could be thought of, and the code was changed because of them. ``seen`` was held
 first run gave 20 of 22 and one false merge, and that pair changed the code. ``last`` was written
 after that, and changed nothing. ``tuning_second`` was written by another author, who had not seen
 the code, nor the other pairs; ``tuning_third`` and ``tuning_fourth`` by the same author after
-mending what the one before had shown, with the code known by then, and ``latest`` after that; the
-code has not changed since.
+mending what the one before had shown, with the code known by then, and ``latest`` after that; it
+changed nothing.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ other, in other words, when the patterns stood, and each time these were changed
 ``last`` was written after that, and changed nothing. ``tuning_sixth`` was written by another
 author, who had not seen the forms, nor the other messages; ``tuning_seventh`` and
 ``tuning_eighth`` by the same author after mending what the one before had shown, with the forms
-known by then, and ``latest`` after that; the forms have not changed since. ``@global`` among the
-words asks for that scope; ``always/when`` for either kind.
+known by then, and ``latest`` after that; it changed nothing. ``@global`` among the words asks for
+that scope; ``always/when`` for either kind.
 """
 
 from __future__ import annotations
