@@ -16,15 +16,25 @@ __all__ = ["bar"]
 
 
 @contextmanager
-def bar(title: str, total: int) -> Iterator[Callable[[int], object]]:
-    """Show a bar for the length of a ``with`` block; yield what moves it on by a number."""
+def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[int], object]]:
+    """Show a bar for the length of a ``with`` block; yield what moves it on by a number.
+
+    Args:
+        title: What is done.
+        total: How much there is to do.
+        uneven: Whether its parts take too differently long to foretell when it is done: then it
+            shows how long it has taken, and that it goes on.
+    """
     if not is_terminal(sys.stderr):
         yield _ignore
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TimeElapsedColumn
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    columns = Progress.get_default_columns()
+    if uneven:
+        columns = (*columns[:-1], TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(title, total=total)
         yield lambda count: progress.advance(task, count)
 

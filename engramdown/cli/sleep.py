@@ -48,7 +48,7 @@ def sleep(
 
     sleeping = Sleep(cortex, use_model=not no_model, dry_run=dry_run, scope=scope)
     try:
-        with bar(said.TITLE, sleeping.count()) as advance:
+        with bar(said.TITLE, sleeping.count(), uneven=True) as advance:
             sleeping.run(advance)
     except KeyboardInterrupt:
         sleeping.summary.stopped = True
