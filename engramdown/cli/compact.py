@@ -80,10 +80,14 @@ def compact(
 
 
 def _tell_model(cortex: Cortex, *, use_model: bool) -> None:
-    """Say that it will take a while, if a model is about to be asked."""
+    """Say that it will take a while, if a model is about to be asked, or that one could be."""
     model = cortex.model or cortex.settings.consolidation.model
-    if use_model and model and cortex.needs_compaction():
+    if not use_model or not cortex.needs_compaction():
+        return
+    if model:
         output.note(said.thinks(model if isinstance(model, str) else type(model).__name__))
+    else:
+        output.note(said.no_model(cortex.settings.consolidation.threshold))
 
 
 def _ask(prepared: Sequence[Prepared]) -> None:

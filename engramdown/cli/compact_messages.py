@@ -21,6 +21,7 @@ __all__ = [
     "NEEDS_YES",
     "NOT_DONE",
     "WAITS",
+    "no_model",
     "nothing_done",
     "receipt",
     "summary",
@@ -54,6 +55,14 @@ _DONE: Final = {
 def thinks(name: str) -> str:
     """Say that a model is asked."""
     return f"asking {name}; this can take a while"
+
+
+def no_model(threshold: int) -> str:
+    """Say what a model could do that is not set."""
+    return (
+        f"a file holds more than {threshold} memories; a model could say the same in fewer: name "
+        "one as `model` under [consolidation] in the global config.toml"
+    )
 
 
 def nothing_done(scope: str, problem: str) -> str:

@@ -242,6 +242,15 @@ def test_where_there_is_nothing_to_do_it_says_so(run: Runner, memory: Path) -> N
     assert files(memory) == before
 
 
+def test_without_a_model_it_says_what_one_could_do(run: Runner, memory: Path) -> None:
+    words = "\n".join(f"- The {chr(97 + at)} server is in hall {at}" for at in range(21))
+    (memory / "lessons.md").write_text(f"{words}\n", encoding="utf-8")
+    assert "more than 20 memories; a model could" in " ".join(run("compact", "--yes").err.split())
+    assert "a model could" not in run("compact", "--yes", "--no-model").err
+    (memory / "lessons.md").write_text("- One\n", encoding="utf-8")
+    assert "a model could" not in run("compact", "--yes").err
+
+
 @pytest.mark.usefixtures("person")
 def test_where_there_is_nothing_to_do_nothing_is_asked(run: Runner, memory: Path) -> None:
     del memory
