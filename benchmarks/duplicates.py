@@ -37,6 +37,7 @@ NAMES: Final = {
     "tuning_second": "tuned on, of another author",
     "tuning_third": "tuned on, of that author",
     "tuning_fourth": "tuned on, of that author again",
+    "free": "tuned on, free paraphrases",
     "hard": "tuned on, the smallest conflicts",
 }
 REPORTED: Final = ("latest", "last", "held_out")

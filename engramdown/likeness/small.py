@@ -26,7 +26,9 @@ _HARMLESS: Final = word_set(
 # Harmless where one text has them, and not where each has another one.
 _WHOSE: Final = word_set("your you i me my we us our user")
 # They stand for one another in too many sentences to keep two of these apart, but may matter.
-_LIKE: Final = word_set("in on at for by with per into during within when while if from well now")
+_LIKE: Final = word_set(
+    "in on at for by with per into during within when while if from well now them"
+)
 _ROLES: Final = _LIKE | {"of"}
 # What is done: to run a test is not to write it. Beside no such word it may go without saying.
 DOING: Final = {

@@ -93,6 +93,7 @@ _PHRASES: Final = {
     "exceed": "are over", "the name of the": "the", "due to": "because of", "every year": "yearly",
     "each year": "yearly", "annually": "yearly", "every hour": "hourly", "each hour": "hourly",
     "at the weekend": "on weekends", "at weekends": "on weekends",
+    "in alphabetical order": "alphabetically", "in chronological order": "chronologically",
     "1st": "first", "2nd": "second", "3rd": "third",
 }  # fmt: skip
 _PHRASE: Final = re.compile(
@@ -124,6 +125,12 @@ _UNITS: Final = {
     for unit in (first, *others)
 }  # fmt: skip
 _COUNTS: Final = {"one": "1"} | NUMBERS
+_NUMBER: Final = rf"(?:[0-9]+|{'|'.join(_COUNTS)})"
+# "3 to 5" is "3-5", and "two-space" speaks of two spaces.
+_RANGE: Final = re.compile(rf"\b({_NUMBER}) to ({_NUMBER})\b(?![.:/-])", re.IGNORECASE)
+_COUNTED: Final = re.compile(rf"\b({'|'.join(_COUNTS)})-(?=[^\W\d])", re.IGNORECASE)
+# Two names, or two languages, in whatever order.
+_BOTH: Final = re.compile(r"(?<=\w )([A-Z]\w+) (and|or) ([A-Z]\w+)\b(?! and\b| or\b|'|-)")
 _LONGEST_FIRST: Final = sorted(map(re.escape, _UNITS), key=len, reverse=True)
 _UNIT: Final = re.compile(
     rf"(?<![\w.,/:-])([0-9]+(?:[.,:][0-9]+)*|{'|'.join(_COUNTS)})"
@@ -228,8 +235,11 @@ def _plainer(text: str, *, likely: bool) -> str:
     text = left if left.strip() else text
     text = _KEYED.sub(lambda found: f"user {_KEYS[found[1].casefold()]} ", text)
     text = _PHRASE.sub(lambda found: _PHRASES[found[0].casefold()], text)
+    text = _BOTH.sub(_sorted, text) if likely else text
+    text = _RANGE.sub(_range, text)
     text = _BOUND.sub(_bound, text)
     text = _UNIT.sub(_one_word, text)
+    text = _COUNTED.sub(r"\1 ", text)
     text = _COMPOUND.sub(lambda found: found[0].replace(" ", "").replace("-", ""), text)
     text = _NAMED.sub("called", _CALLED.sub(r"\1", text))
     text = _GETS.sub(lambda found: _IS[found[1].casefold()], text)
@@ -243,6 +253,18 @@ def _plainer(text: str, *, likely: bool) -> str:
 def _regular(found: re.Match[str]) -> str:
     """Return a form of *be* and a participle as regular verbs have it."""
     return f"{found[1]}{found[2]}{found[3]}{_PARTICIPLES[found[4].casefold()]}"
+
+
+def _sorted(found: re.Match[str]) -> str:
+    """Return two names in the order of the alphabet."""
+    one, other = sorted((found[1], found[3]))
+    return f"{one} {found[2]} {other}"
+
+
+def _range(found: re.Match[str]) -> str:
+    """Return a range of numbers in digits."""
+    ends = (end.casefold() for end in found.groups())
+    return "-".join(_COUNTS.get(end, end) for end in ends)
 
 
 def _bound(found: re.Match[str]) -> str:
