@@ -37,7 +37,8 @@ def build(folder: Path, url: str) -> None:
     """Make scopes in which little is enough to compact, with a model at ``url``."""
     (folder / "home").mkdir()
     (folder / "home" / "config.toml").write_text(
-        'durability = "fast"\n'
+        # Five processes and a person who never rests: whoever waits is served, but late.
+        'durability = "fast"\nlock_timeout = 60\n'
         "[consolidation]\n"
         f'threshold = 6\nmodel = "openai/scripted"\nbase_url = "{url}"\nretries = 0\n'
         "calls_per_run = 1000\ntokens_per_run = 100000000\n"
@@ -58,9 +59,10 @@ def think(asked: dict[str, Any], dice: random.Random) -> Reply:
     user = next(each["content"] for each in asked["messages"] if each["role"] == "user")
     shown = [(found[1], found[3].strip("\"'")) for found in _SHOWN.finditer(user)]
     changes: list[dict[str, Any]] = []
-    for name, text in dice.sample(shown, min(len(shown), 6)):
-        other, its = dice.choice(shown)
-        changes += _change(dice, (name, text), (other, its))
+    for one in dice.sample(shown, min(len(shown), 6)):
+        number = _NUMBER.findall(one[1])
+        alike = [it for it in shown if number and _NUMBER.findall(it[1]) == number]
+        changes += _change(dice, one, dice.choice(alike if len(alike) > 1 else shown))
     if dice.random() < 0.1:
         changes.append({"operation": "drop", "ids": ["zzzzzzzz"], "stays": shown[0][0]})
     return answering({"operations": changes})
@@ -71,8 +73,7 @@ def _change(
 ) -> list[dict[str, Any]]:
     if one[0] == other[0]:
         return []
-    number = _NUMBER.search(one[1])
-    text = FORMS[3].format(number[1]) if number else f"{one[1]}, {other[1]}"
+    text = max(one[1], other[1], key=len)
     return [
         dice.choice(
             (
