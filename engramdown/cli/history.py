@@ -36,6 +36,7 @@ from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.undoing import ERRANDS
 
 __all__ = ["history", "undo", "why"]
 
@@ -48,7 +49,7 @@ class _Kept(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """What to undo: a step, or the steps of one migration; what is passed over, what is before."""
+    """What to undo: a step, or all of one errand; what is passed over, and what is before."""
 
     kept: Sequence[_Kept]
     passed: Sequence[_Kept] = ()
@@ -113,7 +114,8 @@ def history(place: Place, /, *, as_json: bool, **_: object) -> None:
 def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry_run: bool) -> None:
     """Reverse a step: the last one that can be undone, or STEP of `engramdown history`.
 
-    A hand edit is never undone, and never overwritten. What `migrate` brought in goes as a whole.
+    A hand edit is never undone, and never overwritten. What `migrate` brought
+    in goes as a whole, and so does what a step of `sleep` learned.
     """
     cortex = open_cortex(place)
     stores = [store for store in cortex.stores if scope in (None, store.scope)]
@@ -193,7 +195,7 @@ def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:
 
 
 def _last(stores: Iterable[Hippocampus]) -> _Choice:
-    """Return the newest step of which anything is left; of a migration, all of them.
+    """Return the newest step of which anything is left, and those of the same errand.
 
     Raises:
         ClickException: There is none.
@@ -217,10 +219,7 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
 
 
 def _is_one_errand(step: Step, other: Step) -> bool:
-    # Imported here: `why` and `history` need nothing of it.
-    from engramdown.cortex.migrated import OP
-
-    return step.op == other.op == OP and step.why == other.why
+    return step.op in ERRANDS and (step.op, step.why) == (other.op, other.why)
 
 
 def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:

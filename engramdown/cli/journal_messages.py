@@ -61,6 +61,7 @@ _OPS: Final = {
     "propose": "proposed",
     "restore": "restored",
     "rewrite": "mended the file",
+    "sleep": "learned from a session",
     "undo": "undid",
     "update": "changed",
 }

@@ -23,6 +23,8 @@ from engramdown.episodes.episode import Episode
 from engramdown.episodes.live import live
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
+from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.files import on_errand
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
@@ -218,7 +220,10 @@ class Steps:
                 self.report(job).problems.append(f"{_named(marks)}: was changed meanwhile")
 
     def _propose(self, job: str, work: Work) -> None:
-        receipts = self._night.cortex.propose([self._careful(each) for each in work.engrams])
+        last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
+        # The same words if it is done again after a kill: they say what belongs together.
+        with on_errand(Act("sleep", "consolidation", f"{job}, up to {last}")):
+            receipts = self._night.cortex.propose([self._careful(each) for each in work.engrams])
         self.report(job).receipts += receipts
         trouble = next((each for each in receipts if each.action == "failed"), None)
         if trouble is not None:

@@ -28,7 +28,10 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.retired import tombstones_of
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 
-__all__ = ["Candidate", "candidates", "last", "pick", "reverse"]
+__all__ = ["ERRANDS", "Candidate", "candidates", "last", "pick", "reverse"]
+
+ERRANDS: Final = frozenset({"migrate", "sleep"})
+"""Steps that belong together, in both scopes, if they give the same reason."""
 
 # A hand edit is the person's own; what follows from one is undone with it, by hand.
 _NOT_OURS = frozenset({"person", "engramdown"})

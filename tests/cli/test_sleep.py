@@ -140,6 +140,26 @@ def test_operations_of_a_compaction_are_told_too(run: Runner, memory: Path) -> N
     assert "compaction (this project): 1 archived as duplicates\n" in run.ok("sleep").out
 
 
+def test_what_a_session_taught_is_undone_at_once(
+    run: Runner, memory: Path, isolated_home: Path
+) -> None:
+    run.ok("remember", "--global", "Log in UTC")
+    run.ok("log", "start")
+    run.ok("log", "user", "From now on use uv.")
+    run.ok("log", "user", "My name is Ada.")
+    run.ok("log", "user", "Remember that AKIAQ3EGRWKLLW7XKZPV is the key.")
+    run.ok("log", "end")
+    home = isolated_home / ".engramdown" / "memory"
+    before = {path: path.read_bytes() for each in (memory, home) for path in each.glob("*.md")}
+    told = run.ok("sleep", "--json").json["jobs"][0]["receipts"]
+    assert {each["action"] for each in told} == {"encoded", "queued"}
+    assert "Tidying up learned from a session" in run.ok("history").out
+    assert len(run.ok("undo", "--json").json["together_with"]) == 2
+    assert {path: path.read_bytes() for path in before} == before
+    assert run("review", "--json").json["pending"] == []
+    assert run.ok("sleep", "--json").json["jobs"][0]["receipts"] == []
+
+
 def test_who_sleeps_already_is_named_and_that_is_no_error(run: Runner, session: Path) -> None:
     with SleepLock(session.parent).hold():
         done = run.ok("sleep")
