@@ -30,6 +30,7 @@ FORMS: Final = (
     "In the cellar, please keep the crate {}.",
     "Note that crate {} should be kept in the cellar",
     "Keep crate {} in the cold cellar",
+    "Keep crate {} in the cold cellar below the stairs",
 )
 
 
@@ -59,10 +60,16 @@ def think(asked: dict[str, Any], dice: random.Random) -> Reply:
     user = next(each["content"] for each in asked["messages"] if each["role"] == "user")
     shown = [(found[1], found[3].strip("\"'")) for found in _SHOWN.finditer(user)]
     changes: list[dict[str, Any]] = []
-    for one in dice.sample(shown, min(len(shown), 6)):
+    named: set[str] = set()
+    # A model of use names a memory once, one of none as often as it likes.
+    careful = dice.random() < 0.8
+    for one in dice.sample(shown, min(len(shown), 8)):
         number = _NUMBER.findall(one[1])
-        alike = [it for it in shown if number and _NUMBER.findall(it[1]) == number]
-        changes += _change(dice, one, dice.choice(alike if len(alike) > 1 else shown))
+        alike = [it for it in shown if number and it != one and _NUMBER.findall(it[1]) == number]
+        other = dice.choice(alike or shown)
+        if not (careful and named & {one[0], other[0]}):
+            named |= {one[0], other[0]}
+            changes += _change(dice, one, other)
     if dice.random() < 0.1:
         changes.append({"operation": "drop", "ids": ["zzzzzzzz"], "stays": shown[0][0]})
     return answering({"operations": changes})
