@@ -14,7 +14,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import data, messages, output
+from engramdown.cli import consent, data, messages, output
 from engramdown.cli import migrate_messages as said
 from engramdown.cli.changing import rehearsed_data
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
@@ -61,8 +61,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
     yes = given()["yes"]
-    if not (yes or dry_run) and (as_json or not output.is_person()):
-        raise RefusalError(said.NEEDS_YES)
+    consent.check(said.NEEDS_YES)
     from engramdown.cortex.migrating import Migration
 
     migration = Migration(cortex, scope, again=given()["again"])
@@ -106,8 +105,7 @@ def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
 
     if not came:
         raise Exit(0)
-    if not click.confirm(said.ASK):
-        raise Exit(REFUSED)
+    consent.ask(said.ASK)
     return Migration(_open(place, scope), scope)
 
 
