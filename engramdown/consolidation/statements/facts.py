@@ -263,7 +263,6 @@ FACTS: Final[tuple[Form, ...]] = (
     reading("profile", "medium", _HABIT),
     reading("profile", "medium", _USES),
     reading("profile", "high", rf"{_AM} {_PEOPLE}{_END}"),
-    reading("profile", "high", rf"name: {_NAME}", CAPITAL, lasting=True),
     reading("profile", "high", _HERE, CAPITAL, lasting=True),
     reading("profile", "high", _AT_THE_DOOR, CAPITAL, lasting=True),
     reading("profile", "high", _I_AM, CAPITAL, lasting=True),

@@ -23,6 +23,8 @@ __all__ = ["LONGEST", "Sentence", "lowered", "masked", "sentences"]
 LONGEST: Final = 600
 """A sentence that is longer, in characters, is none that somebody gives as an order."""
 
+# From so many characters on a message is a text that somebody pasted, with his words around it.
+_DOCUMENT: Final = 4000
 # The shortest line that may be one of a paragraph that was wrapped by a program.
 _WRAPPED: Final = 40
 _CURLY: Final = str.maketrans("\u2018\u2019\u02bc\u00b4", "''''")
@@ -50,9 +52,10 @@ def masked(text: str) -> str:
     """
     hidden = _without_tags(text)
     lines = hidden.split("\n")
-    kept = [
-        line[:end] + " " * (len(line) - end) for line, end in zip(lines, _said(lines), strict=True)
-    ]
+    said = _said(lines)
+    if len(text) > _DOCUMENT:
+        said = _around(lines, said)
+    kept = [line[:end] + " " * (len(line) - end) for line, end in zip(lines, said, strict=True)]
     return _pattern(_INLINE).sub(lambda found: BLANK * len(found[0]), "\n".join(kept))
 
 
@@ -208,6 +211,17 @@ def _said(lines: list[str]) -> list[int]:
             pasted = begins >= 0
             said[at] = begins if pasted else len(line)
     return said
+
+
+def _around(lines: list[str], said: list[int]) -> list[int]:
+    """Return how much of each line is said if only the first and the last paragraph are.
+
+    Where no line is empty, that is the first and the last line.
+    """
+    full = [at for at, line in enumerate(lines) if line.strip()]
+    empty = [at for at in range(full[0], full[-1]) if not lines[at].strip()] if full else []
+    first, last = (empty[0], empty[-1]) if empty else (1, len(lines) - 2)
+    return [end if at < first or at > last else 0 for at, end in enumerate(said)]
 
 
 # ---- texts that are pasted ----

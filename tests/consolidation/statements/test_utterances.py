@@ -102,6 +102,15 @@ class TestMask:
     def test_what_is_not_pasted_stays(self, text: str) -> None:
         assert "never" in masked(text)
 
+    def test_of_a_long_text_only_the_first_and_the_last_paragraph_are_said(self) -> None:
+        pasted = "never\n\n" * 1000
+        mask = masked(f"\nalways\n\n{pasted}sometimes\n")
+        assert mask.split() == ["always", "sometimes"]
+        lines = "never\n" * 1000
+        assert masked(f"always\n{lines}sometimes").split() == ["always", "sometimes"]
+        assert masked("\n" * 5000) == "\n" * 5000
+        assert "never" in masked(pasted[:2000])
+
     @given(st.text(st.sampled_from("ab \n`~<>/!-\"'“”«»$#{}:.;1e\t")))
     def test_a_mask_is_as_long_as_its_text_line_by_line(self, text: str) -> None:
         mask = masked(text)
