@@ -51,10 +51,14 @@ _NOT: Final = word_set(
     "别 別 勿 無 无 未 莫 禁 않 없 못 "
     "keinem keines nichts niemand nirgends weder kaum aucun aucune rien nul ninguno ninguna ningún "
     "nadie nada tampoco ni nessun nessuno nessuna niente nulla nem nenhum nenhuma ninguém inte "
-    "aldrig ingen inget inga ikke aldri ingenting nu niciodată ei älä żaden нельзя"
+    "aldrig ingen inget inga ikke aldri ingenting nu niciodată ei älä żaden нельзя "
+    "hardly scarcely barely rarely seldom"
 )
 _WITHOUT: Final = word_set("without except unless ohne außer sans sin sem senza zonder без")
-_ONLY: Final = word_set("only nur seulement solo apenas alleen только tylko")
+_ONLY: Final = word_set(
+    "only nur seulement solo apenas alleen только tylko almost nearly mostly partly usually "
+    "sometimes"
+)
 _DIRECTIONS: Final = {
     "before": "before", "until": "before", "after": "after", "then": "after", "since": "after",
     "once": "after", "from": "from", "to": "to", "into": "to", "onto": "to",

@@ -23,6 +23,13 @@ _SIGNED: Final = re.compile(r"(?<![\w-])-[0-9]\S*")
 _NO_NAMES: Final = frozenset("aAiI")
 # Numbers that stand in a row: a date, a range, a ratio, a time, a version.
 _ROW: Final = re.compile(r"[0-9]+(?:[-/.:,\u2013][0-9]+)+")
+# What a number is the end of.
+_BOUND: Final = re.compile(
+    r"\b(at least|at most|up to|more than|less than|fewer than|over|under|above|below|within)"
+    r"\s+(?=[0-9])",
+    re.IGNORECASE,
+)
+_VERSION: Final = re.compile(r"\bv[0-9]+\b", re.IGNORECASE)
 _HALF_DAY: Final = re.compile(r"(?<=[0-9])[ ]?([ap])\.?m\b", re.IGNORECASE)
 _HYPHENED: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 _QUOTED: Final = re.compile(
@@ -42,7 +49,7 @@ def signs_apart(a: str, b: str) -> str:
     >>> signs_apart("Due 2026-01-02", "Due 2026-02-01")
     'a number (2026-01-02 / 2026-02-01)'
     """
-    if found := _told("a number", set(_ROW.findall(a)), set(_ROW.findall(b))):
+    if found := _told("a number", _ROW.findall(a), _ROW.findall(b)):
         return found
     if _signs(a) != _signs(b):
         return "a letter or a sign"
@@ -54,14 +61,15 @@ def signs_apart(a: str, b: str) -> str:
 
 
 def _signs(text: str) -> tuple[list[str], ...]:
-    """Return the letters, the numbers with a sign, the halves of a day and the symbols of a text.
+    """Return letters, numbers with a sign, halves of a day, rows and bounds, and symbols.
 
     The letters are those that are names; each is in its order.
     """
     found = [each if each[0] == "-" else each.casefold() for each in _LETTER.findall(text)]
     letters = found if set(found) - _NO_NAMES else []
     half_days = [half.casefold() for half in _HALF_DAY.findall(text)]
-    return letters, sorted(set(_SIGNED.findall(text))), half_days, _symbols(text)
+    rows = [*_ROW.findall(text), *_VERSION.findall(text), *map(_folded, _BOUND.findall(text))]
+    return letters, sorted(set(_SIGNED.findall(text))), half_days, rows, _symbols(text)
 
 
 def _symbols(text: str) -> list[str]:

@@ -279,6 +279,20 @@ H₂O | H₃O
 ½ cup | ¼ cup
 5 ℃ | 5 ℉
 № 5 | № 6
+Use the v1 endpoint for reads and v2 for writes | Use the v2 endpoint for reads and v1 for writes
+Freeze from 2026-01-01 to 2026-02-01 | Freeze from 2026-02-01 to 2026-01-01
+tests usually pass | tests always pass
+the tests almost pass | the tests pass
+nearly all tests pass | all tests pass
+hardly any test passes | any test passes
+rarely deploy on Friday | deploy on Friday
+the deploy sometimes fails | the deploy fails
+Retry more than 5 times | Retry 5 times
+Retry up to 5 times | Retry 5 times
+Retry at least 5 times | Retry 5 times
+Retry about 5 times | Retry 5 times
+Retry less than 5 times | Retry 5 times
+Retry after 5 seconds | Retry within 5 seconds
 """  # noqa: RUF001 - scripts are what it is about
 _CONFLICTS: Final = [line.split(" | ") for line in PAIRS.strip().split("\n")]
 # What says nothing, behind and in front of a claim.
