@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import zlib
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ LONGEST: Final = 4_000_000
 
 _EXTRAS: Final = {"openai": "openai", "ollama": "openai", "anthropic": "anthropic"}
 _OLLAMA: Final = "http://localhost:11434/v1"
+_GZIP_OR_ZLIB: Final = 32  # told by the first bytes
 _OPENAI: Final = "https://api.openai.com/"
 # Clients refuse to be made without a key, also for servers that want none.
 _NO_KEY: Final = "none"
@@ -61,8 +63,8 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
     if url and not _is_address(url):
         raise ValueError("base_url is no address that begins with http:// or https://")
     sdk = importlib.import_module(_EXTRAS[kind])
-    http = sdk.DefaultHttpxClient(follow_redirects=False)
-    http.send = _bounded(http.send, heard)
+    http = sdk.DefaultHttpxClient()
+    _hold(http, heard)
     raw = (sdk.Anthropic if kind == "anthropic" else sdk.OpenAI)(
         # A key in the environment is its provider's, and goes to no other server.
         api_key=(os.environ.get(KEY) or _NO_KEY) if url else None,
@@ -110,14 +112,20 @@ def _tame(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noq
             setattr(raw, key, value)
     http: Any = getattr(raw, "_client", None)
     if hasattr(http, "follow_redirects") and hasattr(http, "send"):
-        http.follow_redirects = False
-        http.send = _bounded(http.send, heard)
+        _hold(http, heard)
+
+
+def _hold(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
+    """Let an httpx client follow no redirect, and read no more than allowed."""
+    http.follow_redirects = False
+    http.headers["accept-encoding"] = "gzip"
+    http.send = _bounded(http.send, heard)
 
 
 def _bounded(send: Callable[..., Any], heard: Callable[[], object]) -> Callable[..., Any]:
     """Return what sends a request as ``send`` does, and reads no more of a response than allowed.
 
-    A packed body is unpacked piece by piece, so that a small one cannot fill the memory either.
+    A packed body is unpacked here, within the same bound: a small one could fill the memory, too.
     """
 
     def bounded(request: Any, **how: Any) -> Any:  # noqa: ANN401 - of whichever httpx it is
@@ -134,9 +142,12 @@ def _bounded(send: Callable[..., Any], heard: Callable[[], object]) -> Callable[
 
 
 def _read(response: Any) -> bytes:  # noqa: ANN401 - as above
+    packed = response.headers.get("content-encoding", "identity") != "identity"
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | _GZIP_OR_ZLIB)
     body = bytearray()
-    for piece in response.iter_bytes():
-        body += piece
+    for raw in response.iter_raw():
+        room = LONGEST + 1 - len(body)
+        body += unpacking.decompress(raw, room) if packed else raw
         if len(body) > LONGEST:
             raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
     return bytes(body)

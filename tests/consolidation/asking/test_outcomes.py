@@ -118,6 +118,7 @@ def test_an_answer_of_no_known_form_is_malformed_whatever_a_client_trips_over(se
         pytest.param(b"HTTP/1.1 101 Switching Protocols\r\n\r\n", id="switching"),
         pytest.param(http({})[:-1], id="half-a-body"),
         pytest.param(http(b"no", Content_Encoding="gzip"), id="not-packed"),
+        pytest.param(http(b"no", Content_Encoding="br"), id="packed-as-nobody-asked"),
         pytest.param(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nno\r\n", id="bad-chunks"
         ),
