@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from engramdown.likeness.claims import read
+from engramdown.likeness.claims import OPPOSITES, read
 from engramdown.likeness.forms import is_inflected
 from engramdown.words import spaced
 
@@ -36,6 +36,9 @@ _QUOTED: Final = re.compile(
     r"`([^`\n]+)`|\"([^\"\n]+)\"|\u201c([^\u201d\n]+)\u201d|\u00ab([^\u00bb\n]+)\u00bb"
     r"|(?<!\w)'([^'\n]+)'(?!\w)"
 )
+_WORD: Final = re.compile(r"[^\W_]+")
+# Where from what to what is told by the claim itself, and what must be may be as well.
+_OPPOSED: Final = [pair for pair in OPPOSITES if not pair & {"from", "must", "should"}]
 # They set words apart, and say nothing.
 _PLAIN: Final = frozenset({"-", "--", "---", "\u2013", "\u2014", "...", "\u2026", "\u00b7"})
 _QUOTES: Final = frozenset("`\u00b4")
@@ -53,6 +56,8 @@ def signs_apart(a: str, b: str) -> str:
         return found
     if _signs(a) != _signs(b):
         return "a letter or a sign"
+    if (_opposed(a) or _opposed(b)) and _words(a) != _words(b):
+        return "an order"
     return (
         _told("a quotation", _quoted(a, b), _quoted(b, a))
         or _told("a name", _parts(a, b), _parts(b, a))
@@ -84,6 +89,16 @@ def _symbols(text: str) -> list[str]:
 
 def _is_symbol(char: str) -> bool:
     return char not in _QUOTES and unicodedata.category(char)[0] == "S"
+
+
+def _opposed(text: str) -> bool:
+    """Whether a text says a thing of one and its opposite of another: enable a, disable b."""
+    words = set(_words(text))
+    return any(pair <= words for pair in _OPPOSED)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
 
 
 def _quoted(text: str, other: str) -> set[str]:

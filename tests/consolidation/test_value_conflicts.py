@@ -293,6 +293,26 @@ Retry at least 5 times | Retry 5 times
 Retry about 5 times | Retry 5 times
 Retry less than 5 times | Retry 5 times
 Retry after 5 seconds | Retry within 5 seconds
+Alpha takes 3 minutes and beta 5 minutes | Alpha takes 5 minutes and beta 3 minutes
+Alpha takes 3 minutes, beta takes 5 | Alpha takes 5 minutes, beta takes 3
+Kim has 2 cats and 3 dogs | Kim has 3 cats and 2 dogs
+Timeout is 5, retries are 3 | Timeout is 3, retries are 5
+dev uses port 80 and prod uses port 90 | dev uses port 90 and prod uses port 80
+dev uses /a and prod uses /b | dev uses /b and prod uses /a
+dev uses red and prod uses blue | dev uses blue and prod uses red
+read from a.txt, write to b.txt | read from b.txt, write to a.txt
+Ann likes tea and Bob likes coffee | Bob likes tea and Ann likes coffee
+Monday is lint, Tuesday is tests | Tuesday is lint, Monday is tests
+use uv for apps and pip for libs | use pip for apps and uv for libs
+log in UTC, show in CET | show in UTC, log in CET
+never push, always rebase | always push, never rebase
+test before merge, deploy after merge | deploy before merge, test after merge
+enable a, disable b | disable a, enable b
+enable cache, disable logs | disable cache, enable logs
+port 5432 for postgres, 6379 for redis | port 6379 for postgres, 5432 for redis
+`x` is on and `y` is off | `y` is on and `x` is off
+3.11 for CI and 3.12 for prod | 3.12 for CI and 3.11 for prod
+10 ms read, 20 ms write | 20 ms read, 10 ms write
 """  # noqa: RUF001 - scripts are what it is about
 _CONFLICTS: Final = [line.split(" | ") for line in PAIRS.strip().split("\n")]
 # What says nothing, behind and in front of a claim.
