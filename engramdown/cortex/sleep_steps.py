@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.consolidation.learned import Learned
 from engramdown.cortex.asking import Asking, prompts_of
-from engramdown.cortex.evidence import harmless
+from engramdown.cortex.evidence import harmless, holds_secret
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sleep_state import TRIES, Mark, Part, SleepState, Work, digest_of
 from engramdown.cortex.sleep_summary import JobReport, SleepSummary
@@ -211,7 +211,9 @@ class Steps:
             self.state.add(*(part.mark for part in work.parts))
         else:
             # Looked at when it is kept already: whoever takes lines out later takes this out, too.
-            self.state.begin(work)
+            # The gate keeps no secret; the file of what is in hand is none of its doors.
+            clean = tuple(each for each in work.engrams if not holds_secret(each))
+            self.state.begin(work._replace(engrams=clean))
             if self._stands(work):
                 self._propose(job, work)
             else:

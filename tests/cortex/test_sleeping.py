@@ -535,9 +535,10 @@ def test_what_is_in_hand_goes_with_what_taught_it(cortex: Cortex, how: str) -> N
     assert not [path for path in held if b"The lock must be taken" in path.read_bytes()]
 
 
-def test_a_secret_that_is_redacted_is_nowhere_any_more(cortex: Cortex) -> None:
-    secret = "AKIAIOSFODNN7EXAMPLE"
-    record(cortex, "s1", f"Remember that the key of the test account is {secret}.")
+def test_a_secret_is_not_kept_in_hand_nor_once_it_is_redacted_anywhere(cortex: Cortex) -> None:
+    secret = "AKIAIOSFODNN7QXAMPLZ"
+    told = f"Remember that the key of the test account is {secret}. From now on use uv."
+    record(cortex, "s1", told)
     interrupted_at(cortex, "propose")
     roots = [store.root for store in cortex.stores]
 
@@ -545,7 +546,8 @@ def test_a_secret_that_is_redacted_is_nowhere_any_more(cortex: Cortex) -> None:
         found = (path for root in roots for path in root.rglob("*") if path.is_file())
         return sorted(path.name for path in found if secret.encode() in path.read_bytes())
 
-    assert holding() == ["s1.jsonl", WORK]
+    assert (cortex.stores[1].root / WORK).exists()
+    assert holding() == ["s1.jsonl"]
     episodes(cortex).forgetting().redact("s1", [1])
     assert holding() == []
     cortex.sleep()
