@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engramdown.likeness.claims import OPPOSITES, read
 from engramdown.likeness.forms import is_inflected
-from engramdown.words import spaced
+from engramdown.words import STOP_WORDS, spaced
 
 __all__ = ["signs_apart"]
 
@@ -37,6 +37,9 @@ _QUOTED: Final = re.compile(
     r"|(?<!\w)'([^'\n]+)'(?!\w)"
 )
 _WORD: Final = re.compile(r"[^\W_]+")
+_BETWEEN: Final = re.compile(r"[,;.!?](?:\s|\Z)|\band\b", re.IGNORECASE)
+# Two parts may change places; of more it may matter which one comes behind which.
+_SEVERAL: Final = 2
 # Where from what to what is told by the claim itself, and what must be may be as well.
 _OPPOSED: Final = [pair for pair in OPPOSITES if not pair & {"from", "must", "should"}]
 # They set words apart, and say nothing.
@@ -56,7 +59,8 @@ def signs_apart(a: str, b: str) -> str:
         return found
     if _signs(a) != _signs(b):
         return "a letter or a sign"
-    if (_opposed(a) or _opposed(b)) and _words(a) != _words(b):
+    opposed = (_opposed(a) or _opposed(b)) and _words(a) != _words(b)
+    if opposed or _regrouped(_parts_of(a), _parts_of(b)):
         return "an order"
     return (
         _told("a quotation", _quoted(a, b), _quoted(b, a))
@@ -95,6 +99,25 @@ def _opposed(text: str) -> bool:
     """Whether a text says a thing of one and its opposite of another: enable a, disable b."""
     words = set(_words(text))
     return any(pair <= words for pair in _OPPOSED)
+
+
+def _parts_of(text: str) -> list[frozenset[str]]:
+    """Return the words of each part of a text, in order; of a plural its singular."""
+    parts = (read(part).every - STOP_WORDS for part in _BETWEEN.split(text))
+    return [frozenset(word.removesuffix("s") for word in part) for part in parts if part]
+
+
+def _regrouped(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]]) -> bool:
+    """Whether two texts of as many parts have other words together, or others behind others."""
+    if len(mine) != len(theirs) or len(mine) < _SEVERAL:
+        return False
+    # A word that only one of them has is compared elsewhere.
+    both = frozenset().union(*mine) & frozenset().union(*theirs)
+    here, there = [part & both for part in mine], [part & both for part in theirs]
+    if len(mine) > _SEVERAL:
+        return here != there
+    # She speaks this and that: a single word is an item of a list.
+    return min(map(len, (*here, *there))) > 1 and set(here) != set(there)
 
 
 def _words(text: str) -> list[str]:

@@ -313,6 +313,23 @@ port 5432 for postgres, 6379 for redis | port 6379 for postgres, 5432 for redis
 `x` is on and `y` is off | `y` is on and `x` is off
 3.11 for CI and 3.12 for prod | 3.12 for CI and 3.11 for prod
 10 ms read, 20 ms write | 20 ms read, 10 ms write
+Kim reviews Lee's code | Lee reviews Kim's code
+the client calls the server | the server calls the client
+cats chase dogs | dogs chase cats
+A depends on B | B depends on A
+a.py imports b.py | b.py imports a.py
+left is red, right is blue | left is blue, right is red
+small files go to disk, large files go to s3 | large files go to disk, small files go to s3
+on failure retry, on success stop | on success retry, on failure stop
+prefer speed over size | prefer size over speed
+Ann before Bob | Bob before Ann
+warnings are errors | errors are warnings
+read is fast and write is slow | write is fast and read is slow
+in dev use http, in prod use https | in prod use http, in dev use https
+if CI fails, page Ann; if it passes, page Bob | if CI fails, page Bob; if it passes, page Ann
+Der Server ruft den Client | Den Server ruft der Client
+Use tabs in Go and spaces in Python | Use spaces in Go and tabs in Python
+Ann is in Rome, Bob is in Paris | Bob is in Rome, Ann is in Paris
 """  # noqa: RUF001 - scripts are what it is about
 _CONFLICTS: Final = [line.split(" | ") for line in PAIRS.strip().split("\n")]
 # What says nothing, behind and in front of a claim.
