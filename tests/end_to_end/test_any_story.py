@@ -84,10 +84,12 @@ class AnyStory(RuleBasedStateMachine):
     def the_assistant_learns(self, claim: str, mode: str) -> None:
         """What the assistant learned goes through the gate."""
         said = self.propose(Engram(claim, CLAIMS[claim], "project"), mode)
-        if mode == "off" or claim in self.unwanted:
-            assert said == "discarded"
-        elif claim in self.live:
+        if mode != "off" and claim in self.live:
+            # What stands is not turned down, though the same words were declined meanwhile.
             assert said == "merged"
+            self.remembered(claim)
+        elif mode == "off" or claim in self.unwanted:
+            assert said == "discarded"
         elif mode == "copilot":
             assert said == "queued"
             self.waiting.add(claim)
