@@ -16,7 +16,7 @@ import pytest
 
 from tests.crash.sleeper import SESSIONS, build, lessons, replayed
 
-KILLS = 6
+KILLS = 4
 SOAKED = 200
 QUARTERS = 4
 KNOWN = {
