@@ -116,6 +116,10 @@ def _lines(made: list[_Made], outer: Path | None, home: Path, *, dry_run: bool) 
 
 def _notes(root: Path) -> list[str]:
     """Return what other assistants left beside the folder of a project, if it did not come yet."""
-    if (root / "migrated.jsonl").exists():
+    found = [name for name in _NOTES if (root.parent / name).exists()]
+    if not found:
         return []
-    return [name for name in _NOTES if (root.parent / name).exists()]
+    # Imported here: most projects have no such notes.
+    from engramdown.cortex.migrated import NAME
+
+    return [] if (root / NAME).exists() else found

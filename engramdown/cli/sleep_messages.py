@@ -6,10 +6,11 @@ Promises: pure; plain words; what was not done is said as plainly as what was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from engramdown.consolidation.plan import Name
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.sleep_summary import JobReport, SleepSummary
@@ -51,12 +52,12 @@ _BECAME: Final = {
     "refused": "left as it is",
     "passed over": "passed over, as somebody changed it meanwhile",
 }
-_OPERATIONS: Final = {
-    "Drop": "archived as duplicates",
-    "Merge": "merged",
-    "Supersede": "archived as replaced",
-    "Move": "moved to another topic",
-    "Expire": "archived as expired",
+_OPERATIONS: Final[Mapping[Name, str]] = {
+    "drop": "archived as duplicates",
+    "merge": "merged",
+    "supersede": "archived as replaced",
+    "move": "moved to another topic",
+    "expire": "archived as expired",
 }
 _HINTS: Final = {"no model is set": " (`model` under [consolidation] in the global config.toml)"}
 _MOST: Final = 20
@@ -123,9 +124,9 @@ def _left(report: JobReport) -> str:
 
 def _went(receipt: CompactionReceipt) -> str:
     """Say what became of an operation."""
-    if receipt.action != "applied":
-        return _BECAME[receipt.action]
-    return _OPERATIONS[type(receipt.operation).__name__]
+    if receipt.action == "applied" and receipt.operation is not None:
+        return _OPERATIONS[receipt.operation.name]
+    return _BECAME[receipt.action]
 
 
 def _sessions(count: int) -> str:
