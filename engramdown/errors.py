@@ -5,8 +5,11 @@
     EngramdownError
     ├── InvalidEngramError    (also a ValueError)   a memory that cannot be one
     ├── InvalidSessionError   (also a ValueError)   a session id that is no safe file name
+    ├── InvalidSkillError     (also a ValueError)   a skill that cannot be one
     ├── SettingsError         (also a ValueError)   a config file or variable with a wrong value
+    ├── GitError                                    git has no answer: no repository, no commit
     ├── MidTurnError                                a person was about to be interrupted
+    ├── SkillRefusedError                           a text for a skill that holds a secret
     ├── ModelError                                  a language model gave no answer of use
     │   └── SpendError                              asking it would pass a limit
     └── StoreError                                  a store could not be read or written
@@ -14,6 +17,9 @@
         ├── EntryNotFoundError   (also a LookupError)   no memory with this id
         ├── SessionNotFoundError (also a LookupError)   no transcript with this id
         ├── EpisodeNotFoundError (also a LookupError)   no line of it with this number
+        ├── SkillNotFoundError   (also a LookupError)   no skill with this label
+        ├── SkillExistsError                            there is one already
+        ├── SkillChangedError                           somebody changed what was to be replaced
         ├── AmbiguousIdError     (also a LookupError)   several memories with this prefix
         └── UndoRefusedError                        undoing would overwrite a person
 
@@ -31,13 +37,19 @@ __all__ = [
     "EngramdownError",
     "EntryNotFoundError",
     "EpisodeNotFoundError",
+    "GitError",
     "InvalidEngramError",
     "InvalidSessionError",
+    "InvalidSkillError",
     "LockTimeoutError",
     "MidTurnError",
     "ModelError",
     "SessionNotFoundError",
     "SettingsError",
+    "SkillChangedError",
+    "SkillExistsError",
+    "SkillNotFoundError",
+    "SkillRefusedError",
     "SpendError",
     "StoreError",
     "UndoRefusedError",
@@ -93,14 +105,27 @@ class InvalidSessionError(EngramdownError, ValueError):
 
     def __init__(self, value: str, reason: str, suggestion: str) -> None:
         """Say what is wrong with ``value`` (``reason``) and offer a ``suggestion``."""
-        from engramdown.redaction import redact
-
         # Hidden before it is cut: a piece of a secret does not look like one.
-        known = redact(value)
+        known = _hidden(value)
         shown = known if len(known) <= _LONGEST_SHOWN else f"{known[:_LONGEST_SHOWN]}…"
-        super().__init__(f"session id {shown!a} {reason}; try {suggestion!r}")
+        # What is like a secret is not told either.
+        like = f"; try {suggestion!r}" if known == value else ""
+        super().__init__(f"session id {shown!a} {reason}{like}")
         self.value = value
         self.suggestion = suggestion
+
+
+class InvalidSkillError(EngramdownError, ValueError):
+    """A skill that cannot be one: a label that is no name, a description that is too long.
+
+    Attributes:
+        field: What is wrong.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        """Say which ``field`` is wrong, why, and what is allowed."""
+        super().__init__(f"{field}: {_hidden(reason)}")
+        self.field = field
 
 
 class SettingsError(EngramdownError, ValueError):
@@ -118,8 +143,23 @@ class SettingsError(EngramdownError, ValueError):
         self.key = key
 
 
+class GitError(EngramdownError):
+    """What git was asked has no answer: no repository, no such commit, no git."""
+
+
 class MidTurnError(EngramdownError):
     """Something was to be decided by a person while a turn was running."""
+
+
+class SkillRefusedError(EngramdownError):
+    """A text for a skill that holds a secret."""
+
+    def __init__(self, kind: str) -> None:
+        """Say what ``kind`` of secret there is; its value is not repeated."""
+        super().__init__(
+            f"the text holds a {kind}; nothing was written. "
+            f"Name the place where it is kept instead, like an environment variable."
+        )
 
 
 class ModelError(EngramdownError):
@@ -181,7 +221,8 @@ class EntryNotFoundError(StoreError, LookupError):
     def __init__(self, entry_id: str, where: str = "") -> None:
         """Name the id that was asked for and, if known, ``where`` it was looked for."""
         place = f" in {where}" if where else ""
-        super().__init__(f"no memory with id {entry_id!r}{place}; `engramdown list` shows the ids")
+        shown = _hidden(entry_id)
+        super().__init__(f"no memory with id {shown!r}{place}; `engramdown list` shows the ids")
         self.id = entry_id
 
 
@@ -194,7 +235,8 @@ class SessionNotFoundError(StoreError, LookupError):
 
     def __init__(self, session: str, where: str) -> None:
         """Name the id that was asked for, and ``where`` it was looked for."""
-        super().__init__(f"no session {session!a} in {where}; `engramdown log list` shows the ids")
+        shown = _hidden(session)
+        super().__init__(f"no session {shown!a} in {where}; `engramdown log list` shows the ids")
         self.id = session
 
 
@@ -212,6 +254,43 @@ class EpisodeNotFoundError(StoreError, LookupError):
         self.seqs = tuple(seqs)
         shown = ", ".join(f"{session}#{seq}" for seq in self.seqs[:_SHOWN])
         super().__init__(f"no episode {shown}; `engramdown log show {session}` shows the numbers")
+
+
+class SkillNotFoundError(StoreError, LookupError):
+    """No skill has this label.
+
+    Attributes:
+        label: The label that was asked for.
+    """
+
+    def __init__(self, label: str, near: str = "") -> None:
+        """Name the label that was asked for, and one that is ``near`` it."""
+        meant = f"; did you mean {near}?" if near else ""
+        shown = _hidden(label)
+        super().__init__(f"no skill {shown!a}{meant or '; `engramdown skills list` shows them'}")
+        self.label = label
+
+
+class SkillExistsError(StoreError):
+    """A skill was to be made that is there already."""
+
+    def __init__(self, path: str, label: str) -> None:
+        """Name the file that is there, and the ``label``."""
+        super().__init__(
+            f"{path}: is there already; nothing was written. "
+            f"Choose another label, or change it with `engramdown skills edit {label}`."
+        )
+
+
+class SkillChangedError(StoreError):
+    """Somebody changed the part of a skill that was to be replaced."""
+
+    def __init__(self, path: str) -> None:
+        """Name the file."""
+        super().__init__(
+            f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
+            f"Read it again, and put your change into what stands there now."
+        )
 
 
 class AmbiguousIdError(StoreError, LookupError):
@@ -232,3 +311,10 @@ class AmbiguousIdError(StoreError, LookupError):
 
 class UndoRefusedError(StoreError):
     """An undo that would overwrite what a person wrote."""
+
+
+def _hidden(value: str) -> str:
+    """Return what was asked for without the secrets that somebody put there."""
+    from engramdown.redaction import redact
+
+    return redact(value)

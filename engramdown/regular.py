@@ -1,7 +1,8 @@
-"""Opens a file only if it is one: no link, no folder, no pipe, no device.
+"""Opens a file only if it is one: no link, no folder, no pipe, no device. Makes folders.
 
 Promises: never waits for somebody at the other end of a pipe; looks at what was opened, not at
-what stood there before; what is refused is named, with the next step.
+what stood there before; what is refused is named, with the next step. What is made is readable by
+the user alone, whatever the umask, each folder on the way included.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
+from engramdown.sharing import is_in_use, patiently
 
-__all__ = ["check_regular", "open_regular", "what_instead"]
+__all__ = ["FOLDER_MODE", "check_regular", "closing", "make_folder", "open_regular", "what_instead"]
+
+FOLDER_MODE: Final = 0o700
 
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BYTES: Final = getattr(os, "O_BINARY", 0)
@@ -38,17 +43,55 @@ def open_regular(path: Path | str, flags: int, mode: int = 0o600, wanted: str = 
         descriptor = os.open(path, flags | _SAFELY | _BYTES, mode)
     except (FileNotFoundError, FileExistsError):
         raise
-    except OSError:
+    except OSError as error:
         # The system's words for a link and for a pipe that nobody reads tell nobody what to do.
         with contextlib.suppress(FileNotFoundError):
             check_regular(path, os.lstat(path).st_mode, wanted)
-        raise
+        if not is_in_use(error):
+            raise
+        descriptor = patiently(os.open, path, flags | _SAFELY | _BYTES, mode)
     try:
         check_regular(path, os.fstat(descriptor).st_mode, wanted)
     except StoreError:
         os.close(descriptor)
         raise
     return descriptor
+
+
+@contextlib.contextmanager
+def closing(descriptor: int, path: Path) -> Iterator[None]:
+    """Close a descriptor at the end, and let an error of the system name its file."""
+    try:
+        try:
+            yield
+        finally:
+            # Where nothing was synced, this may be the first to hear of a full disk.
+            os.close(descriptor)
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def make_folder(path: Path, made: Callable[[Path], object] = bool) -> bool:
+    """Make a folder and those above it, for the user alone; ``False`` if it is there.
+
+    Args:
+        path: Its name.
+        made: Is given the folder that holds the new one, for each that is made.
+
+    Raises:
+        StoreError: If something else stands there.
+        OSError: If the system does not make it.
+    """
+    if path.is_dir():
+        return False
+    make_folder(path.parent, made)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(FOLDER_MODE)
+    if not path.is_dir():
+        raise StoreError(f"{path}: is not a folder; move it away or choose another scope.")
+    made(path.parent)
+    return True
 
 
 def check_regular(path: Path | str, mode: int, wanted: str = "a file") -> None:

@@ -20,12 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.checks import (
     Check,
-    amount,
-    boolean,
-    count,
-    model_of,
     one_of,
-    patterns,
     positive,
     switch,
     table,
@@ -37,6 +32,7 @@ from engramdown.consolidation_settings import (
     ConsolidationSettings,
     joined,
 )
+from engramdown.episode_settings import EPISODE_SETTINGS, Durability, EpisodeSettings
 from engramdown.errors import SettingsError
 
 __all__ = [
@@ -58,7 +54,6 @@ __all__ = [
 ]
 
 Mode = Literal["autopilot", "copilot", "off"]
-Durability = Literal["full", "fast"]
 
 FOLDER: Final = ".engramdown"
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
@@ -72,51 +67,9 @@ BUDGET_NAMES: Final = (
 )
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST_CONFIG: Final = 1024 * 1024
+_AT_HOME: Final = "may only stand in the config.toml of the global scope"
 # Not engramdown.regular: a config.toml may be a link, as people who keep dotfiles have it.
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
-class EpisodeSettings(NamedTuple):
-    """What can be set about transcripts, in the table ``[episodes]``.
-
-    Attributes:
-        enabled: Whether anything is recorded; ``ENGRAMDOWN_EPISODES`` wins.
-        payloads: Whether the whole of a text that a line shows cut is kept (``keep``) or not
-            (``drop``).
-        input_limit: Code points of a tool's input that a line shows.
-        output_limit: Code points of a tool's output, or of a scratchpad, that a line shows.
-        durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
-        redact: Where secrets are hidden before anything is written: in what tools were given and
-            gave back (``tools``), everywhere (``all``), nowhere (``off``).
-        ignore: Sessions that are not recorded: their ids, where ``*`` and ``?`` stand for anything.
-        idle_minutes: Silence after which a session counts as ended; 0 for never.
-        gap_minutes: Silence that ends the surroundings of what recall found.
-        around: Episodes on each side of it at most.
-        around_hours: Time on each side of it at most.
-        shown: Episodes on each side of it that are shown.
-        history: Whether a model is reminded of earlier sessions.
-        history_tokens: What that may cost.
-        embedder: What finds transcripts by their meaning, too; ``""`` for nothing. Only the global
-            scope may say so, because it is sent what was said.
-        embedder_timeout: How long a recall may wait for it, in seconds.
-    """
-
-    enabled: bool = True
-    payloads: Literal["keep", "drop"] = "keep"
-    input_limit: int = 500
-    output_limit: int = 2000
-    durability: Durability = "fast"
-    redact: Literal["tools", "all", "off"] = "tools"
-    ignore: tuple[str, ...] = ()
-    idle_minutes: float = 0
-    gap_minutes: float = 10
-    around: int = 50
-    around_hours: float = 1
-    shown: int = 5
-    history: bool = False
-    history_tokens: int = 4000
-    embedder: str = ""
-    embedder_timeout: float = 10
 
 
 class Settings(NamedTuple):
@@ -130,6 +83,8 @@ class Settings(NamedTuple):
         max_file_mb: The largest memory file that is read, in megabytes.
         budgets: Tokens for the sections of the memory context that get another number than the
             default.
+        pulled: Whether what git brings is loaded and told of (``news``), or waits for a person to
+            approve it (``review``); a project can only ask for the latter.
         episodes: What is set about transcripts.
         consolidation: What is set about offline work on memory.
     """
@@ -139,6 +94,7 @@ class Settings(NamedTuple):
     lock_timeout: float = 10.0
     max_file_mb: float = 16.0
     budgets: Mapping[str, int] = {}
+    pulled: Literal["news", "review"] = "news"
     episodes: EpisodeSettings = EpisodeSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
 
@@ -315,6 +271,8 @@ def _read(path: Path, before: Mapping[str, Any], *, is_home: bool) -> dict[str, 
     values: dict[str, Any] = {key: _checked(path, key, value) for key, value in table.items()}
     if not is_home:
         _check_stranger(path, values)
+        if before.get("pulled") == "review":
+            values["pulled"] = "review"
     for key in _TABLES:
         if key in values:
             earlier = before.get(key, {})
@@ -324,11 +282,15 @@ def _read(path: Path, before: Mapping[str, Any], *, is_home: bool) -> dict[str, 
 
 
 def _check_stranger(path: Path, values: Mapping[str, Any]) -> None:
-    """Refuse what a project must not say, which may have been cloned: where memory is sent."""
+    """Refuse what a project must not say, which may have been cloned.
+
+    That is where memory is sent, and that secrets in transcripts stay as they are.
+    """
+    if values.get("episodes", {}).get("redact") == "off":
+        raise SettingsError(str(path), "episodes.redact", _AT_HOME)
     for key, personal in _PERSONAL.items():
         for name in sorted(personal.intersection(values.get(key, {}))):
-            reason = "may only stand in the config.toml of the global scope"
-            raise SettingsError(str(path), f"{key}.{name}", reason)
+            raise SettingsError(str(path), f"{key}.{name}", _AT_HOME)
 
 
 def _text(path: Path) -> str:
@@ -363,30 +325,12 @@ def _checked(path: Path, key: str, value: object) -> object:
     return check(str(path), key, value)
 
 
-EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
-    "enabled": boolean,
-    "payloads": one_of("keep", "drop"),
-    "input_limit": count,
-    "output_limit": count,
-    "durability": one_of(*get_args(Durability)),
-    "redact": one_of("tools", "all", "off"),
-    "ignore": patterns,
-    "idle_minutes": amount,
-    "gap_minutes": amount,
-    "around": count,
-    "around_hours": amount,
-    "shown": count,
-    "history": boolean,
-    "history_tokens": tokens,
-    "embedder": model_of("openai", "fastembed", "sentence-transformers"),
-    "embedder_timeout": positive,
-}
-"""Each setting of the table ``[episodes]``, with what checks it."""
 _CHECKS: Final[Mapping[str, Check]] = {
     "mode": one_of(*MODES),
     "durability": one_of(*get_args(Durability)),
     "lock_timeout": positive,
     "max_file_mb": positive,
+    "pulled": one_of("news", "review"),
     "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
     "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
     "consolidation": table(CONSOLIDATION_SETTINGS, "[consolidation]", "setting"),

@@ -13,8 +13,8 @@ import pytest
 
 from engramdown import Hippocampus
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.hippocampus.lock import ScopeLock
 from engramdown.regular import open_regular
+from engramdown.scope_lock import ScopeLock
 
 
 def _link(path: Path) -> None:

@@ -1,0 +1,361 @@
+"""Every system call on a memory folder, in one object, so that a test can put faults into it.
+
+Promises: a file is never opened through a link that leaves the scope, never through a pipe or a
+device, never beyond its size limit; a file appears whole or not at all; a name is exchanged, not
+overwritten, so that what stood there is still in our hands. Errors are the system's own
+(``OSError``) or a :class:`engramdown.errors.StoreError`; both name the path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Final
+
+from engramdown import system
+from engramdown.errors import StoreError
+from engramdown.leases import is_being_written
+from engramdown.regular import check_regular, closing, make_folder, open_regular
+from engramdown.sharing import patiently
+
+__all__ = ["FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
+
+FILE_MODE: Final = 0o600
+UNFINISHED: Final = ".part"
+"""What the name of a file ends with until it is whole."""
+
+_MEGABYTE: Final = 1024 * 1024
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
+_AT_FDCWD: Final = -100
+_EXCHANGE: Final = 2
+# What the system says when a file system has no exchange, or no hard links.
+_UNSUPPORTED: Final = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EMLINK}
+
+
+class Disk:
+    """The system calls that a store makes.
+
+    Attributes:
+        durable: Whether ``fsync`` is called, so that a power cut loses nothing acknowledged.
+        limit: The largest file that is read or written, in bytes.
+    """
+
+    def __init__(self, *, durable: bool = True, limit: int = 16 * 1024 * 1024) -> None:
+        """Set what is promised about power cuts (``durable``) and size (``limit``, bytes)."""
+        self.durable = durable
+        self.limit = limit
+
+    def read(self, path: Path) -> bytes | None:
+        """Return the bytes of a file, or ``None`` where there is none.
+
+        Raises:
+            StoreError: If it is no regular file, or larger than the limit.
+        """
+        try:
+            descriptor = open_regular(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with closing(descriptor, path):
+            size = os.fstat(descriptor).st_size
+            self.check_size(path, size)
+            return _read_all(descriptor, size)
+
+    def read_range(self, path: Path, start: int, end: int) -> bytes:
+        """Return the bytes of a file from ``start`` to ``end`` (exclusive), as far as it goes."""
+        descriptor = open_regular(path, os.O_RDONLY)
+        with closing(descriptor, path):
+            os.lseek(descriptor, start, os.SEEK_SET)
+            chunks, left = [], end - start
+            while left > 0 and (chunk := os.read(descriptor, left)):
+                chunks.append(chunk)
+                left -= len(chunk)
+            return b"".join(chunks)
+
+    def identity(self, path: Path) -> tuple[int, int]:
+        """Return the size in bytes and the inode of a file; zeros where there is none.
+
+        Raises:
+            StoreError: If it is no regular file.
+        """
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            return 0, 0
+        check_regular(path, found.st_mode)
+        return found.st_size, found.st_ino
+
+    def changed_at(self, path: Path) -> int:
+        """Return when a file was last written to, in nanoseconds since 1970."""
+        return path.lstat().st_mtime_ns
+
+    def exists(self, path: Path) -> bool:
+        """Whether anything has this name, be it a link that leads nowhere."""
+        return os.path.lexists(path)
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder but those of folders, sorted; none where there is none."""
+        try:
+            with os.scandir(folder) as found:
+                return sorted(item.name for item in found if not item.is_dir())
+        except FileNotFoundError:
+            return []
+
+    def folders(self, folder: Path) -> list[str]:
+        """Return the names of the folders in a folder, sorted; none where there is none."""
+        try:
+            with os.scandir(folder) as found:
+                return sorted(item.name for item in found if item.is_dir())
+        except FileNotFoundError:
+            return []
+
+    def inside(self, path: Path, root: Path) -> Path:
+        """Return where ``path`` leads; it and the folders below ``root`` may be links.
+
+        Raises:
+            StoreError: If a link leaves ``root``.
+        """
+        for part in (path, *path.parents):
+            if part == root:
+                break
+            if part.is_symlink():
+                target = Path(os.path.realpath(path))
+                if not target.is_relative_to(os.path.realpath(root)):
+                    raise StoreError(
+                        f"{part}: is a link that leaves the memory folder; "
+                        f"put the file itself there, or choose another scope."
+                    )
+                return target
+        return path
+
+    def check_writable(self, path: Path) -> None:
+        """Refuse to replace a file or to write into a folder that somebody made read-only.
+
+        A replace would not ask the file, and root is not asked at all, so we look at the bits.
+
+        Raises:
+            StoreError: If no write bit is set, or the system says no.
+        """
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            return
+        denied = not os.access(path, os.W_OK) and os.path.lexists(path)
+        if not mode & 0o222 or denied:
+            raise StoreError(
+                f"{path}: is read-only; nothing was written. "
+                f"Make it writable (chmod u+w) or choose another scope."
+            )
+
+    def is_being_written(self, path: Path) -> bool:
+        """Whether a program has a file open to write into it; ``False`` where no system tells."""
+        return is_being_written(path)
+
+    def create(
+        self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
+    ) -> None:
+        """Write a file whole and on the disk; until it is whole its name ends with ``.part``.
+
+        Args:
+            path: Its name.
+            data: What it holds.
+            like: A file whose permissions and owner it gets, if there is one.
+            mode: Its permissions otherwise.
+        """
+        unfinished = path.with_name(path.name + UNFINISHED)
+        descriptor = open_regular(unfinished, _NEW, FILE_MODE)
+        try:
+            with closing(descriptor, unfinished):
+                _take_after(descriptor, like, mode)
+                _write_all(descriptor, data)
+                self._sync(descriptor)
+        except OSError:
+            # On a full disk it would keep the disk full.
+            unfinished.unlink(missing_ok=True)
+            raise
+        patiently(unfinished.replace, path)
+
+    def append(self, path: Path, data: bytes) -> int:
+        """Append ``data`` after the last whole line, and return the size before.
+
+        A torn last line is what a crash left of an append that nobody was told about; it is cut
+        off. An append that fails is taken back.
+        """
+        descriptor = open_regular(path, _APPEND, FILE_MODE)
+        with closing(descriptor, path):
+            size = _last_line_end(descriptor)
+            try:
+                _write_all(descriptor, data)
+                self._sync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+            return size
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cut a file to ``size`` bytes."""
+        patiently(os.truncate, path, size)
+
+    def exchange(self, new: Path, path: Path) -> None:
+        """Let ``new`` and ``path`` change names; afterwards ``new`` is what stood at ``path``.
+
+        Where the system cannot exchange, a link to the old file is kept while it is replaced;
+        where it has no links either, the last resort is a plain replace.
+
+        Raises:
+            FileNotFoundError: If one of them is not there: an editor may have moved it away.
+        """
+        if _exchange(new, path):
+            return
+        kept = new.with_suffix(f".old{new.suffix}")
+        try:
+            patiently(os.link, path, kept)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            self.create(kept, self.read(path) or b"", like=path)
+        patiently(new.replace, path)
+        patiently(kept.replace, new)
+
+    def publish(self, new: Path, path: Path) -> None:
+        """Give ``new`` the name ``path``, which must be free.
+
+        Raises:
+            FileExistsError: If somebody created ``path`` meanwhile.
+        """
+        try:
+            patiently(os.link, new, path)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            if os.path.lexists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+            patiently(new.replace, path)
+            return
+        # From here on it is published; a second name that stays is swept up later.
+        with contextlib.suppress(OSError):
+            patiently(new.unlink)
+
+    def withdraw(self, path: Path, new: Path) -> None:
+        """Take back a name that :meth:`publish` gave: from now on the file is ``new`` again."""
+        patiently(path.replace, new)
+        if path.exists() and path.samefile(new):
+            # Of two names of one file, a rename leaves both.
+            patiently(path.unlink)
+
+    def unlink(self, path: Path) -> None:
+        """Remove a file of ours; it may be gone."""
+        patiently(path.unlink, missing_ok=True)
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it, readable by the user alone, and make them last."""
+        make_folder(path, self.sync_folder)
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove a folder if it is empty; whatever keeps it, it does no harm."""
+        with contextlib.suppress(OSError):
+            path.rmdir()
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the names in a folder last through a power cut."""
+        if not self.durable or sys.platform == "win32":
+            return
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        with closing(descriptor, path):
+            os.fsync(descriptor)
+
+    def sync(self, path: Path) -> None:
+        """Make a file that somebody else wrote last through a power cut, and its name."""
+        if not self.durable or sys.platform == "win32":
+            return
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = open_regular(path, os.O_RDONLY)
+            with closing(descriptor, path):
+                os.fsync(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            self.sync_folder(path.parent)
+
+    def _sync(self, descriptor: int) -> None:
+        if self.durable:
+            os.fsync(descriptor)
+
+    def check_size(self, path: Path, size: int) -> None:
+        """Refuse a file of more than the limit.
+
+        Raises:
+            StoreError: If ``size``, in bytes, is more.
+        """
+        if size > self.limit:
+            raise StoreError(
+                f"{path}: has {megabytes(size)} MB, more than the limit of "
+                f"{megabytes(self.limit)} MB; split it, or raise max_file_mb in config.toml."
+            )
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes as one counts them in ``max_file_mb``: ``16``, ``47.7``."""
+    return f"{size / _MEGABYTE:.1f}".removesuffix(".0")
+
+
+def _take_after(descriptor: int, like: Path | None, mode: int) -> None:
+    """Give a file the permissions and, where we may, the owner of another one."""
+    if sys.platform == "win32":
+        return
+    found = None
+    if like is not None:
+        with contextlib.suppress(FileNotFoundError):
+            found = like.lstat()
+    if found is not None:
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, found.st_uid, found.st_gid)
+    os.fchmod(descriptor, mode if found is None else stat.S_IMODE(found.st_mode))
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    chunks = []
+    while chunk := os.read(descriptor, max(size, 4096)):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _last_line_end(descriptor: int) -> int:
+    """Cut a torn last line off and return the size that is left."""
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    end, step = size, 4096
+    while end > 0:
+        start = max(0, end - step)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        at = os.read(descriptor, end - start).rfind(b"\n")
+        if at >= 0:
+            end = start + at + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)
+    return end
+
+
+def _exchange(new: Path, path: Path) -> bool:
+    """Exchange two names in one step; ``False`` where the system or file system cannot."""
+    if sys.platform == "win32":
+        return False
+    a, b = os.fsencode(new), os.fsencode(path)
+    if system.has("renameat2"):
+        code = system.call("renameat2", _AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
+    elif system.has("renamex_np"):
+        code = system.call("renamex_np", a, b, _EXCHANGE)
+    else:
+        return False
+    if code not in {0, *_UNSUPPORTED}:
+        raise OSError(code, os.strerror(code), str(path))
+    return not code

@@ -1,0 +1,204 @@
+"""The lock of one scope: one writer at a time, among processes and among threads.
+
+Promises: whoever waits is told who holds the lock, and for how long; a process that dies lets go
+of it; the lock file is a sidecar that is never renamed or removed, because a lock on a file that
+is replaced stays behind on the old one.
+
+The file also says which step of the journal was finished last, so that the next holder knows
+whether somebody died in the middle of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from engramdown import locking
+from engramdown.clock import local
+from engramdown.disk import FILE_MODE
+from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.regular import open_regular
+
+__all__ = ["Held", "ScopeLock"]
+
+_NOTE_SIZE: Final = 256
+
+
+class Held:
+    """A lock in our hands.
+
+    Attributes:
+        finished: The journal step that was finished last, or ``None`` if the file does not say.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """Read the note of the last holder and leave our own."""
+        self._descriptor = descriptor
+        note = _read_note(descriptor)
+        finished = note.get("finished")
+        self.finished = finished if isinstance(finished, str) else None
+        self._write(os.getpid())
+
+    def finish(self, step: str) -> None:
+        """Say that the journal is carried out up to and including ``step``."""
+        self.finished = step
+        # A note that is lost makes the next holder look again, so a full disk does no harm here.
+        with contextlib.suppress(OSError):
+            self._write(os.getpid())
+
+    def sync(self) -> None:
+        """Make the note last through a power cut, this once.
+
+        One that is written over it is there or not, as the disk writes a sector whole.
+        """
+        os.fsync(self._descriptor)
+
+    def leave(self) -> None:
+        """Take our name out, so that nobody takes us for a later holder who leaves none."""
+        with contextlib.suppress(OSError):
+            self._write(None)
+
+    def _write(self, pid: int | None) -> None:
+        since = local(datetime.now(UTC)).isoformat(timespec="seconds")
+        note = {"finished": self.finished, "pid": pid, "since": since}
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.write(self._descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")
+
+
+class ScopeLock:
+    """A sidecar file that one writer holds at a time."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        """Name the file; ``timeout`` is how long to wait for it, in seconds."""
+        self.path = path
+        self.timeout = timeout
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[Held]:
+        """Hold the lock for the length of a ``with`` block.
+
+        Raises:
+            LockTimeoutError: If somebody else held it all the time.
+            StoreError: If it cannot be taken at all.
+        """
+        waiter = self._take()
+        try:
+            held = Held(waiter.descriptor)
+            try:
+                yield held
+            finally:
+                held.leave()
+        finally:
+            waiter.release()
+
+    def is_behind(self, step: str) -> bool:
+        """Whether the file says that ``step`` is not finished; somebody may be at it."""
+        return self._note().get("finished", step) not in (None, step)
+
+    def _take(self) -> _Waiter:
+        """Wait for the lock; one on a file that was removed meanwhile would keep nobody out."""
+        while True:
+            waiter = _Waiter(self._open(), self.path)
+            try:
+                taken = waiter.take(self.timeout)
+                here = taken and self._is_here(waiter.descriptor)
+            except BaseException:
+                waiter.release()
+                raise
+            if here:
+                return waiter
+            waiter.release()
+            if not taken:
+                raise LockTimeoutError(str(self.path), self.timeout, self._holder(), "lock_timeout")
+
+    def _open(self) -> int:
+        return open_regular(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE, "the lock")
+
+    def _is_here(self, descriptor: int) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(descriptor), self.path.lstat())
+        return False
+
+    def _holder(self) -> str:
+        note = self._note()
+        return f"process {note['pid']} since {note.get('since')}" if note.get("pid") else ""
+
+    def _note(self) -> dict[str, object]:
+        """Return the note, whoever holds the lock; nothing if it cannot be read."""
+        with contextlib.suppress(OSError, StoreError):
+            descriptor = open_regular(self.path, os.O_RDONLY)
+            try:
+                return _read_note(descriptor)
+            finally:
+                os.close(descriptor)
+        return {}
+
+
+class _Waiter:
+    """Takes a lock at once or in a thread, so that a time-out can stand beside a blocking call.
+
+    Polling instead would be ten times slower when several writers wait.
+    """
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self.descriptor = descriptor
+        self._path = path
+        self._guard = threading.Lock()
+        self._answered = threading.Event()
+        self._abandoned = False
+        self._waiting = False
+        self._failure: OSError | None = None
+
+    def take(self, timeout: float) -> bool:
+        taken = False
+        try:
+            taken = locking.take(self.descriptor)
+            if not taken:
+                self._waiting = True
+                threading.Thread(target=self._wait, daemon=True).start()
+                taken = self._answered.wait(timeout)
+        except OSError as error:
+            self._failure = error
+        if self._failure is not None:
+            raise StoreError(
+                f"{self._path}: could not be locked: {self._failure.strerror}. "
+                f"Nothing was written; is the folder on a file system without locks?"
+            )
+        return taken
+
+    def release(self) -> None:
+        """Let go; a thread that still waits closes the file when its turn comes."""
+        with self._guard:
+            self._abandoned = self._waiting and not self._answered.is_set()
+            if not self._abandoned:
+                # Closing is not enough where a child process has inherited the descriptor.
+                with contextlib.suppress(OSError):
+                    locking.unlock(self.descriptor)
+                os.close(self.descriptor)
+
+    def _wait(self) -> None:
+        try:
+            locking.wait(self.descriptor)
+        except OSError as error:
+            self._failure = error
+        with self._guard:
+            if self._abandoned:
+                os.close(self.descriptor)
+            else:
+                self._answered.set()
+
+
+def _read_note(descriptor: int) -> dict[str, object]:
+    """Return what the last holder wrote; an empty or foreign file says nothing."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    try:
+        note = json.loads(os.read(descriptor, _NOTE_SIZE))
+    except ValueError:
+        return {}
+    return note if isinstance(note, dict) else {}
