@@ -27,10 +27,10 @@ from engramdown.hippocampus.filing import (
     split_task,
     topic_file,
 )
-from engramdown.hippocampus.merge import best_base, compare
+from engramdown.hippocampus.merge import compare
 from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.retired import tombstones
-from tests.hippocampus.shelf import TODAY, Shelf
+from tests.hippocampus.shelf import TODAY, Shelf, base_among
 
 __all__ = [
     "FILES",
@@ -165,7 +165,7 @@ def restoring_loses_and_doubles_nothing(shelf: Shelf, number: int) -> None:
 def hand_edits_keep_the_words_of_both(
     shelf: Shelf, file: str, states: tuple[str, ...], saved: str
 ) -> None:
-    base = states[best_base(states, saved)]
+    base = base_among(states, saved)
     shelf.texts[file] = states[-1]
     head = shelf.document(file)
     ours, theirs = _given_up(parse(base), head), _given_up(parse(base), parse(saved))
@@ -191,9 +191,10 @@ def _forget(draft: Draft, name: str, placed: Placed, new_id: str) -> None:
 
 
 def _given_up(before: Document, after: Document) -> set[str]:
-    """Return what one side took out or said in other words."""
+    """Return what one side took out, said in other words or wrapped otherwise."""
     changes = compare(before, after)
-    return {*_texts(changes.removed), *_texts(old for old, _ in changes.reworded)}
+    said = [old for old, new in changes.kept if old.block.text != new.block.text]
+    return {*_texts(changes.removed), *_texts(said)}
 
 
 def _said(shelf: Shelf) -> dict[str, Counter[str]]:

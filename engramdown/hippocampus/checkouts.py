@@ -5,49 +5,290 @@ the answer is no.
 
 git writes a line into ``logs/HEAD`` whenever it moves to another commit. One that brings other
 files (a checkout, a merge, a pull) after our last step explains why they differ; a commit brings
-none.
+none. While it is at work, or a merge waits for a person, it has files that say so.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from datetime import datetime
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from engramdown.clock import nanoseconds
+from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.commits import blobs_of, loose
+from engramdown.hippocampus.indexes import in_small, is_split, knows, noted
 
-__all__ = ["moved_since"]
+__all__ = [
+    "held_by",
+    "is_at_work",
+    "is_kept",
+    "is_merging",
+    "is_restored",
+    "is_versioned",
+    "known_since",
+    "known_to_git",
+    "moved_since",
+    "raced_since",
+]
 
 # The newest lines are enough: nobody moves that often between two steps and a look.
 _TAIL: Final = 64 * 1024
 _LINE: Final = re.compile(rb" (\d{1,12}) [+-]\d{4}\t([^\n]*)\Z")
 _STAYS: Final = (b"commit:", b"commit (amend):", b"commit (initial):", b"branch:", b"Branch:")
 _NANO: Final = 1_000_000_000
+_WORD: Final = 0xFFFFFFFF
+# So many bytes before the digest of a file the index says when it was written.
+_WRITTEN: Final = 32
+_AT_WORK: Final = "index.lock"
+# git writes the files, then its index, then the log; a merge that it refuses it takes back first,
+# and puts what was there back. So long after it wrote the index more may follow, in seconds.
+_MORE_DUE: Final = 0.25
+# git looks whether a file was changed, and writes it soon after: what comes in between it replaces.
+_RACE: Final = 2.0
+_NEVER: Final = "9999"
+_OURS: Final = re.compile(r"^<{7,}+ ", re.MULTILINE)
+_THEIRS: Final = re.compile(r"^>{7,}+ ", re.MULTILINE)
+_UNFINISHED: Final = (
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"),
+    *("rebase-merge", "rebase-apply"),
+)
 
 
-def moved_since(path: Path, moment: str, disk: Disk) -> bool:
+class _Then(NamedTuple):
+    """What the journal says of a file.
+
+    Attributes:
+        since: When it said so, in seconds since 1970.
+        held: The text.
+    """
+
+    since: float
+    held: str
+
+
+def held_by(path: Path, disk: Disk) -> Path | None:
+    """Return the file by which git says that it has not finished with the work tree of ``path``.
+
+    A merge that waits for a person counts only where git knows any memory at all.
+    """
+    try:
+        folder = _git_folder(_work_tree(path, disk), disk)
+        if disk.exists(folder / _AT_WORK):
+            return folder / _AT_WORK
+        held = next((folder / name for name in _UNFINISHED if disk.exists(folder / name)), None)
+        # The index may leave out of a name what it shares with the one before.
+        return held if held and b"memory/" in _end(folder / "index", disk) else None
+    except (OSError, StoreError, ValueError):
+        return None
+
+
+def is_merging(path: Path, disk: Disk, *texts: str | None) -> bool:
+    """Whether a merge waits for a person: then what is saved is part of it, and no edit.
+
+    Args:
+        path: The file.
+        disk: The system calls.
+        texts: What it held and holds: where conflict markers stand in one, git wrote them, and who
+            takes them away deletes nothing.
+    """
+    if any(text and _OURS.search(text) and _THEIRS.search(text) for text in texts):
+        return True
+    held = held_by(path, disk)
+    return held is not None and held.name != _AT_WORK
+
+
+def moved_since(path: Path, moment: str, disk: Disk, held: str = "") -> bool:
     """Whether git brought another version of a file, or took it away, after ``moment``.
 
     Args:
         path: The file.
         moment: As the journal writes it: UTC, ISO 8601.
         disk: The system calls.
+        held: What the file held then.
     """
     try:
         since = datetime.fromisoformat(moment).timestamp()
-        tree = next((folder for folder in path.parents if disk.exists(folder / ".git")), None)
-        if tree is None:
-            return False
+        tree = _work_tree(path, disk)
         folder = _git_folder(tree, disk)
         name = path.relative_to(tree).as_posix()
         # What git does not know it does not change; it may have taken away what is gone.
-        known = not disk.exists(path) or os.fsencode(name) in _end(folder / "index", disk)
-        return known and _moved(folder / "logs" / "HEAD", since, disk)
+        known = not disk.exists(path) or _knows(folder, os.fsencode(name), disk)
+        if not known or not _moved(folder / "logs" / "HEAD", since, disk):
+            return False
+        return not _left_alone(folder / "index", path, tree, _Then(since, held), disk)
     except (OSError, StoreError, ValueError):
         return False
+
+
+def is_versioned(path: Path, disk: Disk) -> bool:
+    """Whether a folder is in a work tree of git."""
+    return any(disk.exists(folder / ".git") for folder in (path, *path.parents))
+
+
+def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
+    """Return which of some files git knows; in doubt it does.
+
+    Who asks wants to know whether a file may be a stranger's, who may have named it in other
+    letters, or put a link in the place of a folder.
+    """
+    trees: dict[Path, list[bytes | None]] = {}
+    folders: dict[Path, tuple[Path, list[bytes | None]]] = {}
+
+    def is_known(place: Path) -> bool:
+        if place.parent not in folders:
+            folders[place.parent] = _naming(place, trees, disk)
+        tree, indexes = folders[place.parent]
+        return any(index is None or _name(tree, place) + b"\0" in index for index in indexes)
+
+    return {path for path in paths if any(map(is_known, {path, Path(os.path.realpath(path))}))}
+
+
+def is_restored(path: Path, disk: Disk) -> bool:
+    """Whether a file is the one that git wrote last: brought or taken back, not saved by an editor.
+
+    git notes for each file when it was written and what it holds, as a digest.
+    """
+    try:
+        tree = _work_tree(path, disk)
+        data = disk.read(path) or b""
+        at = disk.changed_at(path)
+        blob = _blob(data)
+        index = _end(_git_folder(tree, disk) / "index", disk)
+        entry = struct.pack(">II", at // _NANO & _WORD, at % _NANO)
+        found = index.find(blob)
+        while found >= 0:
+            if index[max(0, found - _WRITTEN) :].startswith(entry):
+                return True
+            found = index.find(blob, found + 1)
+    except (OSError, StoreError, ValueError):
+        return False
+    return False
+
+
+def is_at_work(path: Path, disk: Disk) -> bool:
+    """Whether git is changing files, or has just written this one and may not have said yet why."""
+    held = held_by(path, disk)
+    if held is not None and held.name == _AT_WORK:
+        return True
+    try:
+        index = _git_folder(_work_tree(path, disk), disk) / "index"
+        age = nanoseconds() - disk.changed_at(index)
+        return 0 <= age < _MORE_DUE * _NANO and is_restored(path, disk)
+    except (OSError, StoreError):
+        return False
+
+
+def raced_since(path: Path, disk: Disk) -> str:
+    """Return since when a step may be one that git replaced unseen, as the journal writes moments.
+
+    Moves of git that follow one another at once, as in a rebase, count as one. If the file is gone
+    by now, that is never.
+    """
+    try:
+        began = disk.changed_at(path) / _NANO
+    except OSError:
+        return _NEVER
+    try:
+        log = _git_folder(_work_tree(path, disk), disk) / "logs" / "HEAD"
+        for line in _told(log, disk):
+            at = int(line[1])
+            if at < began - _RACE:
+                break
+            began = min(began, at)
+    except (OSError, StoreError):
+        pass  # Then git keeps no log.
+    return datetime.fromtimestamp(began - _RACE, UTC).isoformat(timespec="microseconds")
+
+
+def is_kept(path: Path, disk: Disk) -> bool:
+    """Whether git has put away what a file holds, which is neither committed nor to be.
+
+    So it does before it refuses a merge, and puts it back.
+    """
+    try:
+        folder = _git_folder(_work_tree(path, disk), disk)
+        blob = _blob(disk.read(path) or b"")
+        place = loose(_common(folder, disk) / "objects", blob)
+        return disk.exists(place) and blob not in _end(folder / "index", disk)
+    except (OSError, StoreError):
+        return False
+
+
+def known_since(path: Path, moment: str, disk: Disk) -> Callable[[bytes], bool]:
+    """Return a test: may git know that a file held some bytes, which it did not before ``moment``?
+
+    What was committed or stashed it knows; in doubt it does. That an object holds it says nothing:
+    a merge that is refused keeps what it found, too.
+    """
+    try:
+        tree = _work_tree(path, disk)
+        folder = _git_folder(tree, disk)
+        common, name = _common(folder, disk), os.fsencode(path.relative_to(tree).as_posix())
+        since = datetime.fromisoformat(moment).timestamp()
+        logs = [folder / "logs" / "HEAD", common / "logs" / "refs" / "stash"]
+        commits = {each for log in logs for each in _named_since(log, since, disk)}
+        blobs = blobs_of(common / "objects", commits, name, disk)
+        # What was packed a moment ago is not read: that it is there says enough.
+        packs = (common / "objects" / "pack" / each for each in _packs(common, disk))
+        young = [disk.read(each) or b"" for each in packs if disk.changed_at(each) > since * _NANO]
+    except (OSError, StoreError, ValueError):
+        return lambda _: True
+    return lambda data: _blob(data) in blobs or any(_blob(data) in index for index in young)
+
+
+def _common(folder: Path, disk: Disk) -> Path:
+    """Return the folder that work trees share."""
+    return folder / os.fsdecode(disk.read(folder / "commondir") or b".").strip()
+
+
+def _packs(common: Path, disk: Disk) -> list[str]:
+    """Return the names of the indexes of packs."""
+    names = disk.names(common / "objects" / "pack")
+    return [name for name in names if name.endswith(".idx")]
+
+
+def _named_since(log: Path, since: float, disk: Disk) -> Iterator[bytes]:
+    """Yield the commits that a log names since a moment, each before and after a move."""
+    if log.name != "HEAD" and not disk.exists(log):
+        return
+    for line in _told(log, disk):
+        if int(line[1]) + 1 < since:
+            return
+        named = line.string.split(b" ", 2)[:2]
+        yield from (bytes.fromhex(each.decode("ascii")) for each in named)
+
+
+def _told(log: Path, disk: Disk) -> Iterator[re.Match[bytes]]:
+    """Yield the lines of a log, the newest first: the time in whole seconds, and what was done."""
+    for line in reversed(_end(log, disk, _TAIL).rstrip(b"\n").split(b"\n")):
+        found = _LINE.search(line)
+        if found is None:
+            return
+        yield found
+
+
+def _blob(data: bytes) -> bytes:
+    """Return the digest by which git knows what a file holds."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
+
+
+def _work_tree(path: Path, disk: Disk) -> Path:
+    """Return the folder of the work tree that a file is in.
+
+    Raises:
+        FileNotFoundError: If it is in none.
+    """
+    for folder in path.parents:
+        if disk.exists(folder / ".git"):
+            return folder
+    raise FileNotFoundError(path)
 
 
 def _git_folder(tree: Path, disk: Disk) -> Path:
@@ -60,21 +301,78 @@ def _git_folder(tree: Path, disk: Disk) -> Path:
     return tree / said.removeprefix("gitdir:").strip()
 
 
+def _knows(folder: Path, name: bytes, disk: Disk) -> bool:
+    """Whether git knows a file; an index may be kept in two."""
+    index = _end(folder / "index", disk)
+    if knows(index, name) or not is_split(index):
+        return knows(index, name)
+    shared = (each for each in disk.names(folder) if each.startswith("sharedindex."))
+    return any(knows(_end(folder / each, disk), name) for each in shared)
+
+
+def _naming(
+    path: Path, trees: dict[Path, list[bytes | None]], disk: Disk
+) -> tuple[Path, list[bytes | None]]:
+    """Return the work tree of a file, and which of its indexes name the folder of the file.
+
+    ``None`` stands for one that cannot be read; ``trees`` keeps them all, in small letters.
+    """
+    try:
+        tree = _work_tree(path, disk)
+        if tree not in trees:
+            trees[tree] = _indexes(_git_folder(tree, disk), disk)
+    except FileNotFoundError:
+        return path, []
+    except (OSError, StoreError, ValueError):
+        return path, [None]
+    folder = _name(tree, path.parent) if path.parent != tree else b""
+    return tree, [index for index in trees[tree] if index is None or folder in index]
+
+
+def _name(tree: Path, path: Path) -> bytes:
+    return os.fsencode(path.relative_to(tree).as_posix()).lower()
+
+
+def _indexes(folder: Path, disk: Disk) -> list[bytes | None]:
+    """Return the index of a work tree, in small letters, and what it shares.
+
+    Raises:
+        FileNotFoundError: If there is none.
+    """
+    data = _end(folder / "index", disk)
+    if not is_split(data):
+        return [in_small(data)]
+    shared = (each for each in disk.names(folder) if each.startswith("sharedindex."))
+    return [in_small(data), *(in_small(_end(folder / each, disk)) for each in shared)]
+
+
 def _moved(log: Path, since: float, disk: Disk) -> bool:
     """Whether the log of where ``HEAD`` was tells of another commit's files after ``since``."""
-    lines = _end(log, disk, _TAIL).rstrip(b"\n").split(b"\n")
-    written = disk.changed_at(log) / _NANO
-    for age, line in enumerate(reversed(lines)):
-        found = _LINE.search(line)
-        if found is None:
-            return False
-        # git tells whole seconds; when the newest line was written the system knows better.
-        at = int(found[1]) if age else min(written, int(found[1]) + 1)
+    for age, line in enumerate(_told(log, disk)):
+        at: float = int(line[1])
+        if not age:
+            # git tells whole seconds; when the newest line was written the system knows better.
+            at = min(disk.changed_at(log) / _NANO, at + 1)
         if at <= since:
             return False
-        if not found[2].startswith(_STAYS):
+        if not line[2].startswith(_STAYS):
             return True
     return False
+
+
+def _left_alone(index: Path, path: Path, tree: Path, then: _Then, disk: Disk) -> bool:
+    """Whether a file that was saved long after git moved was no other version for git.
+
+    What git writes it writes right before its index, and notes there; a stash that it puts back it
+    does not note.
+    """
+    name = os.fsencode(path.relative_to(tree).as_posix())
+    found = noted(_end(index, disk), name)
+    if found is None or disk.changed_at(path) - disk.changed_at(index) < _RACE * _NANO:
+        return False
+    at, blob = found
+    held = then.held.encode("utf-8", "surrogateescape")
+    return at < then.since * _NANO or blob == _blob(held)
 
 
 def _end(path: Path, disk: Disk, most: int | None = None) -> bytes:

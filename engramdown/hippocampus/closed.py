@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import Disk
 
 __all__ = ["ClosedDisk"]
 

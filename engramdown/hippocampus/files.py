@@ -10,23 +10,25 @@ it was. ``docs/write-protocol.md`` tells the order and why each part of it is th
 from __future__ import annotations
 
 import contextlib
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cached_property
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
+from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
-from engramdown.hippocampus.lock import Held, ScopeLock
-from engramdown.hippocampus.noticing import has_leftovers, is_out_of_step
+from engramdown.hippocampus.hold import Hold
+from engramdown.hippocampus.noticing import is_untidy
 from engramdown.hippocampus.reading import Reader, decoded, named_errors
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
-from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.steps import Step, digest
+from engramdown.scope_lock import ScopeLock
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.recovery import Leftover, Recovery
@@ -36,12 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["FileChange", "MemoryFiles", "new_id", "on_errand"]
 
 T = TypeVar("T")
-
-# How often a step is begun anew because a person saved in the middle of it. Then it stays, and
-# what they saved is merged behind it: somebody who saves all the time must not keep us out.
-_YIELDS: Final = 50
-# How many displaced saves one holder merges; what is left waits for the next one.
-_MERGES: Final = 10
 
 _errand: ContextVar[Act | None] = ContextVar("errand", default=None)
 
@@ -68,21 +64,6 @@ def on_errand(act: Act) -> Iterator[None]:
         yield
     finally:
         _errand.reset(token)
-
-
-class _Hold:
-    """The scope in our hands.
-
-    Attributes:
-        lock: The lock.
-        displaced: Files whose exchange displaced a person's save that is not merged yet.
-        yielded: How often we gave way to a save.
-    """
-
-    def __init__(self, lock: Held) -> None:
-        self.lock = lock
-        self.displaced: deque[Staged] = deque()
-        self.yielded = 0
 
 
 class MemoryFiles:
@@ -139,7 +120,9 @@ class MemoryFiles:
         """
         with named_errors(self.folder, "read"):
             found = self._reader.names()
-        return found + [name for name in self._rehearsal or () if name not in found]
+        # An editor may have moved a file away for a moment; the journal knows that it is there.
+        known = (name for name, head in self.history.heads().items() if head and is_name(name))
+        return [*dict.fromkeys([*found, *known, *(self._rehearsal or ())])]
 
     def document(self, name: str) -> Document:
         """Read a file; one that is not there is an empty document. Takes no lock.
@@ -208,23 +191,28 @@ class MemoryFiles:
         if self._rehearsal is not None:
             return self._rehearse(edit)
         with self._hold() as hold:
-            while True:
+            done = False
+            while not done:
+                last = self.history.last
                 try:
-                    draft = Draft(self._saves.load)
+                    draft = Draft(self._saves.journalled if hold.insists else self._saves.load)
                     result = edit(draft)
                     self._commit(_errand.get() or act, draft, hold)
+                    done = True
                 except OutOfStepError as found:
                     self._carry_out(hold)
+                    # What could not be put back is carried out: it must not be done twice.
+                    done = self.history.last != last
+                    # What they saved before that comes first.
+                    self._merge_displaced(hold)
                     self._take_in(hold, found.name)
-                    self._merge_displaced(hold)
-                else:
-                    self._merge_displaced(hold)
-                    return result
+                self._merge_displaced(hold)
+            return result
 
     def notice(self) -> bool:
         """Take in what a person changed since the last step; return whether there was anything.
 
-        Takes the lock only if a file is not as the journal says.
+        Takes the lock only if a file is not as the journal says, or a step was not finished.
 
         Raises:
             StoreError: As :meth:`change`.
@@ -233,8 +221,8 @@ class MemoryFiles:
             return False
         with named_errors(self.folder, "read"):
             self.history.refresh()
-            found = is_out_of_step(self._reader, self.history)
-            if not found and not has_leftovers(self._reader, self._disk):
+            behind = self._lock.is_behind(self.history.last)
+            if not (behind or is_untidy(self._reader, self.history, self._disk)):
                 return False
         with self._hold() as hold:
             found = self._take_in(hold)
@@ -242,14 +230,14 @@ class MemoryFiles:
         return found
 
     @contextlib.contextmanager
-    def _hold(self) -> Iterator[_Hold]:
+    def _hold(self) -> Iterator[Hold]:
         """Hold the lock with the scope in order: steps that a crash cut short are carried out."""
         with named_errors(self.folder, "written"):
             self._disk.make_folder(self.folder)
             self._disk.inside(self.folder, self.root)
             self._disk.check_writable(self.folder)
             with self._lock.hold() as lock:
-                hold = _Hold(lock)
+                hold = Hold(lock)
                 try:
                     self._bring_in_order(hold)
                     yield hold
@@ -257,7 +245,7 @@ class MemoryFiles:
                     self._staging.untidy = True
                     raise
 
-    def _bring_in_order(self, hold: _Hold) -> None:
+    def _bring_in_order(self, hold: Hold) -> None:
         """Clear up behind a crash, and write down the files that the journal does not know."""
         self.history.refresh()
         finished = hold.lock.finished
@@ -269,7 +257,9 @@ class MemoryFiles:
             return
         self._staging.untidy = False
         ignored = self.root / ".gitignore"
-        if not self.history.last and not self._disk.exists(ignored):
+        # Whoever takes it away later has a reason.
+        is_new = finished == "" or not self.history.last
+        if is_new and not self._disk.exists(ignored):
             self._disk.create(ignored, GITIGNORE.encode(), mode=0o644)
         self._carry_out(hold)
         for left in self._recovery.leftovers():
@@ -279,12 +269,25 @@ class MemoryFiles:
             self._take_in(hold)
         self._merge_displaced(hold)
         hold.lock.finish(self.history.last)
+        if not finished and self._disk.durable:
+            # Without a note nobody would know that a step which is in the journal is not finished;
+            # and whoever made the folders may have died before they were made to last.
+            hold.lock.sync()
+            self._disk.sync_folder(self.folder)
+            self._disk.sync_folder(self.root)
+            with contextlib.suppress(PermissionError):  # then it was not us who wrote there
+                self._disk.sync_folder(self.root.parent)
 
-    def _carry_out(self, hold: _Hold) -> None:
+    def _carry_out(self, hold: Hold) -> None:
         """Carry out what stands in the journal and could be neither finished nor put back."""
         finished = hold.lock.finished
         if finished not in (None, self.history.last):
+            # Whoever wrote the journal, or exchanged a file, may have died before it was synced.
+            self._disk.sync(self.history.path)
             self._recovery.carry_out(finished)
+            self._disk.sync_folder(self.folder)
+            with contextlib.suppress(FileNotFoundError):
+                self._disk.sync_folder(self.folder / "topics")
 
     def _rehearse(self, edit: Callable[[Draft], T]) -> T:
         slots = self._rehearsal if self._rehearsal is not None else {}
@@ -296,7 +299,7 @@ class MemoryFiles:
         slots |= dict(draft.changed())
         return result
 
-    def _commit(self, act: Act, draft: Draft, hold: _Hold, saves: Sequence[Step] = ()) -> None:
+    def _commit(self, act: Act, draft: Draft, hold: Hold, saves: Sequence[Step] = ()) -> None:
         """Write a step into the journal, then into the files; ``saves`` go before it."""
         staged = [
             self._staging.stage(name, self._reader.path(name), slot)
@@ -310,7 +313,7 @@ class MemoryFiles:
         self._staging.check(files)
         size = self.history.append(steps)
         try:
-            hold.displaced += self._staging.install(files, insist=hold.yielded >= _YIELDS)
+            hold.displaced += self._staging.install(files, insist=hold.insists)
         except BaseException:
             hold.yielded += 1
             if self._staging.put_back(files):
@@ -318,6 +321,7 @@ class MemoryFiles:
             else:
                 # Then the step stays in the journal, and the next holder carries it out.
                 self._staging.untidy = True
+                hold.displaced += self._staging.displaced(files)
             raise
         for file in files:
             self._reader.remember(file.name, file.data, file.text, file.slot.after)
@@ -333,7 +337,7 @@ class MemoryFiles:
         )
         return new_step(act, parts, changes)
 
-    def _take_in(self, hold: _Hold, *names: str) -> bool:
+    def _take_in(self, hold: Hold, *names: str) -> bool:
         """Take in a person's saves, ``names`` among them; return whether there were any."""
         any_found = False
         while True:
@@ -345,41 +349,52 @@ class MemoryFiles:
                 # One that is gone is not seen by looking at what is there.
                 names = (*names, found.name)
                 self._carry_out(hold)
+                self._merge_displaced(hold)
             else:
                 return any_found
 
-    def _merge_displaced(self, hold: _Hold) -> None:
+    def _merge_displaced(self, hold: Hold) -> None:
         """Merge the saves that our own files displaced; merging one may displace another."""
         from engramdown.hippocampus.recovery import Leftover
 
-        for _ in range(_MERGES):
+        for merged in count():
             if not hold.displaced:
                 return
+            if hold.is_long(merged):
+                break
             file = hold.displaced[0]
-            saved = decoded(file.displaced) or ""
-            self._fold_in(Leftover(file.temporary, file.name, saved, file.source), hold)
+            saved, by = decoded(file.displaced) or "", digest(file.text)
+            self._fold_in(Leftover(file.temporary, file.name, saved, file.source, by), hold)
             hold.displaced.popleft()
             self._staging.drop(file.temporary)
             if not hold.displaced:
                 hold.lock.finish(self.history.last)
         self._staging.untidy = True
 
-    def _fold_in(self, left: Leftover, hold: _Hold) -> None:
-        """Merge a save that was displaced."""
-        while True:
-            save = self._saves.displaced(left.name, left.text, left.source)
+    def _fold_in(self, left: Leftover, hold: Hold) -> None:
+        """Merge a save that was displaced; one that was made after it is displaced in its turn."""
+        for tries in count():
+            save = self._saves.displaced(left.name, left.text, left.source, left.by)
             try:
-                self._respond([save] if save else [], hold)
+                with hold.folding():
+                    self._respond([save] if save else [], hold)
             except OutOfStepError as found:
                 self._carry_out(hold)
-                self._take_in(hold, found.name)
+                if not tries:
+                    self._saves.let_finish(found.name)
+                else:
+                    self._take_in(hold, found.name)
             else:
                 return
 
-    def _respond(self, saves: Sequence[Save], hold: _Hold) -> None:
+    def _respond(self, saves: Sequence[Save], hold: Hold) -> None:
         """Write saves into the journal as the person's, and carry out what follows from them."""
         if saves:
             names = ", ".join(save.edit.file for save in saves)
             act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
             steps = [self._saves.step(save) for save in saves]
-            self._commit(act, self._saves.draft(saves), hold, steps)
+            for save in saves:
+                # Few editors sync: what stands in the journal must not be gone with the power.
+                self._disk.sync(self._reader.path(save.edit.file))
+            draft = self._saves.draft(saves, insist=hold.insists)
+            self._commit(act, draft, hold, steps)

@@ -7,7 +7,7 @@ what cannot be told from a deletion waits in ``pending.md`` as a question.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engramdown.engram import fold
@@ -20,17 +20,18 @@ from engramdown.hippocampus.filing import (
     RULES,
     Folder,
     copies_of,
+    entry_id,
     lift_tombstones,
     raw_entries,
     retire,
     split_task,
     title_of,
 )
-from engramdown.hippocampus.merge import Changes, best_base, compare, merge
+from engramdown.hippocampus.merge import Changes, compare, merge
 from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.hippocampus.retired import tombstones_of
 
-__all__ = ["HandEdit", "Response", "respond"]
+__all__ = ["HandEdit", "Response", "carry_over", "respond"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +40,15 @@ class HandEdit:
 
     Attributes:
         file: The file, relative to the memory folder.
-        states: The journalled texts that the editor may have started from, the newest last.
-        saved: What the person saved.
-        unseen: How many of the newest states the person cannot have seen, because they were
-            written after the save.
-        unchanged: Whether the editor held what was saved, which is one of the states: nobody
-            changed anything.
+        base: What their editor held when they opened it, or saved last.
+        seen: The newest text that they can have seen.
+        head: What the journal says the file holds.
     """
 
     file: str
-    states: tuple[str, ...]
-    saved: str
-    unseen: int = 0
-    unchanged: bool = False
+    base: str
+    seen: str
+    head: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,58 +83,90 @@ def respond(
         new_id: Gives the id of a new line.
         today: ``YYYY-MM-DD``.
     """
-    seen = edit.states[: len(edit.states) - edit.unseen]
-    head, saved = parse(edit.states[-1]), folder.get(edit.file)
-    index = seen.index(edit.saved) if edit.unchanged else best_base(seen, edit.saved)
-    stale = index < len(seen) - 1
-    base = parse(seen[index]) if index < len(edit.states) - 1 else head
+    saved, stale = folder.get(edit.file), edit.base != edit.seen
+    head = parse(edit.head)
+    base = head if edit.base == edit.head else parse(edit.base)
     merged = merge(base, head, saved)
     changes = compare(base, saved)
     folder.put(edit.file, merged.document)
-    verified = _follow(folder, edit.file, changes)
+    # What stood there last: copies are as we left them, whatever the editor knew.
+    now = {_id(placed): placed for placed in reversed(head.placed()) if _has_id(placed)}
+    verified = _follow(folder, edit.file, changes, now)
     removed = []
     if edit.file != ARCHIVE:
         kinds = {id(placed) for placed in raw_entries(edit.file, base)}
         for placed in changes.removed:
             counts = id(placed) in kinds or edit.file == PENDING
-            if counts and not stands_elsewhere(placed):
-                removed += _retire_removed(folder, edit.file, placed, new_id(), today)
+            last = now.get(_id(placed), placed)
+            known = last if last.block.text == placed.block.text else placed
+            if counts and not stands_elsewhere(known):
+                removed += _retire_removed(folder, edit.file, known, new_id(), today)
+                _remove_copies(folder, edit.file, last)
         for lost in merged.lost:
             record = _record(edit.file, lost, "conflict", "engramdown")
             retire(folder, lost, record, new_id(), today)
     if edit.file not in (ARCHIVE, PENDING):
         for placed in changes.added:
             _let_back(folder, edit, placed)
-    if stale and edit.file not in (ARCHIVE, PENDING):
-        texts = {placed.block.text for placed in saved.placed()}
-        for placed in compare(base, parse(seen[-1])).added:
-            if placed.block.text not in texts:
-                _ask(folder, edit.file, placed, new_id(), today)
+        if stale:
+            said = {placed.block.text for placed in saved.placed()}
+            unknown = compare(base, parse(edit.seen)).added
+            left = [placed for placed in unknown if placed.block.text not in said]
+            _ask_about(folder, edit.file, left, new_id, today)
     return Response(stale, tuple(verified), tuple(removed))
 
 
-def _follow(folder: Folder, file: str, changes: Changes) -> list[str]:
+def carry_over(folder: Folder, edit: HandEdit, new_id: Callable[[], str], today: str) -> None:
+    """Carry what came after ``edit.base`` over to a file that reads as git brought it.
+
+    Nobody deleted anything, and nobody verified it.
+    """
+    merged = merge(parse(edit.base), parse(edit.head), folder.get(edit.file))
+    folder.put(edit.file, merged.document)
+    for lost in merged.lost:
+        retire(folder, lost, _record(edit.file, lost, "conflict", "engramdown"), new_id(), today)
+
+
+def _follow(folder: Folder, file: str, changes: Changes, now: Mapping[str, Placed]) -> list[str]:
     """Let metadata and copies follow what was changed; return the ids of what was reworded."""
     for old, new in changes.kept:
         _refile(folder, file, old, new)
-    return [_verify(folder, file, old, new) for old, new in changes.reworded if _has_id(new)]
+    reworded = [(old, new) for old, new in changes.reworded if _has_id(new)]
+    for old, new in reworded:
+        _verify(folder, file, now.get(_id(new), old), new)
+    return [_id(new) for _, new in reworded]
 
 
-def _verify(folder: Folder, file: str, old: Placed, new: Placed) -> str:
+def _verify(folder: Folder, file: str, old: Placed, new: Placed) -> None:
     """Mark a changed entry as verified, and let its copies under a topic follow."""
+    if file in (PENDING, ARCHIVE):
+        return
     meta = new.block.meta or Metadata()
-    if file not in (PENDING, ARCHIVE):
-        verified = meta.update({"basis": "verified"})
-        document = folder.get(file)
-        block = _find(document, meta.get("id"), new.block.text)
-        if block is not None and block.block.meta != verified:
-            folder.put(file, document.note(block.block, verified))
-        for name in copies_of(file, meta):
-            copies = folder.get(name)
-            copy = _find(copies, meta.get("id"), old.block.text)
-            if copy is not None:
-                folder.put(name, copies.replace(copy.block, new.block.text, verified))
-    return meta.get("id")
+    document = folder.get(file)
+    block = _find(document, meta.get("id"), new.block.text)
+    # What an assistant noted of it meanwhile is in the merged line alone.
+    meta = (block.block.meta if block else None) or meta
+    verified = meta.update({"basis": "verified"})
+    if block is not None and block.block.meta != verified:
+        folder.put(file, document.note(block.block, verified))
+    names = [*copies_of(file, old.block.meta or Metadata()), *copies_of(file, meta)]
+    for name in dict.fromkeys(names):
+        copies = folder.get(name)
+        copy = _find(copies, meta.get("id"), old.block.text)
+        if copy is not None:
+            folder.put(name, copies.replace(copy.block, new.block.text, verified))
+
+
+def _remove_copies(folder: Folder, file: str, placed: Placed) -> list[tuple[str, Placed]]:
+    """Take out the copies of an entry that a person took out; return them, with their files."""
+    if folder.get(file).same(placed.block.text):
+        return []
+    names = copies_of(file, placed.block.meta or Metadata())
+    found = [(name, _find(folder.get(name), _id(placed), placed.block.text)) for name in names]
+    copies = [(name, copy) for name, copy in found if copy is not None]
+    for name, copy in copies:
+        folder.put(name, folder.get(name).remove(copy.block))
+    return copies
 
 
 def _refile(folder: Folder, file: str, old: Placed, new: Placed) -> None:
@@ -169,13 +198,9 @@ def _retire_removed(
     # A question about memories that stand was answered; its words are nothing to be kept out.
     asked = KEPT if meta.get("op") in OPERATIONS else "declined"
     reason = asked if file == PENDING else "deleted"
-    for name in copies_of(file, meta):
-        copies = folder.get(name)
-        copy = _find(copies, meta.get("id"), text)
-        if copy is not None:
-            folder.put(name, copies.remove(copy.block))
-            # From there it comes back to both places.
-            placed, file = (copy, name) if name == LESSONS else (placed, file)
+    for name, copy in _remove_copies(folder, file, placed):
+        # From there it comes back to both places.
+        placed, file = (copy, name) if name == LESSONS else (placed, file)
     if not tombstones_of(folder.get(ARCHIVE), plain):
         retire(folder, placed, _record(file, placed, reason, "person"), entry_id, today)
     return [plain]
@@ -187,7 +212,7 @@ def _let_back(folder: Folder, edit: HandEdit, placed: Placed) -> None:
     graves = [block.meta or Metadata() for block in tombstones_of(folder.get(ARCHIVE), text)]
     went = {grave.get("was") for grave in graves if grave.get("id") == meta.get("id")}
     lift_tombstones(folder, text, _kind(edit.file, placed))
-    is_copy = not edit.states[-1] and edit.file in copies_of(LESSONS, meta)
+    is_copy = not edit.head and edit.file in copies_of(LESSONS, meta)
     if is_copy and LESSONS in went and not folder.get(LESSONS).same(text):
         lessons = folder.get(LESSONS).add(text, meta, "", title_of(LESSONS))
         folder.put(LESSONS, lessons)
@@ -201,18 +226,26 @@ def _is_proposed(file: str, placed: Placed) -> bool:
     return bool(split_task(placed.block.text)[0]) and meta.get("op") != "forget"
 
 
-def _ask(folder: Folder, file: str, placed: Placed, entry_id: str, today: str) -> None:
-    """Ask whether a line that a stale editor did not know was meant to be deleted."""
-    meta = placed.block.meta or Metadata()
-    if not meta.get("id"):
-        return
+def _ask_about(
+    folder: Folder, file: str, left: Iterable[Placed], new_id: Callable[[], str], today: str
+) -> None:
+    """Ask, once about each, whether lines that a stale editor did not know were to be deleted."""
+    stands, asked = folder.get(file), _asked(folder)
+    for placed in left:
+        if stands.same(placed.block.text) and entry_id(placed) not in asked:
+            asked.add(entry_id(placed))
+            _ask(folder, file, placed, new_id(), today)
+
+
+def _ask(folder: Folder, file: str, placed: Placed, question_id: str, today: str) -> None:
+    """Ask whether a line was meant to be deleted."""
     question = Metadata().update(
         {
-            "id": entry_id,
+            "id": question_id,
             "kind": _kind(file, placed),
             "source": "consolidation",
             "op": "forget",
-            "of": meta.get("id"),
+            "of": entry_id(placed),
             "reason": "saved from an editor that was opened before this line was written",
             "ts": today,
         }
@@ -220,6 +253,12 @@ def _ask(folder: Folder, file: str, placed: Placed, entry_id: str, today: str) -
     pending = folder.get(PENDING)
     text = f"[ ] Delete: {placed.block.text}"
     folder.put(PENDING, pending.add(text, question, "", title_of(PENDING)))
+
+
+def _asked(folder: Folder) -> set[str]:
+    """Return the ids of the lines that a question of :func:`_ask` waits about."""
+    metas = [placed.block.meta or Metadata() for placed in folder.get(PENDING).placed()]
+    return {meta.get("of") for meta in metas if meta.get("op") == "forget"}
 
 
 def _record(file: str, placed: Placed, reason: str, by: str) -> dict[str, str]:

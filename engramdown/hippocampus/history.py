@@ -12,6 +12,7 @@ what the journal knows of every file, so that nobody has to read all of it to fi
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -19,10 +20,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk, megabytes
+from engramdown.errors import StoreError
 from engramdown.hippocampus.steps import (
     Head,
+    How,
     Part,
+    Past,
     Step,
     digest,
     make_part,
@@ -31,7 +35,7 @@ from engramdown.hippocampus.steps import (
     write_line,
 )
 
-__all__ = ["History"]
+__all__ = ["ROOM", "History"]
 
 _CHUNK: Final = 64 * 1024
 # As much of the last line as tells it from any other: the id of its step and the time.
@@ -40,6 +44,8 @@ _MARK: Final = 80
 # this many for each file: then it is a tenth of the journal at most.
 _KNOWN_EVERY: Final = 64 * 1024
 _KNOWN_EVERY_FILE: Final = 1024
+ROOM: Final = 32
+"""How often the largest memory file goes into the largest journal that is read."""
 _FILE: Final = re.compile(rb'"file": "((?:[^"\\]|\\.)*+)"')
 
 
@@ -82,9 +88,14 @@ class History:
             return self._last
 
     def refresh(self) -> None:
-        """Take in what other processes appended."""
+        """Take in what other processes appended.
+
+        Raises:
+            StoreError: If the file is far too large to be a journal.
+        """
         with self._guard:
             size, inode = self._disk.identity(self.path)
+            self._check(size)
             if inode != self._inode or size < self._size:
                 self.forget()
             if size > self._size > 0:
@@ -92,6 +103,14 @@ class History:
             if size > self._size == 0:
                 self._open(size)
             self._inode = inode
+
+    def _check(self, size: int) -> None:
+        limit = ROOM * self._disk.limit
+        if size > limit:
+            raise StoreError(
+                f"{self.path}: has {megabytes(size)} MB, more than the limit of "
+                f"{megabytes(limit)} MB; move it away: memory stays, and a new journal begins."
+            )
 
     def append(self, steps: Sequence[Step]) -> int:
         """Write steps down for good, in one piece, and return the size of the journal before."""
@@ -116,6 +135,19 @@ class History:
             self._disk.truncate(self.path, size)
             self.refresh()
 
+    def take_back_saves(self, finished: str) -> None:
+        """Drop a person's saves after the step ``finished`` if nothing else was written behind."""
+        with self._guard:
+            size = self._size
+            lines = self._lines_backwards(size)
+            for line in itertools.islice(lines, 1, None):
+                step = read_line(line)
+                if step is None or step.by != "person" or step.id == finished:
+                    break
+                size -= len(line) + 1
+            if size < self._size:
+                self.take_back(size)
+
     def part(self, file: str, before: str | None, after: str | None) -> Part:
         """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file."""
         heads = self._known()
@@ -125,7 +157,8 @@ class History:
 
     def heads(self) -> dict[str, str]:
         """Return the digest that every file had after its last step; ``""`` for a removed one."""
-        return {file: head.target for file, head in self._known().items()}
+        with self._guard:
+            return {file: head.target for file, head in self._known().items()}
 
     def head(self, file: str) -> str | None:
         """Return the digest that ``file`` had after its last step, or ``None`` if it has none."""
@@ -135,6 +168,19 @@ class History:
     def last_at(self, file: str) -> str:
         """Return when the last step of ``file`` was made, or ``""``."""
         return next((step.at for step, _ in self._steps_backwards(file)), "")
+
+    def backwards(self, file: str, head: str) -> Iterator[tuple[Step, str, str]]:
+        """Yield the steps of a file that holds ``head``, the newest first, as far as they are told.
+
+        Each comes with the text after it and the text before; an absent file reads ``""``.
+        """
+        text = head
+        for step, part in self._steps_backwards(file):
+            if digest(text) != part.target:
+                return
+            before = part.backward(text)
+            yield step, text, before
+            text = before
 
     def text(self, file: str) -> str | None:
         """Return the text that ``file`` had after its last step, made from the journal alone.
@@ -151,39 +197,22 @@ class History:
                 return text if digest(text) == later[0].target else None
         return None
 
-    def states(self, file: str, head: str, limit: int, seen: str = "") -> list[str]:
-        """Return the texts that an editor may hold, the newest last, and ``head`` behind them.
+    def past(self, file: str, seen: str) -> Iterator[Past]:
+        """Yield how the state ``seen``, a digest, came about, and those before it, as far as known.
 
-        What a person saved is what their editor holds, so nothing older than that counts; unless
-        it was displaced by our own file, which an editor may have been opened on then.
-
-        Args:
-            file: The file.
-            head: Its text after the last step.
-            limit: The largest number of texts.
-            seen: The digest of the newest of them, if it is known.
+        Nothing is yielded if the file never was in that state; nor what was before it was there:
+        no editor can have been opened on that.
         """
-        texts, now = [], head
+        wanted, begun = self.head(file), False
         for step, part in self._steps_backwards(file):
-            if digest(now) != part.target:
-                break
-            if seen in ("", part.target):
-                seen = ""
-                texts.append(now)
-                settled = step.by == "person" and step.op != "meanwhile"
-                # Before the file was there, no editor can have been opened on it.
-                if len(texts) >= limit or settled or not part.source:
-                    break
-            now = part.backward(now)
-        return [*texts[::-1], head] if texts[:1] != [head] else texts[::-1]
-
-    def was(self, file: str, state: str) -> bool:
-        """Whether ``file`` once was what has the digest ``state``: then it was taken back to it."""
-        key, mark = _key(file), f'"to": "{state}"'.encode()
-        lines = self._lines_backwards(self._size)
-        steps = (read_line(line) for line in lines if mark in line and key in line)
-        parts = (part for step in steps if step is not None for part in step.parts)
-        return any((part.file, part.target) == (file, state) for part in parts)
+            if part.target != wanted:
+                return
+            begun = begun or part.target == seen
+            if begun and part.source:
+                yield Past(part, _how(step))
+            if not part.source:
+                return
+            wanted = part.source
 
     def since(self, file: str, target: str) -> list[Part]:
         """Return what happened to ``file`` since it became ``target``, the newest first.
@@ -307,6 +336,19 @@ class History:
 
     def _read(self, start: int, end: int) -> bytes:
         return self._disk.read_range(self.path, start, end)
+
+
+def _how(step: Step) -> How:
+    """Return what a step says about editors: what a person saved is what theirs holds."""
+    if step.op == "meanwhile":
+        return "displaced"
+    if step.op == "late":
+        return ""  # Nobody knows before what it was saved.
+    if step.op == "checkout":
+        return "brought"
+    if step.by == "person":
+        return "saved"
+    return "followed" if step.op == "notice" else ""
 
 
 def _key(file: str) -> bytes:

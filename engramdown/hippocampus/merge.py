@@ -5,25 +5,19 @@ person saved:
 
 1. ``merge(base, base, theirs)`` is ``theirs``, and ``merge(base, ours, base)`` is ``ours``.
 2. Every entry of ``ours`` that is not in ``base`` is in the result.
-3. What the person deleted is not in the result; what the person changed reads as they wrote it.
+3. What the person deleted is not in the result; what the person changed reads as they wrote it,
+   with what we know of it by now. Words that are only wrapped otherwise are not changed.
 4. A text that had to give way is in ``lost``: nothing disappears unseen.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from engramdown.engram import fold
 from engramdown.hippocampus.document import Document, Placed
 
-__all__ = ["Changes", "Merged", "best_base", "compare", "merge"]
-
-# One entry is one difference, however many lines it has.
-_UNIT: Final = re.compile(r"\n(?!\n?[ \t])")
-_ID: Final = re.compile(r"\bid:[0-9a-z]{8}\b")
+__all__ = ["Changes", "Merged", "compare", "merge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +36,8 @@ class Changes:
 
     @property
     def reworded(self) -> tuple[tuple[Placed, Placed], ...]:
-        """The pairs whose text differs."""
-        return tuple(pair for pair in self.kept if pair[0].block.text != pair[1].block.text)
+        """The pairs whose words differ; how they are wrapped does not count."""
+        return tuple(pair for pair in self.kept if not _read_alike(*pair))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +90,15 @@ def merge(base: Document, ours: Document, theirs: Document) -> Merged:
         saved = by_base.get(id(old))
         if _agree(old, new) or (saved and _agree(saved, new)):
             continue
-        if saved is not None and _agree(saved, old):
+        if saved is not None and _is_left(saved, old):
             result = result.swap(saved.block, new.block.raw)
-        elif new.block.text != old.block.text:
+            continue
+        result = _noted(result, saved, old, new)
+        if new.block.text != old.block.text:
             lost.append(new)
     for old in done.removed:
         saved = by_base.get(id(old))
-        if saved is not None and _agree(saved, old):
+        if saved is not None and _is_left(saved, old):
             result = result.remove(saved.block)
     standing = {mark for placed in result.placed() for mark in _marks_of(placed)}
     for new in done.added:
@@ -112,57 +108,12 @@ def merge(base: Document, ours: Document, theirs: Document) -> Merged:
     return Merged(result, tuple(lost))
 
 
-def best_base(states: Sequence[str], saved: str) -> int:
-    """Return the index of the state that a person had open when they saved ``saved``.
-
-    Args:
-        states: The journalled texts of the file, the newest last.
-        saved: What stands in the file now.
-
-    Returns:
-        The state that differs from ``saved`` in the fewest lines. A line or an id that ``saved``
-        shares with the newest state was there when the editor read the file, so no state without
-        it comes into question; nor does one of whose lines ``saved`` has less than half: that is
-        a file written anew, which says nothing about what it was written over. A state that equals
-        ``saved`` is not a stale buffer but a person who took something back: then the newest state
-        is the base. So it is among equals. An editor may have changed the line ends.
-    """
-    states, saved = [_unix(state) for state in states], _unix(saved)
-    newest = len(states) - 1
-    if saved in states:
-        return newest
-    lines, ids = _lines(saved), _ids(saved)
-    seen_lines, seen_ids = lines & _lines(states[newest]), ids & _ids(states[newest])
-    best, least = newest, len(lines) + len(ids) + len(states[newest])
-    for index in range(newest, -1, -1):
-        own_lines, own_ids = _lines(states[index]), _ids(states[index])
-        if not (seen_lines <= own_lines and seen_ids <= own_ids):
-            continue
-        difference = len(own_lines ^ lines) + len(own_ids ^ ids)
-        if difference < least and _is_kept(own_lines, lines, ids):
-            best, least = index, difference
-    return best
-
-
-def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n")
-
-
-def _lines(text: str) -> set[str]:
-    """Return the lines of a text, each with those indented below it."""
-    return {*_UNIT.split(text)}
-
-
-def _is_kept(own: set[str], lines: set[str], ids: set[str]) -> bool:
-    """Whether at least half of the lines of ``own`` are there, be it in other words."""
-    said = [line for line in own if line.strip()]
-    kept = [line for line in said if line in lines or not _ids(line).isdisjoint(ids)]
-    return 2 * len(kept) >= len(said)
-
-
-def _ids(text: str) -> set[str]:
-    """Return the ids that stand in a text."""
-    return {*_ID.findall(text)}
+def _noted(document: Document, saved: Placed | None, old: Placed, new: Placed) -> Document:
+    """Let what we know of an entry by now hold of the words that a person gave it as well."""
+    meta = new.block.meta
+    if saved is None or meta is None or saved.block.meta != old.block.meta:
+        return document
+    return document.note(saved.block, meta)
 
 
 def _all(placed: Placed) -> str:
@@ -181,6 +132,21 @@ def _text(placed: Placed) -> str:
 def _agree(one: Placed, other: Placed) -> bool:
     """Whether two entries say the same; an editor may have changed their line ends."""
     return one.block.text == other.block.text and one.block.meta == other.block.meta
+
+
+def _is_left(saved: Placed, old: Placed) -> bool:
+    """Whether a person left an entry alone; an editor may have wrapped it."""
+    return saved.block.meta == old.block.meta and _read_alike(saved, old)
+
+
+def _read_alike(one: Placed, other: Placed) -> bool:
+    return one.block.text == other.block.text or _words(one) == _words(other)
+
+
+def _words(placed: Placed) -> str:
+    """Return a text as it reads however it is wrapped; in code the layout counts."""
+    text = placed.block.text
+    return text if "```" in text or "~~~" in text else " ".join(text.split())
 
 
 def _marks_of(placed: Placed) -> set[tuple[str, str, str]]:

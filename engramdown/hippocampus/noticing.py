@@ -11,17 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engramdown.hippocampus.disk import UNFINISHED, Disk
+from engramdown.disk import UNFINISHED, Disk
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.reading import FIXED, Reader
 
-__all__ = ["has_leftovers", "is_out_of_step", "leftover_of", "paths", "states"]
+__all__ = ["IGNORING", "has_leftovers", "is_untidy", "leftover_of", "paths", "states"]
 
 # The names that engramdown.hippocampus.staging gives.
 _LEFTOVER: Final = re.compile(
     rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
 )
+
+IGNORING: Final = f".gitignore{UNFINISHED}"
+"""What tells git what to leave out is called until it is whole."""
 
 
 def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]]:
@@ -33,9 +36,13 @@ def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]
     return [(name, heads.get(name), reader.read(name).digest) for name in names]
 
 
-def is_out_of_step(reader: Reader, history: History) -> bool:
-    """Whether a file is not as the journal says; strangers do not count."""
-    return any(head not in (None, now) for _, head, now in states(reader, history))
+def is_untidy(reader: Reader, history: History, disk: Disk) -> bool:
+    """Whether a file is not as the journal says, or a temporary one is lying about.
+
+    Files that the journal does not know do not count.
+    """
+    changed = any(head not in (None, now) for _, head, now in states(reader, history))
+    return changed or has_leftovers(reader, disk)
 
 
 def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
@@ -46,7 +53,7 @@ def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
 
 def has_leftovers(reader: Reader, disk: Disk) -> bool:
     """Whether a temporary file is lying about."""
-    return any(leftover_of(path) for path in paths(reader, disk))
+    return any(leftover_of(path) or path.name == IGNORING for path in paths(reader, disk))
 
 
 def leftover_of(path: Path) -> tuple[str, str] | None:

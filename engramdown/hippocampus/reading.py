@@ -6,17 +6,16 @@ leads out of the scope; what was made of the same bytes before is not made again
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Slot
 from engramdown.hippocampus.steps import digest
+from engramdown.naming import named_errors
 
 __all__ = ["FIXED", "Read", "Reader", "decoded", "encoded", "named_errors"]
 
@@ -111,17 +110,3 @@ def decoded(data: bytes | None) -> str | None:
 def encoded(text: str) -> bytes:
     """Return text as bytes, see :func:`decoded`."""
     return text.encode("utf-8", "surrogateescape")
-
-
-@contextlib.contextmanager
-def named_errors(path: Path, what: str) -> Iterator[None]:
-    """Turn an error of the system into one that names the file and the next step."""
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or path
-        reason = error.strerror or type(error).__name__
-        raise StoreError(
-            f"{where}: could not be {what}: {reason}. Memory is as it was before; "
-            f"free some space or mend the permissions, then try again."
-        ) from error

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engramdown.hippocampus.disk import UNFINISHED, Disk
+from engramdown.disk import UNFINISHED, Disk
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.draft import OutOfStepError
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
-from engramdown.hippocampus.noticing import leftover_of, paths
+from engramdown.hippocampus.noticing import IGNORING, leftover_of, paths
 from engramdown.hippocampus.reading import Reader, decoded
 from engramdown.hippocampus.staging import Staged, Staging
 from engramdown.hippocampus.steps import Part, digest
@@ -32,12 +32,14 @@ class Leftover:
         name: The memory file that it was in.
         text: What it says.
         source: The digest of the newest state that the person can have seen, or ``""``.
+        by: The digest of what displaced it.
     """
 
     path: Path
     name: str
     text: str
     source: str
+    by: str
 
 
 class Recovery:
@@ -51,16 +53,27 @@ class Recovery:
         self._staging = staging
 
     def carry_out(self, finished: str) -> None:
-        """Carry out the steps after ``finished`` that did not reach their files."""
-        for step in self._history.steps_after(finished):
-            for part in step.parts:
+        """Carry out the steps after ``finished`` that did not reach their files.
+
+        A person's save at their end is forgotten and found anew: what follows from it stands in
+        the next line, and a power cut may have left the one without the other.
+        """
+        self._history.take_back_saves(finished)
+        parts = [part for step in self._history.steps_after(finished) for part in step.parts]
+        # What our file displaced was followed by what stands there now, whatever that reads.
+        saved = {(left.name, left.by) for left in self._leftovers()} if parts else set()
+        for part in parts:
+            if (part.file, part.target) not in saved:
                 self._carry_out(part)
 
-    def leftovers(self) -> Iterator[Leftover]:
-        """Remove temporary files of ours, and yield those that hold a person's save."""
+    def leftovers(self) -> list[Leftover]:
+        """Remove temporary files of ours; return those that hold a save, the oldest first."""
+        return sorted(self._leftovers(), key=lambda left: self._disk.changed_at(left.path))
+
+    def _leftovers(self) -> Iterator[Leftover]:
         for path in paths(self._reader, self._disk):
             found = leftover_of(path)
-            if path.name == f".gitignore{UNFINISHED}":
+            if path.name == IGNORING:
                 self._staging.drop(path)
             elif found is not None:
                 yield from self._leftover(path, *found)
@@ -82,7 +95,7 @@ class Recovery:
         self._staging.check([staged])
         try:
             # A save that is displaced stays under its temporary name, and is a leftover.
-            self._staging.install([staged])
+            self._staging.untidy |= bool(self._staging.install([staged]))
         except OutOfStepError:
             self._staging.put_back([staged])
         except BaseException:
@@ -107,4 +120,15 @@ class Recovery:
         if digest(text) in {state, source, *(part.target for part in parts)}:
             self._staging.drop(path)
         else:
-            yield Leftover(path, name, text, source)
+            yield Leftover(path, name, text, self._displaced(name, state, source), state)
+
+    def _displaced(self, name: str, state: str, source: str) -> str:
+        """Return what stood in the place that ``state``, made of ``source``, was to have.
+
+        What follows from a save may have been written when the save itself had no place any more:
+        then an editor can have seen what was there before, and not the save.
+        """
+        past = self._history.past(name, state)
+        newest, save = next(past, None), next(past, None)
+        follows = newest is not None and newest.how == "followed"
+        return save.part.source if follows and save is not None else source

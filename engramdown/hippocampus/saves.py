@@ -6,35 +6,56 @@ what follows from it for the other files.
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from engramdown.clock import today
+from engramdown.disk import Disk
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.checkouts import moved_since
-from engramdown.hippocampus.disk import Disk
+from engramdown.hippocampus.bases import find_base
+from engramdown.hippocampus.checkouts import (
+    is_at_work,
+    is_kept,
+    is_merging,
+    is_restored,
+    known_since,
+    known_to_git,
+    moved_since,
+    raced_since,
+)
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
-from engramdown.hippocampus.handedits import HandEdit, respond
+from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
 from engramdown.hippocampus.history import History
-from engramdown.hippocampus.merge import compare
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.noticing import states
+from engramdown.hippocampus.origins import CLONED
 from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.stamps import new_id, new_step
-from engramdown.hippocampus.steps import Step, digest
+from engramdown.hippocampus.steps import Part, Step, digest
 
 __all__ = ["Save", "Saves"]
 
-# How many states back an editor may have been opened; each costs one comparison of lines.
-_STATES: Final = 32
 _ASIDE: Final = frozenset({filing.ARCHIVE, filing.PENDING})
 _BY_HAND: Final = Act("edit", "person", "by hand")
 _MEANWHILE: Final = Act("meanwhile", "person", "by hand, while a memory was written")
+_LATE: Final = Act("late", "person", "by hand, some time ago")
 _FOUND: Final = Act("found", "person")
+_CLONED: Final = Act("found", "person", CLONED)
 _BY_GIT: Final = Act("checkout", "person", "git moved to another commit")
+# How long git is waited for when it is in the middle of bringing files, in seconds.
+_GIT_AT_WORK: Final = 2.0
+_POLL: Final = 0.005
+# How a save came about that was displaced, and what follows from it; the newest first.
+_MERGED: Final = ("followed", "displaced")
+# How often we look again at files that change while we ask git about them.
+_LOOKS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +63,20 @@ class Save:
     """A person's save that is to be taken in.
 
     Attributes:
-        edit: What was saved, and from which states.
+        edit: What was saved over what.
         head: What the journal says the file holds; ``None`` if it cannot tell.
         saved: What was saved; ``None`` if the file was removed.
         disk: What stands on the disk: what was saved, unless that was displaced.
-        displaced: Whether it was.
-        by_git: Whether git brought the file from another commit: then nobody deleted anything.
+        displaced: The digest of what displaced it; ``""`` if it stands on the disk.
+        by_git: Whether git brought the file from another commit: then nobody deleted anything,
+            and ``edit.base`` is what git knew of it.
     """
 
     edit: HandEdit
     head: str | None
     saved: str | None
     disk: bytes | None
-    displaced: bool = False
+    displaced: str = ""
     by_git: bool = False
 
 
@@ -79,6 +101,11 @@ class Saves:
             raise OutOfStepError(name)
         return read.slot()
 
+    def journalled(self, name: str) -> Slot:
+        """Return a file as its last step left it, whatever was saved since: that is displaced."""
+        text = self._head_text(name)
+        return Slot(text, None if text is None else encoded(text), parse(text or ""))
+
     def strangers(self) -> bool:
         """Whether there is a file that the journal does not know: hand-written, or pulled."""
         return not self._history.heads().keys() >= {*self._reader.names()}
@@ -93,40 +120,62 @@ class Saves:
         names = [name for name, head, state in now if (head or "") != state]
         heads = {name: self._head_text(name) for name in dict.fromkeys([*names, *also])}
         files = [(self._reader.path(name), head or "") for name, head in heads.items()]
-        data = self._staging.settled(files)
-        saves = [self._save(name, heads[name], now) for name, now in zip(heads, data, strict=True)]
+        saves: list[Save] = []
+        for _ in range(_LOOKS):
+            self._let_git_finish(path for path, _ in files)
+            data = self._staging.settled(files)
+            texts = zip(heads, data, strict=True)
+            saves = [self._save(name, heads[name], found) for name, found in texts]
+            # What git says of a file that came meanwhile says nothing of the one that we read.
+            if [self._disk.read(path) for path, _ in files] == data:
+                break
         return [save for save in saves if self._is_news(save)]
 
-    def displaced(self, name: str, saved: str, source: str) -> Save | None:
-        """Return a save that our own file displaced; ``None`` if it says what the file says now.
+    def let_finish(self, name: str) -> None:
+        """Wait until a file looks whole again that an editor moved away for a moment."""
+        self._staging.settled([(self._reader.path(name), self._head_text(name) or "")])
+
+    def displaced(self, name: str, saved: str, source: str, by: str) -> Save | None:
+        """Return a save that our own file displaced; ``None`` if it was taken in already.
 
         Args:
             name: The file.
             saved: What was saved.
             source: The digest of the newest state that the person can have seen.
+            by: The digest of what displaced it.
         """
         head = self._head_text(name)
-        if saved == head:
+        since = self._history.since(name, source)[:-1]
+        if digest(saved) in {self._history.head(name), *(part.target for part in since)}:
             return None
-        states = self._states(name, head, source)
-        unseen = int(len(states) > 1 and digest(head) != source)
         disk = None if head is None else encoded(head)
-        return Save(HandEdit(name, states, saved, unseen), head, saved, disk, displaced=True)
+        states = deque([head or ""], maxlen=1 + len(_MERGED))
+        for part in since:
+            states.append(part.backward(states[-1]))
+        seen, newest = states[-1], states[-1 - self._merged(name, since)]
+        edit = self._edit(name, head, saved, seen, newest)
+        return Save(edit, head, saved, disk, displaced=by)
 
-    def draft(self, saves: Sequence[Save]) -> Draft:
+    def draft(self, saves: Sequence[Save], *, insist: bool = False) -> Draft:
         """Return the files as they are to be after ``saves``.
 
+        Args:
+            saves: What was saved.
+            insist: Go on from the journal where another file is needed and was saved as well.
+
         Raises:
-            OutOfStepError: If another file is needed and was saved as well.
+            OutOfStepError: If one was, and we do not insist.
         """
-        draft = Draft(self.load)
+        draft = Draft(self.journalled if insist else self.load)
         for save in saves:
             slot = Slot(save.saved, save.disk, parse(save.saved or ""))
             draft.preset(save.edit.file, slot)
         for save in saves:
             # One that was removed and is back says as much as one that was changed.
             known = save.head is not None or self._history.head(save.edit.file) == ""
-            if known and not save.by_git:
+            if save.by_git and save.edit.base != save.edit.head:
+                carry_over(draft, save.edit, new_id, today().isoformat())
+            elif known and not save.by_git:
                 moved = self._stands_elsewhere(save.edit.file, draft)
                 respond(draft, save.edit, moved, new_id, today().isoformat())
         return draft
@@ -136,23 +185,78 @@ class Saves:
         file = save.edit.file
         part = self._history.part(file, save.head, save.saved)
         if save.head is None:
-            return new_step(_FOUND, (part,), ())
+            came = known_to_git([self._reader.path(file)], self._disk)
+            return new_step(_CLONED if came else _FOUND, (part,), ())
         changes = entry_changes(file, parse(save.head), parse(save.saved or ""))
-        act = _BY_GIT if save.by_git else _MEANWHILE if save.displaced else _BY_HAND
-        return new_step(act, (part,), tuple(changes))
+        return new_step(_act(save), (part,), tuple(changes))
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
         saved = decoded(data)
-        states = self._states(name, head)
-        by_git = moved_since(self._reader.path(name), self._history.last_at(name), self._disk)
-        if len(states) > 1 and self._history.was(name, digest(saved)):
-            if name == filing.PENDING and _brings_back(states, saved or ""):
-                # What was decided is decided: an old buffer was saved as it was.
-                edit = HandEdit(name, states, saved or "", unchanged=True)
-                return Save(edit, head, saved, data)
-            # Taken back, as git does, not saved from an old buffer.
-            states = states[-1:]
-        return Save(HandEdit(name, states, saved or ""), head, saved, data, by_git=by_git)
+        path = self._reader.path(name)
+        by_git = moved_since(path, self._history.last_at(name), self._disk, head or "")
+        by_git = by_git or is_merging(path, self._disk, head, saved)
+        restored = is_restored(path, self._disk)
+        if by_git or restored:
+            # git brought other lines, or took ours back for somebody; no editor is old.
+            race = by_git and restored
+            known = self._known_to_git(name, head or "", path) if race else head or ""
+            edit = HandEdit(name, known, known, head or "")
+        elif saved and is_kept(path, self._disk) and self._stood_lately(name, head, saved, path):
+            edit, by_git = HandEdit(name, saved, saved, head or ""), True
+        else:
+            edit = self._edit(name, head, saved or "", head or "", head or "")
+        return Save(edit, head, saved, data, by_git=by_git)
+
+    def _let_git_finish(self, paths: Iterable[Path]) -> None:
+        """Wait while git brings files: why they differ it says behind them."""
+        files, waited = [*paths], 0.0
+        while waited < _GIT_AT_WORK and any(is_at_work(path, self._disk) for path in files):
+            time.sleep(_POLL)
+            waited += _POLL
+
+    def _known_to_git(self, name: str, head: str, path: Path) -> str:
+        """Return the text of a file that git, or who uses it, knew when it wrote another one.
+
+        git refuses to replace what is not committed. What was written in the moment before it
+        wrote the file, and is in no commit, nobody took away: git had looked before that.
+        """
+        since, known = raced_since(path, self._disk), head
+        is_known = known_since(path, since, self._disk)
+        for step, after, before in self._history.backwards(name, head):
+            if step.at < since or step.op == _BY_GIT.op or is_known(encoded(after)):
+                break
+            known = before
+        return known
+
+    def _stood_lately(self, name: str, head: str | None, saved: str, path: Path) -> bool:
+        """Whether a file held what it holds until we wrote a moment ago: git put it back."""
+        since = raced_since(path, self._disk)
+        for step, _, before in self._history.backwards(name, head or ""):
+            if step.at < since or step.by == "person":
+                return False
+            if before == saved:
+                return True
+        return False
+
+    def _edit(self, name: str, head: str | None, saved: str, seen: str, newest: str) -> HandEdit:
+        """Return what a person did, whose editor may be older than ``seen``.
+
+        Args:
+            name: The file.
+            head: What the journal says it holds.
+            saved: What was saved.
+            seen: The newest state that they can have seen.
+            newest: The newest state that holds their own saves.
+        """
+        past = () if head is None else self._history.past(name, digest(newest))
+        return HandEdit(name, find_base(newest, past, saved).text, seen, head or "")
+
+    def _merged(self, name: str, since: Sequence[Part]) -> int:
+        """Return how many of the oldest of ``since`` merged the save before one."""
+        before = since[-len(_MERGED) :]
+        past = self._history.past(name, before[0].target) if before else ()
+        how = tuple(each.how for each in islice(past, len(before)))
+        return len(before) if how == _MERGED else 0
 
     def _is_news(self, save: Save) -> bool:
         return digest(save.saved) != (self._history.head(save.edit.file) or "")
@@ -184,9 +288,6 @@ class Saves:
 
         return moved
 
-    def _states(self, name: str, head: str | None, seen: str = "") -> tuple[str, ...]:
-        return ("",) if head is None else tuple(self._history.states(name, head, _STATES, seen))
-
     def _head_text(self, name: str) -> str | None:
         """Return the text of a file after its last step."""
         head = self._history.head(name)
@@ -196,10 +297,13 @@ class Saves:
         return self._history.text(name) if known is None else known
 
 
+def _act(save: Save) -> Act:
+    if save.by_git:
+        return _BY_GIT
+    if not save.displaced:
+        return _BY_HAND
+    return _MEANWHILE if save.displaced == digest(save.head) else _LATE
+
+
 def _both_lessons(*names: str) -> bool:
     return all(name == filing.LESSONS or name.startswith("topics/") for name in names)
-
-
-def _brings_back(states: Sequence[str], saved: str) -> bool:
-    """Whether ``saved`` is an older one of the states and has lines that are gone since."""
-    return saved in states and bool(compare(parse(states[-1]), parse(saved)).added)

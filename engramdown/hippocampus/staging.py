@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engramdown import system
+from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.draft import OutOfStepError, Slot
 from engramdown.hippocampus.reading import decoded, encoded
 from engramdown.hippocampus.steps import digest
@@ -58,8 +59,11 @@ class Staged:
 
     @property
     def source(self) -> str:
-        """The digest of what it was."""
-        return digest(self.slot.before)
+        """The digest of what it is to displace.
+
+        Behind a save that was displaced itself that is not what it was: the save had no place.
+        """
+        return digest(decoded(self.slot.disk))
 
 
 class Staging:
@@ -72,6 +76,7 @@ class Staging:
 
     def __init__(self, disk: Disk) -> None:
         """Work through ``disk``."""
+        system.load()
         self.untidy = True
         self._disk = disk
         # Files that a program keeps open for writing: we waited for it, and go on without.
@@ -105,27 +110,27 @@ class Staging:
 
         Args:
             files: What :meth:`stage` returned.
-            insist: Stay in a place even if a person's save was displaced.
+            insist: Displace what a person saved while we wrote, and do not give way to it.
 
         Returns:
-            The files where one was; what was saved is still under the temporary name.
+            The files where a save was displaced; it is still under the temporary name. What stood
+            in a place may have been read, so it is never taken away again for a save.
 
         Raises:
-            OutOfStepError: If a file came, went or was saved meanwhile.
+            OutOfStepError: If a file came or went, or was saved before any was in its place.
         """
         for file in files:
             self._disk.create(file.temporary, file.data, like=file.path)
+        saved = (file.name for file in files if not insist and self._is_saved(file))
+        for name in saved:
+            raise OutOfStepError(name)
         for file in files:
-            # A save that came while we wrote is merged before it is displaced: for a moment it
-            # would be gone from its name, and its editor could read that as a deletion.
-            if not insist and self._disk.read(file.path) != file.slot.disk:
-                raise OutOfStepError(file.name)
             self._place(file)
         displaced = [file for file in files if file.slot.disk is not None]
         conflicts = [file for file in displaced if self._is_conflict(file)]
-        if conflicts and not insist:
-            raise OutOfStepError(conflicts[0].name)
-        for folder in dict.fromkeys(file.path.parent for file in files):
+        # Whoever made the folder of a new file may have died before that was made to last.
+        above = [file.path.parent.parent for file in files if file.slot.disk is None]
+        for folder in dict.fromkeys([*above, *(file.path.parent for file in files)]):
             self._disk.sync_folder(folder)
         for file in displaced:
             if file not in conflicts:
@@ -138,6 +143,17 @@ class Staging:
         """Undo what :meth:`install` did; return whether everything is as it was before."""
         done = [self._put_back(file) for file in files]
         return all(done)
+
+    def displaced(self, files: Sequence[Staged]) -> list[Staged]:
+        """Return the files whose temporary name holds a person's save, although they gave way."""
+        found = []
+        for file in files:
+            if self._disk.exists(file.temporary):
+                (data,) = self.settled([(file.temporary, file.slot.before or "")])
+                if data not in (file.data, file.slot.disk):
+                    file.displaced = data
+                    found.append(file)
+        return found
 
     def settled(self, files: Sequence[tuple[Path, str]]) -> list[bytes | None]:
         """Read files that a person may be saving at this moment, once they look whole.
@@ -185,13 +201,24 @@ class Staging:
                 ) from error
             raise OutOfStepError(file.name) from error
 
+    def _is_saved(self, file: Staged) -> bool:
+        """Whether a file was saved since we read it, or is just being saved."""
+        if file.slot.disk is not None and self._is_newly_open(file.path, file.path):
+            return True
+        return self._disk.read(file.path) != file.slot.disk
+
     def _is_conflict(self, file: Staged) -> bool:
         """Whether what was displaced is not what we read, or is about to change."""
-        if not self._disk.is_being_written(file.temporary):
-            self._busy.discard(file.path)
-        elif file.path not in self._busy:
+        if self._is_newly_open(file.temporary, file.path):
             return True
         return self._disk.read(file.temporary) != file.slot.disk
+
+    def _is_newly_open(self, path: Path, place: Path) -> bool:
+        """Whether a program has opened a file for writing that we did not wait for yet."""
+        if self._disk.is_being_written(path):
+            return place not in self._busy
+        self._busy.discard(place)
+        return False
 
     def _closed(self, path: Path) -> bytes | None:
         """Read a file once nobody has it open for writing, or when that takes too long."""

@@ -11,7 +11,7 @@ from typing import Final
 from engramdown.engram import Scope
 from engramdown.hippocampus.filing import LESSONS, PROFILE, RULES
 
-__all__ = ["GITIGNORE", "starter_files"]
+__all__ = ["GITIGNORE", "is_for_git", "starter_files"]
 
 _RULES: Final = """\
 # Rules
@@ -70,6 +70,7 @@ GITIGNORE: Final = """\
 !/prompts/
 /memory/.lock
 /memory/**/.*.tmp
+/skills/**/.SKILL.md.*.tmp
 """
 
 
@@ -77,3 +78,19 @@ def starter_files(scope: Scope) -> dict[str, str]:
     """Return the text of each starter file by its name relative to the memory folder."""
     files = {RULES: _RULES, LESSONS: _LESSONS}
     return files | {PROFILE: _PROFILE} if scope == "global" else files
+
+
+def is_for_git(name: str) -> bool:
+    """Whether a file of a scope, by its name relative to its folder, is for git.
+
+    >>> is_for_git("memory/rules.md"), is_for_git("episodes/a.jsonl"), is_for_git("memory/.lock")
+    (True, False, False)
+    """
+    folder, _, rest = name.partition("/")
+    last = rest.rpartition("/")[2]
+    is_temporary = last[:1] == "." and last.endswith(".tmp")
+    if (folder == "memory" and rest == ".lock") or (
+        folder in ("memory", "skills") and is_temporary
+    ):
+        return False
+    return f"!/{folder}{'/' if rest else ''}" in GITIGNORE.split("\n")

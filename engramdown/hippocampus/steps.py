@@ -10,12 +10,14 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 __all__ = [
     "Change",
     "Head",
+    "How",
     "Part",
+    "Past",
     "Step",
     "common",
     "digest",
@@ -108,6 +110,10 @@ class Part(NamedTuple):
         """Return the text before, given the one after."""
         return text[: self.at] + self.old + text[self.at + len(self.new) :]
 
+    def reversed(self) -> Part:
+        """Return the part of a step that takes this one back."""
+        return Part(self.file, self.target, self.source, self.at, self.new, self.old)
+
 
 class Step(NamedTuple):
     """One change to memory.
@@ -137,6 +143,23 @@ class Step(NamedTuple):
     def files(self) -> tuple[str, ...]:
         """The names of the files that it changed."""
         return tuple(part.file for part in self.parts)
+
+
+How = Literal["saved", "followed", "displaced", "brought", ""]
+
+
+class Past(NamedTuple):
+    """How a state of a file came about.
+
+    Attributes:
+        part: The splice that made it of the state before.
+        how: ``saved`` if it is what a person saved, ``followed`` if it follows from such a save,
+            ``brought`` if it came with git; ``displaced`` if a person had saved it before the
+            state in front of it displaced it.
+    """
+
+    part: Part
+    how: How = ""
 
 
 _DIGITS: Final = 16
@@ -237,7 +260,7 @@ def read_line(line: bytes) -> Step | None:
         return None
     try:
         record = json.loads(line.decode("utf-8", "surrogateescape"))
-        return Step(
+        step = Step(
             id=record["step"],
             at=record["at"],
             by=record["by"],
@@ -256,8 +279,29 @@ def read_line(line: bytes) -> Step | None:
                 for item in record["entries"]
             ),
         )
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return step if _is_whole(step) else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _is_whole(step: Step) -> bool:
+    """Whether every value is of its kind: JSON says anything, and the line may be a stranger's.
+
+    Raises:
+        UnicodeEncodeError: If a text holds what no file can hold.
+    """
+    texts = [step.id, step.at, step.by, step.op, step.why, step.of]
+    numbers: list[int] = []
+    for part in step.parts:
+        texts += [part.file, part.source, part.target, part.old, part.new]
+        texts += [text for text in (part.text,) if text is not None]
+        numbers += [part.at, part.whole, part.size]
+    for change in step.changes:
+        texts += [change.id, change.file, change.section]
+        texts += [text for text in (change.before, change.after) if text is not None]
+    # To join them fails where one is no text.
+    "".join(texts).encode("utf-8", "surrogateescape")
+    return all(type(number) is int and number >= 0 for number in numbers)
 
 
 def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
@@ -275,7 +319,7 @@ def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
             for file, (to, whole, size) in known["files"].items()
         }
         return heads if known["at"] == at else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engramdown.clock import today
+from engramdown.disk import Disk
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus import adding, filing, restoring, undoing
 from engramdown.hippocampus.blocks import Block
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Archived, Entry, Written
@@ -212,9 +212,9 @@ class Hippocampus:
         """
 
         def edit(draft: Draft) -> Entry:
-            entry = self.find(entry_id)
+            entry, lines = self._sought(draft, entry_id)
             record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": "user"}
-            for index, (name, placed) in enumerate(self._all(draft, entry)):
+            for index, (name, placed) in enumerate(lines):
                 if index == 0:
                     filing.retire(draft, placed, record, new_id(), today().isoformat())
                 draft.put(name, draft.get(name).remove(placed.block))
@@ -249,10 +249,10 @@ class Hippocampus:
         Engram(text, "lesson", self.scope)
 
         def edit(draft: Draft) -> filing.Filed:
-            entry = self.find(entry_id)
+            entry, lines = self._sought(draft, entry_id)
             if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
                 filing.make_way(draft, text, "user", new_id(), today().isoformat())
-            for name, placed in self._all(draft, entry):
+            for name, placed in lines:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
             at = filing.address(text) if entry.id.startswith("~") else entry.id
@@ -362,16 +362,16 @@ class Hippocampus:
             known = self._read[name] = (document, entries)
         return list(known[1].values())
 
-    def _all(self, draft: Draft, entry: Entry) -> list[tuple[str, Placed]]:
-        """Return every line that holds ``entry``, the one it was found at first."""
+    def _sought(self, draft: Draft, prefix: str) -> tuple[Entry, list[tuple[str, Placed]]]:
+        """Return a memory and every line that holds it, the one it was found at first."""
+        names = {name: draft.get(name) for name in self.files.names()}  # Saves are waited for.
+        entry = self.find(prefix)
         found: list[tuple[str, Placed]] = []
-        copies = [
-            name for name in self.files.names() if name not in _NOT_MEMORY and name != entry.file
-        ]
-        for name in (entry.file, *(copies if not entry.id.startswith("~") else ())):
+        copies = () if entry.id.startswith("~") else names.keys() - {*_NOT_MEMORY, entry.file}
+        for name in (entry.file, *sorted(copies)):
             placed = filing.raw_entries(name, draft.get(name))
             found += [(name, each) for each in placed if filing.entry_id(each) == entry.id]
-        return found
+        return entry, found
 
     def written(self, filed: filing.Filed) -> Written:
         """Read an acknowledged memory back from the disk.

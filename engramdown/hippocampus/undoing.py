@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.engram import RULE_KINDS
+from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.blocks import entry_block
 from engramdown.hippocampus.document import Document, parse
@@ -24,6 +24,7 @@ from engramdown.hippocampus.filing import (
     entry_id,
     split_task,
     title_of,
+    twin,
 )
 from engramdown.hippocampus.retired import tombstones_of
 from engramdown.hippocampus.steps import Change, Part, Step, digest
@@ -150,7 +151,7 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
     # What was taken out comes back in the order in which it stood.
     for change in (*others, *removals):
         if change.file not in whole and change not in gone:
-            _reverse_entry(folder, change, step, by_hand=_hand_edits(change, step, steps))
+            _reverse_entry(folder, change, step, since=_since(step, steps))
     _untick(folder, {change.id for change in step.changes if change.file == PENDING})
 
 
@@ -205,26 +206,46 @@ def _is_as_left(folder: Folder, part: Part) -> bool:
     return digest(folder.get(part.file).render()) == part.target
 
 
-def _hand_edits(change: Change, step: Step, steps: Sequence[Step]) -> bool:
-    """Whether a person changed this memory after the step."""
+def _since(step: Step, steps: Sequence[Step]) -> list[Step]:
+    """Return what happened after a step."""
     at = next((i for i, other in enumerate(steps) if other.id == step.id), len(steps))
+    return list(steps[at + 1 :])
+
+
+def _hand_edits(change: Change, since: Sequence[Step]) -> bool:
+    """Whether a person changed this memory."""
     return any(
         other.by == "person" and any(item.id == change.id for item in other.changes)
-        for other in steps[at + 1 :]
+        for other in since
     )
 
 
-def _reverse_entry(folder: Folder, change: Change, step: Step, *, by_hand: bool) -> None:
+def _is_told_again(folder: Folder, change: Change, since: Sequence[Step]) -> bool:
+    """Whether what was taken out has been learned anew since, and stands as another line."""
+    old = entry_block(change.before or "")
+    kind: Kind = next((each for each in RULE_KINDS if each == change.section), "always")
+    again = twin(folder, change.file, old.text, kind)
+    return again is not None and any(
+        (item.id, item.file, item.before) == (entry_id(again), change.file, None)
+        for other in since
+        for item in other.changes
+        if other.by not in _NOT_OURS
+    )
+
+
+def _reverse_entry(folder: Folder, change: Change, step: Step, since: Sequence[Step]) -> None:
     document = folder.get(change.file)
     same_id = [placed for placed in document.placed() if entry_id(placed) == change.id]
     now = same_id[0] if same_id else None
     if change.after is None:
-        if now is None and change.before is not None:
+        gone = now is None and change.before is not None
+        if gone and not _is_told_again(folder, change, since):
             folder.put(change.file, _add_back(document, change))
         return
     left = entry_block(change.after)
     # A copied line has the same id: the one that reads as the step left it is meant.
     now = next((placed for placed in same_id if placed.block.text == left.text), now)
+    by_hand = _hand_edits(change, since)
     touched = by_hand and now is not None and now.block.meta != left.meta
     if now is None or now.block.text != left.text or touched:
         who = "you changed it by hand" if by_hand else "it was changed"

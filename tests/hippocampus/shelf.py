@@ -6,11 +6,13 @@ text in the next step, as it would be in another process.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, TypeVar
 
 from engramdown.engram import Engram
 from engramdown.hippocampus.adding import file_engram
+from engramdown.hippocampus.bases import find_base
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
 from engramdown.hippocampus.filing import (
@@ -22,14 +24,21 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.handedits import HandEdit, Response, respond
 from engramdown.hippocampus.restoring import unretire
-from engramdown.hippocampus.steps import Step, make_part
+from engramdown.hippocampus.steps import Past, Step, make_part
 from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse
 
-__all__ = ["TODAY", "Shelf"]
+__all__ = ["TODAY", "Shelf", "base_among"]
 
 TODAY: Final = "2026-02-27"
 
 _Result = TypeVar("_Result")
+
+
+def base_among(states: Sequence[str], saved: str) -> str:
+    """Return which of some states, the newest last, somebody had open who saved ``saved``."""
+    newest_first = list(pairwise(states))[::-1]
+    past = [Past(make_part("rules.md", before, after)) for before, after in newest_first]
+    return find_base(states[-1], past, saved).text
 
 
 class Shelf:
@@ -139,7 +148,7 @@ class Shelf:
             elsewhere: See :func:`engramdown.hippocampus.handedits.respond`.
         """
         head = self.texts.get(file, "")
-        edit = HandEdit(file, states or (head,), saved)
+        edit = HandEdit(file, base_among(states or (head,), saved), head, head)
         self.change(Act("edit", "person"), lambda draft: draft.put(file, parse(saved)))
         return self.change(
             Act("notice", "engramdown"),

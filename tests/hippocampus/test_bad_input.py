@@ -12,13 +12,13 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
+from engramdown.disk import Disk
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.hippocampus.disk import Disk
 
 HOLD: Final = """
 import sys, time
 from pathlib import Path
-from engramdown.hippocampus.lock import ScopeLock
+from engramdown.scope_lock import ScopeLock
 with ScopeLock(Path(sys.argv[1]), 5).hold():
     print("held", flush=True)
     sys.stdin.read()

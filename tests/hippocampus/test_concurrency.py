@@ -11,8 +11,6 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from engramdown import Hippocampus
 from engramdown.hippocampus.document import parse
 from tests.hippocampus.disks import Point, WatchedDisk
@@ -65,14 +63,6 @@ def test_four_processes_lose_nothing(tmp_path: Path, child_env: dict[str, str]) 
     run_at_once(RULES, tmp_path, 4, 25, child_env)
     check_rules(tmp_path, 4, 25)
     assert len(Hippocampus(tmp_path).history()) == 100
-
-
-@pytest.mark.soak
-def test_eight_processes_with_300_memories_each_lose_nothing(
-    tmp_path: Path, child_env: dict[str, str]
-) -> None:
-    run_at_once(RULES, tmp_path, 8, 300, child_env)
-    check_rules(tmp_path, 8, 300)
 
 
 def test_rules_lessons_facts_and_forgetting_at_once(

@@ -170,6 +170,8 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "source-gone",
         "session-gone",
         "copies-differ",
+        "not-for-git",
+        "no-merge-driver",
     }
     shown = {code for page in PAGES for _, code in page.findings}
     assert shown == CODES.keys() - about_files

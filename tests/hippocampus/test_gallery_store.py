@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
 from tests.hippocampus.gallery import Page
 from tests.hippocampus.test_gallery import common_start, every_page

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, Style, save

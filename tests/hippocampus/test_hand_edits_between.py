@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
 from tests.hippocampus.editors import STYLES, save
 

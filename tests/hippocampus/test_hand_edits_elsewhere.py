@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
 from tests.hippocampus.editors import save
 

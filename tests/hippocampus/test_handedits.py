@@ -9,7 +9,7 @@ from hypothesis import example, given
 
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.filing import as_entry, raw_entries
-from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.handedits import HandEdit, Response, carry_over, respond
 from engramdown.hippocampus.retired import tombstones
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
@@ -40,6 +40,17 @@ def test_a_changed_line_is_verified_and_keeps_its_id() -> None:
     assert shelf.texts == {"rules.md": "- better <!-- id:aaaaaaaa basis:verified -->\n" + B}
     (better, _) = raw_entries("rules.md", shelf.document("rules.md"))
     assert as_entry("rules.md", "project", better).by_person
+
+
+def test_what_git_did_not_know_goes_into_what_it_brought_and_verifies_nothing() -> None:
+    brought = A.replace("- a", "- theirs") + B
+    shelf = Shelf({"rules.md": brought})
+    edit = HandEdit("rules.md", A + B, A + B, A.replace("- a", "- ours") + LATER)
+    act = Act("notice", "engramdown")
+    shelf.change(act, lambda draft: carry_over(draft, edit, shelf.new_id, TODAY))
+    assert shelf.texts["rules.md"] == A.replace("- a", "- theirs") + LATER
+    assert "- ours" in shelf.texts["archive.md"]
+    assert "reason:conflict" in shelf.texts["archive.md"]
 
 
 def test_a_line_that_is_verified_already_is_left_alone() -> None:
@@ -79,6 +90,26 @@ def test_the_copy_under_a_topic_follows_a_change_and_a_deletion() -> None:
     shelf.save("topics/ci.md", "# ci\n\n")
     assert shelf.said("lessons.md") == []
     assert buried(shelf) == ["better"]
+
+
+def test_the_copy_that_an_assistant_filed_since_follows_a_deletion() -> None:
+    line = A.replace("-->", "topic:ci -->").replace("- a", "- ours")
+    now = line + B.replace("- b", "- better")
+    shelf = Shelf({"lessons.md": now, "topics/ci.md": "# ci\n\n" + line})
+    shelf.save("lessons.md", B, (A + B, now))
+    assert shelf.said("lessons.md") == ["better"]
+    assert shelf.said("topics/ci.md") == []
+
+
+def test_a_lesson_is_back_whole_with_the_file_of_its_topic() -> None:
+    line = "- a <!-- id:aaaaaaaa topic:ci -->\n"
+    shelf = Shelf({"lessons.md": line, "topics/ci.md": line})
+    shelf.save("lessons.md", "")
+    assert shelf.said("topics/ci.md") == []
+    shelf.texts["topics/ci.md"] = ""
+    shelf.save("topics/ci.md", line)
+    assert shelf.said("lessons.md") == ["a"]
+    assert buried(shelf) == []
 
 
 def test_a_copy_that_reads_otherwise_is_left_alone() -> None:
@@ -123,10 +154,11 @@ def test_a_lesson_that_stands_under_its_new_topic_already_is_not_filed_twice() -
 def test_an_old_buffer_that_nobody_changed_says_nothing() -> None:
     shelf = Shelf({"pending.md": "- [ ] b <!-- id:bbbbbbbb -->\n"})
     old = "- [ ] a <!-- id:aaaaaaaa -->\n"
-    edit = HandEdit("pending.md", (old, shelf.texts["pending.md"]), old, unchanged=True)
+    now = shelf.texts["pending.md"]
+    edit = HandEdit("pending.md", base=old, seen=now, head=now)
 
     def notice(draft: Draft) -> Response:
-        draft.put("pending.md", Shelf({"x": edit.saved}).document("x"))
+        draft.put("pending.md", Shelf({"x": old}).document("x"))
         return respond(draft, edit, lambda _: False, shelf.new_id, TODAY)
 
     assert shelf.change(Act("notice", "engramdown"), notice).removed == ()
@@ -224,11 +256,18 @@ def test_an_editor_that_did_not_know_our_line_takes_it_away_no_more_and_is_asked
     )
 
 
-def test_nothing_is_asked_about_a_line_without_an_id_or_one_that_was_saved_too() -> None:
-    shelf = Shelf({"lessons.md": A + LATER + "- hand\n"})
-    shelf.save("lessons.md", A + "- later\n- mine\n", (A, A + LATER + "- hand\n"))
+def test_nothing_is_asked_about_a_line_that_was_saved_too() -> None:
+    shelf = Shelf({"lessons.md": A + LATER})
+    shelf.save("lessons.md", A + "- later\n- mine\n", (A, A + LATER))
     assert "pending.md" not in shelf.texts
-    assert shelf.said("lessons.md") == ["a", "later", "mine", "hand"]
+    assert shelf.said("lessons.md") == ["a", "later", "mine"]
+
+
+def test_a_line_of_their_own_that_an_old_editor_did_not_know_is_asked_about() -> None:
+    shelf = Shelf({"lessons.md": A + LATER + "- hand\n"})
+    shelf.save("lessons.md", A + "- mine\n", (A, A + LATER + "- hand\n"))
+    assert shelf.said("lessons.md") == ["a", "mine", "later", "hand"]
+    assert shelf.said("pending.md") == ["[ ] Delete: later", "[ ] Delete: hand"]
 
 
 @pytest.mark.parametrize("file", ["pending.md", "archive.md"])
@@ -240,10 +279,10 @@ def test_nothing_is_asked_about_lines_that_are_no_memories(file: str) -> None:
 
 def test_what_was_written_after_the_save_is_neither_missed_nor_asked_about() -> None:
     shelf = Shelf({"lessons.md": A + LATER})
-    edit = HandEdit("lessons.md", (A, A + LATER), A + "- mine\n", unseen=1)
+    edit = HandEdit("lessons.md", base=A, seen=A, head=A + LATER)
 
     def notice(draft: Draft) -> Response:
-        draft.put("lessons.md", Shelf({"x": edit.saved}).document("x"))
+        draft.put("lessons.md", Shelf({"x": A + "- mine\n"}).document("x"))
         return respond(draft, edit, lambda _: False, shelf.new_id, TODAY)
 
     assert not shelf.change(Act("notice", "engramdown"), notice).stale
@@ -268,8 +307,8 @@ def test_our_change_that_gave_way_is_in_the_archive(file: str, kind: str) -> Non
 
 
 def test_a_hand_edit_is_a_value() -> None:
-    edit = HandEdit("rules.md", ("",), "- a")
-    assert dataclasses.replace(edit, unseen=0) == edit
+    edit = HandEdit("rules.md", base="", seen="", head="- a")
+    assert dataclasses.replace(edit, base="") == edit
 
 
 def test_a_question_about_memories_that_is_deleted_is_answered_and_keeps_no_words_out() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.hippocampus.disk import Disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.stamps import new_step

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.hippocampus.document import parse
-from engramdown.hippocampus.merge import best_base, compare, merge
+from engramdown.hippocampus.merge import compare, merge
 from tests import laws, strategies
 from tests.hippocampus.stories import three_sides
 
@@ -73,6 +73,12 @@ def test_unrelated_pages_keep_both_sides_too(base: str, ours: str, theirs: str) 
             A, A.replace("-->", "ts:1 -->"), "mine\n" + A, "mine\n" + A[:-4] + "ts:1 -->\n", [],
             id="ours-changes-metadata",
         ),
+        pytest.param(A, A.replace("-->", "ts:1 -->"), A.replace("a <", "y <"),
+            A.replace("a <", "y <").replace("-->", "ts:1 -->"), [], id="words-and-metadata",
+        ),
+        pytest.param(A, A.replace("-->", "ts:1 -->"), A.replace("a <", "y <")[:-4] + "x:1 -->\n",
+            A.replace("a <", "y <")[:-4] + "x:1 -->\n", [], id="both-change-metadata",
+        ),
         pytest.param(A, A.replace("-->", "ts:1 -->"), "", "", [], id="metadata-is-no-loss"),
         pytest.param(A + B, B, A.replace("a <", "y <") + B, A.replace("a <", "y <") + B, [],
             id="theirs-changes-what-ours-removes",
@@ -107,23 +113,3 @@ def test_entries_are_matched_as_they_were_then_by_id_then_by_text() -> None:
         ("b", "x"),
         ("plain", "Plain."),
     ]
-
-
-@pytest.mark.parametrize(
-    "states, saved, base",
-    [
-        pytest.param((A,), A + B, 0, id="one-state"),
-        pytest.param((A, A + B), A + B + "mine\n", 1, id="newest"),
-        pytest.param((A, A + B), A + "mine\n", 0, id="stale"),
-        pytest.param((A, A + B, A + B + C), A + "mine\n" + B, 1, id="in-the-middle"),
-        pytest.param((A, A + B), A, 1, id="taken-back"),
-        pytest.param((A, B, A), "mine\n", 2, id="the-newest-of-equals"),
-        pytest.param((A, A + B), B + "mine\n", 1, id="a-line-that-only-the-newest-has"),
-        pytest.param((A, A + B), A + "- edited <!-- id:bbbbbbbb -->\n", 1, id="an-id-likewise"),
-        pytest.param(("", A), "mine\n", 0, id="from-nothing"),
-        pytest.param(("o\r\n", "o\r\nn\r\n"), "o\nmine\n", 0, id="stale-in-other-line-ends"),
-        pytest.param(("o\r\n", "o\r\nn\r\n"), "o\n", 1, id="taken-back-in-other-line-ends"),
-    ],
-)
-def test_the_state_that_a_person_had_open(states: tuple[str, ...], saved: str, base: int) -> None:
-    assert best_base(states, saved) == base

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from engramdown.hippocampus import disk
-from engramdown.hippocampus.disk import Disk
+from engramdown import disk
+from engramdown.disk import Disk
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.store import Hippocampus
 

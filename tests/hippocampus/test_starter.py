@@ -8,7 +8,7 @@ from engramdown.engram import Scope
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import is_name, raw_entries
 from engramdown.hippocampus.metadata import Metadata
-from engramdown.hippocampus.starter import GITIGNORE, starter_files
+from engramdown.hippocampus.starter import GITIGNORE, is_for_git, starter_files
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,22 @@ def test_memory_is_for_git_and_the_journal_is_not() -> None:
     assert "/*" in lines
     assert "!/memory/" in lines
     assert "!/history.jsonl" not in lines
+
+
+@pytest.mark.parametrize(
+    "name, is_it",
+    [
+        pytest.param("memory/rules.md", True, id="memory"),
+        pytest.param("memory/topics/ci.md", True, id="topic"),
+        pytest.param("skills/deploy/SKILL.md", True, id="skill"),
+        pytest.param("config.toml", True, id="config"),
+        pytest.param(".gitignore", True, id="gitignore"),
+        pytest.param("memory/.lock", False, id="lock"),
+        pytest.param("memory/topics/.ci.md.7.tmp", False, id="unfinished"),
+        pytest.param("episodes/s1.jsonl", False, id="transcript"),
+        pytest.param("history.jsonl", False, id="journal"),
+        pytest.param("memory", False, id="no-folder"),
+    ],
+)
+def test_what_is_for_git_is_what_the_gitignore_lets_in(name: str, *, is_it: bool) -> None:
+    assert is_for_git(name) is is_it

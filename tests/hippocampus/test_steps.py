@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 import pytest
@@ -83,6 +84,7 @@ def test_a_line_may_tell_how_every_file_was_left_before_it() -> None:
         pytest.param(b'{"known": {"files": 0}}', 0, id="no-files"),
         pytest.param(b'{"known": {"files": {"a": [0, 1]}, "at": 0}}', 0, id="half-a-head"),
         pytest.param(b'{"known": {"files": {}}}', 0, id="no-place"),
+        pytest.param(b'{"known": {"files": {"a": ["", 1e999, 0]}, "at": 0}}', 0, id="no-size"),
     ],
 )
 def test_how_the_files_were_left_is_not_guessed(line: bytes, at: int) -> None:
@@ -118,6 +120,36 @@ def test_a_file_that_is_not_there_has_no_digest() -> None:
 )
 def test_a_line_that_cannot_be_read_is_none(line: bytes) -> None:
     assert read_line(line) is None
+
+
+@pytest.mark.parametrize(
+    "key", ["step", "at", "by", "op", "why", "of", "file", "from", "to", "old", "new", "text"]
+)
+@pytest.mark.parametrize("value", [5, [], {}, True, "\ud800"], ids=ascii)
+def test_a_line_with_something_else_than_a_text_is_none(key: str, value: object) -> None:
+    assert read_line(told(key, value)) is None
+
+
+@pytest.mark.parametrize("key", ["at", "whole", "size"])
+@pytest.mark.parametrize("value", [-1, 0.5, None, True, "1", []], ids=ascii)
+def test_a_line_with_something_else_than_a_number_is_none(key: str, value: object) -> None:
+    assert read_line(told(key, value, part=True)) is None
+
+
+@pytest.mark.parametrize("key", ["id", "in", "before", "after", "section"])
+@pytest.mark.parametrize("value", [5, [], False], ids=ascii)
+def test_a_line_with_something_else_than_a_memory_is_none(key: str, value: object) -> None:
+    record = json.loads(write_line(STEP))
+    record["entries"][0][key] = value
+    assert read_line(json.dumps(record).encode()) is None
+
+
+def told(key: str, value: object, *, part: bool = False) -> bytes:
+    """Return the line of a step with another value in the place of one, of its file if it has."""
+    record = json.loads(write_line(STEP))
+    at_file = part or key not in record
+    (record["files"][0] if at_file else record)[key] = value
+    return json.dumps(record).encode()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Reversing a step of the journal."""
 
+# long file: one short test for each thing that may have happened since.
+
 from __future__ import annotations
 
 import pytest
@@ -61,6 +63,18 @@ def test_a_paragraph_comes_back_as_a_paragraph() -> None:
     shelf.encode(LATER)
     shelf.undo("step0000")
     assert sorted(shelf.said("lessons.md")) == ["Later", "a", "one", "two"]
+
+
+@pytest.mark.parametrize("again, now", [(ALWAYS, ["Use uv"]), (NEVER, ["Push", "Use uv"])])
+def test_what_was_told_again_since_does_not_come_back_beside_it(
+    again: Engram, now: list[str]
+) -> None:
+    shelf = Shelf()
+    shelf.encode(ALWAYS)
+    shelf.undo()
+    shelf.encode(again)
+    shelf.undo(shelf.steps[1].id)
+    assert sorted(shelf.said("rules.md")) == now
 
 
 def test_what_was_added_is_taken_out_again_and_nothing_else() -> None:

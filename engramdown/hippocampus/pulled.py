@@ -1,0 +1,272 @@
+"""What stands in a scope that git brought: entries, and whole pages that shape a prompt.
+
+Promises: reads the journal once and goes on from there; what is kept of it in the cache may be
+deleted or spoilt at any time. A journal that git knows may be a stranger's: then it tells nothing,
+and whatever git knows counts as brought. Where there is no git, nothing is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from engramdown.clock import today
+from engramdown.disk import Disk
+from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.hippocampus import filing
+from engramdown.hippocampus.checkouts import is_versioned, known_to_git
+from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
+from engramdown.hippocampus.steps import Step, digest
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.redaction import redact
+
+__all__ = ["NAME", "SOUL", "Brought", "Provenance"]
+
+NAME: Final = "cache/pulled.json"
+"""Where is kept what was found out, relative to the scope's folder."""
+SOUL: Final = "memory/soul.md"
+"""The page that says who the assistant is."""
+
+_FOLDERS: Final = ("templates", "prompts")
+# So many steps are read again rather than written down.
+_TAIL: Final = 64
+
+
+class Brought(NamedTuple):
+    """Something that git brought.
+
+    Attributes:
+        key: What it is known by, whatever line it stands on.
+        file: An entry's file, relative to the memory folder; a page's, to the scope's folder.
+        line: Where it stands there, from 1; 0 for a page.
+        text: What it says.
+        placed: The entry, or ``None`` for a page.
+    """
+
+    key: str
+    file: str
+    line: int
+    text: str
+    placed: Placed | None = None
+
+
+class Provenance:
+    """Whose the memory of one scope is."""
+
+    def __init__(self, store: Hippocampus) -> None:
+        """Look at the files of ``store``."""
+        self._store = store
+        self._disk = Disk(durable=False)
+        self._known: tuple[str, Origins] = ("", Origins())
+        self._keys: dict[str, tuple[Document, list[tuple[str, Placed]]]] = {}
+
+    def brought(self) -> list[Brought]:
+        """Return what git brought and nobody here wrote, said or changed, in file order.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        return [*self._entries(), *self._pages()] if self.is_versioned() else []
+
+    def is_versioned(self) -> bool:
+        """Whether the scope is in a work tree of git."""
+        return is_versioned(self._store.root, self._disk)
+
+    def begin(self) -> None:
+        """Let the journal know every file as it is: from now on a person's edits are told apart.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        if not self.is_versioned():
+            return
+        files = self._store.files
+        files.history.refresh()
+        new = [name for name in files.names() if files.history.head(name) is None]
+        if new:
+            # To ask for a file is enough: one that the journal does not know is taken in then.
+            files.change(Act("found", "person"), lambda draft: [draft.get(name) for name in new])
+
+    def own_pages(self) -> set[str]:
+        """Return the keys of pages that git does not know: of whom they are, none could tell later.
+
+        Raises:
+            StoreError: If one cannot be read.
+        """
+        pages = self.pages() if self.is_versioned() else []
+        root = self._store.root
+        known = self.knows([root / page.file for page in pages]) if pages else set[Path]()
+        return {page.key for page in pages if root / page.file not in known}
+
+    def pages(self) -> list[Brought]:
+        """Return every page that shapes a prompt, with a key, whoever wrote it."""
+        root = self._store.root
+        names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
+        texts = ((name, self._store.files.text(name)) for name in [SOUL, *names])
+        return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
+
+    def knows(self, paths: Sequence[Path]) -> set[Path]:
+        """Return which files git knows; in doubt it does."""
+        return known_to_git(paths, self._disk)
+
+    def reword(self, item: Brought, text: str) -> None:
+        """Let an entry say ``text`` wherever it stands: then it is the person's.
+
+        Raises:
+            EntryNotFoundError: If it is not there any more.
+            StoreError: If it could not be written.
+        """
+
+        def edit(draft: Draft) -> None:
+            for name, placed in self._lines(draft, item):
+                document = draft.get(name)
+                draft.put(name, document.replace(placed.block, redact(text), placed.block.meta))
+
+        self._store.files.change(Act("update", "user", "approved in other words"), edit)
+
+    def retire(self, item: Brought) -> None:
+        """Move an entry to the archive, as what a person forgot; raises as :meth:`reword`."""
+
+        def edit(draft: Draft) -> None:
+            for at, (name, placed) in enumerate(self._lines(draft, item)):
+                if not at and name != filing.PENDING:
+                    entry = filing.as_entry(name, self._store.scope, placed)
+                    record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
+                    filing.retire(draft, placed, record, new_id(), today().isoformat())
+                draft.put(name, draft.get(name).remove(placed.block))
+
+        self._store.files.change(Act("forget", "user", "declined what git brought"), edit)
+
+    def _lines(self, draft: Draft, item: Brought) -> list[tuple[str, Placed]]:
+        """Return the lines that are known by the key of ``item``, and no others of its id."""
+        found = [
+            (name, placed)
+            for name in self._store.files.names()
+            for key, placed in keys_in(name, draft.get(name))
+            if key == item.key
+        ]
+        if not found:
+            raise EntryNotFoundError(item.text, "what git brought")
+        return found
+
+    # ---- entries ----
+
+    def _entries(self) -> Iterator[Brought]:
+        files = self._store.files
+        files.history.refresh()
+        names = files.names()
+        paths = {name: files.folder / name for name in names}
+        known = self.knows([files.history.path, *paths.values()])
+        # What a journal says that came with a commit, anybody can have written.
+        is_ours = files.history.path not in known
+        origins = self._origins() if is_ours else Origins()
+        for name in names:
+            document = files.document(name)
+            told = self._told(name, document) if is_ours else frozenset[str]()
+            for key, placed in self._keys_of(name, document):
+                new = told is not None and paths[name] in known and key not in origins.ours | told
+                if key in origins.brought or new:
+                    yield Brought(key, name, placed.line, placed.block.text, placed)
+
+    def _told(self, name: str, document: Document) -> frozenset[str] | None:
+        """Return the keys of a file as the journal knows it; ``None`` if it stands there so."""
+        head = self._store.files.history.head(name)
+        text = document.render()
+        if head and head == digest(text):
+            return None
+        past = self._store.files.history.text(name) if head else ""
+        return frozenset(key for key, _ in keys_in(name, parse(past or "")))
+
+    def _keys_of(self, name: str, document: Document) -> list[tuple[str, Placed]]:
+        known = self._keys.get(name)
+        if known is None or known[0] is not document:
+            known = self._keys[name] = (document, list(keys_in(name, document)))
+        return known[1]
+
+    def _pages(self) -> Iterator[Brought]:
+        pages = self.pages()
+        known = self.knows([self._store.root / page.file for page in pages])
+        yield from (page for page in pages if self._store.root / page.file in known)
+
+    # ---- what the journal tells ----
+
+    def _origins(self) -> Origins:
+        last = self._store.files.history.last
+        if not last or last == self._known[0]:
+            return self._known[1] if last else Origins()
+        at, before = self._known if self._known[0] else self._load()
+        steps = self._store.files.history.steps_after(at) if at and at != last else []
+        if at != last:
+            texts = self._undone(steps) if steps else {}
+            if not steps:
+                before, steps = Origins(), self._store.history()
+            before = follow(before, steps, texts)
+            if len(steps) > _TAIL or before.brought:
+                self._save(last, before)
+        self._known = (last, before)
+        return before
+
+    def _undone(self, steps: Sequence[Step]) -> dict[str, str]:
+        """Return the texts of files before ``steps``, of those that are known."""
+        texts: dict[str, str] = {}
+        for name, head in self._store.files.history.heads().items():
+            text = self._head_text(name, head) if filing.is_name(name) else None
+            if text is not None:
+                texts[name] = text
+        for step in reversed(steps):
+            for part in step.parts:
+                if part.file in texts:
+                    texts[part.file] = part.backward(texts[part.file])
+                if not part.source:
+                    texts.pop(part.file, None)
+        return texts
+
+    def _head_text(self, name: str, head: str) -> str | None:
+        text = self._store.files.document(name).render() if head else ""
+        return text if not head or digest(text) == head else self._store.files.history.text(name)
+
+    def _load(self) -> tuple[str, Origins]:
+        """Return what the cache holds, and up to which step; ``""`` if it holds nothing."""
+        try:
+            data = self._disk.read(self._cache())
+            told = json.loads(data or b"")
+            said = json.loads(told["said"]) if _sum(told["said"]) == told["sum"] else {}
+            reworded = {
+                name: frozenset((kind, words) for kind, words in pairs)
+                for name, pairs in said["reworded"].items()
+            }
+            return said["last"], Origins(
+                frozenset(said["ours"]), frozenset(said["brought"]), reworded
+            )
+        except (OSError, StoreError, ValueError, LookupError, TypeError, AttributeError):
+            return "", Origins()
+        except RecursionError:  # JSON that is nested for its own sake
+            return "", Origins()
+
+    def _save(self, last: str, origins: Origins) -> None:
+        said: Mapping[str, Any] = {
+            "last": last,
+            "ours": sorted(origins.ours),
+            "brought": sorted(origins.brought),
+            "reworded": {name: sorted(pairs) for name, pairs in origins.reworded.items()},
+        }
+        text = json.dumps(said)
+        try:
+            path = self._cache()
+            self._disk.make_folder(path.parent)
+            self._disk.create(path, json.dumps({"sum": _sum(text), "said": text}).encode())
+        except (OSError, StoreError):
+            return  # Then it is found out again.
+
+    def _cache(self) -> Path:
+        return self._disk.inside(self._store.root / NAME, self._store.root)
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
