@@ -12,20 +12,36 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from engramdown import locking
 from engramdown.errors import StoreError
-from engramdown.regular import open_regular
+from engramdown.regular import closing, make_folder, open_regular
+from engramdown.sharing import patiently
 
-__all__ = ["EpisodeDisk"]
+__all__ = ["EpisodeDisk", "Unfinished"]
 
-_FOLDER_MODE: Final = 0o700
 _PIECE: Final = 1024 * 1024
+# A file of ours never is so large; one with holes may be said to be.
+_LARGEST: Final = 1024 * _PIECE
 _UNFINISHED: Final = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{8}\.part\Z")
 _GIVEN_UP: Final = 60.0
 """Seconds after which nobody works on a file any more that a process began which is gone."""
+
+
+class Unfinished(NamedTuple):
+    """A file that somebody makes, or left half made.
+
+    Attributes:
+        path: Its name.
+        gone: Whether the process is not there any more that began it, as far as the system tells.
+        old: Whether nobody wrote to it lately.
+    """
+
+    path: Path
+    gone: bool
+    old: bool
 
 
 class EpisodeDisk:
@@ -42,15 +58,24 @@ class EpisodeDisk:
             new: Whether it must not be there yet.
 
         Raises:
-            StoreError: If something else than a file stands there.
+            StoreError: If something else than a file stands there, or one that is far too large.
             FileExistsError: If it is there and should be ``new``.
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
-        return open_regular(path, flags | (os.O_EXCL if new else 0))
+        descriptor = open_regular(path, flags | (os.O_EXCL if new else 0))
+        size = os.fstat(descriptor).st_size
+        if size > _LARGEST:
+            os.close(descriptor)
+            raise StoreError(
+                f"{path}: has {size // _PIECE} MB, more than the limit of {_LARGEST // _PIECE} MB; "
+                f"it is not read. Move it away."
+            )
+        return descriptor
 
     def close(self, descriptor: int) -> None:
-        """Close a file."""
-        os.close(descriptor)
+        """Close a file; whatever the system answers, it is closed, and nothing waited for it."""
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
 
     def write(self, descriptor: int, data: bytes | memoryview) -> int:
         """Append bytes and return how many of them were written."""
@@ -84,33 +109,11 @@ class EpisodeDisk:
 
     def lock(self, descriptor: int) -> bool:
         """Lock an open file without waiting; ``False`` if somebody else holds it."""
-        if sys.platform != "win32":
-            # Through portalocker the same two calls take ten times as long.
-            import fcntl
-
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-        else:
-            from portalocker import AlreadyLocked, LockFlags, lock
-
-            try:
-                lock(descriptor, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
-            except AlreadyLocked:
-                return False
-        return True
+        return locking.take(descriptor)
 
     def unlock(self, descriptor: int) -> None:
         """Let go of a lock."""
-        if sys.platform != "win32":
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-        else:
-            from portalocker import unlock
-
-            unlock(descriptor)
+        locking.unlock(descriptor)
 
     def keep(self, descriptor: int) -> None:
         """Say that a file is in use for as long as it is open; a process that dies says so no more.
@@ -118,23 +121,19 @@ class EpisodeDisk:
         Where a lock would keep readers out (Windows), nothing is said.
         """
         if sys.platform != "win32":
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            locking.share(descriptor)
 
     def is_kept(self, path: Path) -> bool:
         """Whether somebody said that a file is in use; ``True`` where the system cannot tell."""
-        if sys.platform != "win32":
-            import fcntl
-
-            descriptor = self.open(path)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:  # somebody holds it, or the file system has no locks
-                return True
-            finally:
-                self.close(descriptor)
-        return sys.platform == "win32"
+        if sys.platform == "win32":
+            return True
+        descriptor = self.open(path)
+        try:
+            return not locking.take(descriptor)
+        except OSError:  # the file system has no locks
+            return True
+        finally:
+            self.close(descriptor)
 
     # ---- names ----
 
@@ -159,7 +158,7 @@ class EpisodeDisk:
             descriptor = self.open(path)
         except FileNotFoundError:
             return None
-        with self._closing(descriptor, path):
+        with closing(descriptor, path):
             return self.read(descriptor, 0, sys.maxsize)
 
     def publish(
@@ -180,18 +179,18 @@ class EpisodeDisk:
             replace: Whether to replace what has this name.
             unfinished: What to call it until then, but for the end; by default as it is called.
         """
-        begun = unfinished or path
-        unfinished = begun.with_name(f"{begun.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
+        unfinished = _in_the_making(unfinished or path)
         descriptor = self.open(unfinished, write=True, new=True)
         try:
-            with self._closing(descriptor, unfinished):
+            with closing(descriptor, unfinished):
                 self.write_all(descriptor, data)
                 if durable:
                     self.sync(descriptor)
             return self._name(unfinished, path, replace=replace)
         finally:
-            # On a full disk what is half written would keep it full.
-            unfinished.unlink(missing_ok=True)
+            # On a full disk what is half written would keep it full. What stays is swept up later.
+            with contextlib.suppress(OSError):
+                patiently(unfinished.unlink, missing_ok=True)
 
     def write_all(self, descriptor: int, data: bytes) -> None:
         """Append bytes, in one call if the system takes them all."""
@@ -199,42 +198,66 @@ class EpisodeDisk:
         while done < len(data):
             done += self.write(descriptor, memoryview(data)[done:])
 
+    def begin(self, path: Path) -> Path:
+        """Note that a file is being made, and by whom, beside ``path``; return the note."""
+        note = _in_the_making(path)
+        self.close(self.open(note, write=True, new=True))
+        return note
+
+    def unfinished(self, folder: Path) -> list[Unfinished]:
+        """Return what is being made in a folder, or was when its process died."""
+        before = time.time() - _GIVEN_UP
+        found = []
+        for name in self.names(folder):
+            matched = _UNFINISHED.search(name)
+            there = self.find(folder / name) if matched else None
+            if matched is not None and there is not None:
+                gone = not self.is_running(int(matched[1]))
+                found.append(Unfinished(folder / name, gone, there.st_mtime < before))
+        return found
+
     def remove_unfinished(self, folder: Path) -> None:
         """Remove what processes that died left of files that they were making."""
-        before = time.time() - _GIVEN_UP
-        for name in self.names(folder):
-            found = _UNFINISHED.search(name)
-            if found is None or self.is_running(int(found[1])):
-                continue
-            path = folder / name
-            left = self.find(path)
+        for path, gone, old in self.unfinished(folder):
             # A process of another machine or container is not seen: its file is younger.
-            if left is not None and left.st_mtime < before:
+            if gone and old:
                 self.remove(path)
 
     def remove(self, path: Path) -> None:
         """Remove a file of ours; it may be gone."""
-        path.unlink(missing_ok=True)
+        patiently(path.unlink, missing_ok=True)
 
     def make_folder(self, path: Path, *, durable: bool) -> bool:
-        """Make a folder and those above it, for the user alone; ``False`` if it is there."""
-        if path.is_dir():
-            return False
-        self.make_folder(path.parent, durable=durable)
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(_FOLDER_MODE)
-        if not path.is_dir():
-            raise StoreError(f"{path}: is not a folder; move it away.")
-        if durable:
-            self.sync_folder(path.parent)
-        return True
+        """Make a folder and those above it, for the user alone; ``False`` if it is there.
+
+        Raises:
+            StoreError: If something else stands there, or a link, which may lead anywhere.
+        """
+        self.check_folder(path)
+        return make_folder(path, self.sync_folder if durable else bool)
+
+    def check_folder(self, path: Path) -> None:
+        """Refuse a link in the place of a folder of ours: a cloned project may have brought it.
+
+        Raises:
+            StoreError: If it is one.
+        """
+        if path.is_symlink():
+            raise StoreError(f"{path}: is a link where a folder should be; put the folder there.")
+
+    def sync_file(self, path: Path) -> None:
+        """Make what somebody else wrote to a file last through a power cut."""
+        # Windows syncs only what is open to be written.
+        descriptor = open_regular(path, os.O_RDWR)
+        with closing(descriptor, path):
+            self.sync(descriptor)
 
     def sync_folder(self, path: Path) -> None:
         """Make the names in a folder last through a power cut."""
         if sys.platform == "win32":
             return
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        with self._closing(descriptor, path):
+        with closing(descriptor, path):
             os.fsync(descriptor)
 
     def is_writable(self, path: Path) -> bool:
@@ -261,29 +284,22 @@ class EpisodeDisk:
 
     def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
         if replace:
-            unfinished.replace(path)
+            patiently(unfinished.replace, path)
             return True
         try:
-            os.link(unfinished, path)
+            patiently(os.link, unfinished, path)
         except FileExistsError:
             return False
         except OSError:  # no hard links here: two who write the same at once write the same bytes
             if os.path.lexists(path):
                 return False
-            unfinished.replace(path)
+            patiently(unfinished.replace, path)
         return True
 
-    @contextlib.contextmanager
-    def _closing(self, descriptor: int, path: Path) -> Iterator[None]:
-        """Close a file at the end, and let an error of the system name it."""
-        try:
-            try:
-                yield
-            finally:
-                self.close(descriptor)
-        except OSError as error:
-            error.filename = error.filename or str(path)
-            raise
+
+def _in_the_making(path: Path) -> Path:
+    """Return a name that nothing has yet, which says who makes the file at ``path``."""
+    return path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def _read_at(descriptor: int, length: int, start: int) -> bytes:

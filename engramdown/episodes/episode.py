@@ -61,6 +61,7 @@ _HOLDERS: Final = (str, tuple, list, dict)
 # json refuses more: such numbers are written in hexadecimal, such levels as an ellipsis.
 _BITS: Final = 10_000
 _LEVELS: Final = 100
+_MOST_MS: Final = 1e300  # a whole number of 400 digits is too large for a float
 _ELLIPSIS: Final = "…"
 
 
@@ -356,16 +357,12 @@ def _is_moment(value: object) -> bool:
     return True
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
 def _is_duration(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST_MS
 
 
 def _one_of(allowed: Iterable[str]) -> Callable[[object], bool]:
@@ -382,7 +379,7 @@ _HEAD: Final[Mapping[str, Callable[[object], bool]]] = {
     "ts": _is_moment,
     "id": _is_word,
     "role": _one_of(ROLES),
-    "text": _is_text,
+    "text": lambda value: isinstance(value, str),
 }
 _TAIL: Final[Mapping[str, Callable[[object], bool]]] = {
     "name": _is_word,

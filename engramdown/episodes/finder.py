@@ -102,6 +102,10 @@ class Finder:
             self._recall = answering(self.folder, self._disk, self.settings, self._embedder)
         return self._recall
 
+    def keep_up(self) -> None:
+        """Take what was said into the index, which is made if there is none."""
+        self._recalling().keep_up()
+
     def close(self) -> None:
         """Let go of the index; the next recall opens it again."""
         if self._recall is not None:

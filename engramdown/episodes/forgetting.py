@@ -31,7 +31,7 @@ from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import digest
 from engramdown.episodes.sessions import Sessions
-from engramdown.episodes.traces import Traces
+from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank"]
@@ -193,7 +193,7 @@ class Forgetting:
         intent = _Intent(
             action="purge",
             session=session,
-            payloads=_once(each.payload for each in episodes),
+            payloads=tuple(sorted(self._traces.named(session))),
             first=self._first(session),
         )
         told = self._told(intent, episodes)
@@ -321,7 +321,6 @@ class Forgetting:
         event = number(following, self._event("redact", {"of": list(intent.seqs)}))
         copy = b"".join(line + b"\n" for line in after) + event
         self._disk.publish(path, copy, durable=True, replace=True)
-        self._disk.sync_folder(self._folder)
 
     def _remove(self, intent: _Intent) -> None:
         """Remove the files of a session, its transcript last: until then it says whose they are."""
@@ -330,10 +329,13 @@ class Forgetting:
         for path in [*self._traces.pieces(intent.session), *self._traces.derived(intent.session)]:
             self._disk.remove(path)
         self._disk.remove(self._sessions.path(intent.session))
-        self._disk.sync_folder(self._folder)
 
     def _clean(self, intent: _Intent) -> None:
-        """Remove what was made of the lines beside the index, and then the note about it."""
+        """Remove what was made of the lines beside the index, and then the note about it.
+
+        From here on it is done: after an error the note stays, and the next call goes on.
+        """
+        self._disk.sync_folder(self._folder)
         if intent.action == "redact":
             read = self._disk.find(self._sessions.path(intent.session)) is not None
             episodes = self._read(intent.session) if read else ()
@@ -341,10 +343,8 @@ class Forgetting:
             for path in self._traces.pieces(intent.session, ids):
                 self._disk.remove(path)
             self._cards.unfill(intent.session)
-        kept = self._traces.referenced() if intent.payloads else set()
-        for name in set(intent.payloads) - kept:
-            for path in self._traces.payload(name):
-                self._disk.remove(path)
+        for path in self._traces.unsaid({*intent.payloads, *digests(self._traces.left())}):
+            self._disk.remove(path)
         self._derived.forget_unsaid()
         self._derived.forget_in_hand(intent.session)
         self._disk.remove(self._unfinished)
@@ -393,6 +393,6 @@ def _intent(data: bytes | None) -> _Intent | None:
         seqs, payloads = tuple(told.pop("seqs")), tuple(told.pop("payloads"))
         intent = _Intent(seqs=seqs, payloads=payloads, **told)
         good = is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return intent if good else None

@@ -11,13 +11,15 @@ import os
 from importlib import import_module
 from typing import Final
 
+from engramdown import locking
+
 __all__ = ["LATE"]
 
 LATE: Final = (
-    "fcntl",
     "hashlib",
     "engramdown.redaction",
     "engramdown.episodes.forgetting",
+    "engramdown.episodes.leftovers",
     "engramdown.episodes.sessions",
     "engramdown.episodes.silence",
 )
@@ -27,6 +29,7 @@ LATE: Final = (
 def _load() -> None:
     for name in LATE:
         import_module(name)
+    locking.prepare()
 
 
 if hasattr(os, "register_at_fork"):

@@ -64,7 +64,7 @@ class FolderLock:
         try:
             if self._descriptor is None:
                 self._descriptor = self._disk.open(self.path, write=True)
-            if not self._disk.lock(self._descriptor):
+            if not self._try(self._descriptor):
                 self._wait(self._descriptor, limit)
         except BaseException:
             self._threads.release()
@@ -97,9 +97,9 @@ class FolderLock:
 
     def close(self) -> None:
         """Close the lock file; it is opened again when it is needed."""
-        if self._descriptor is not None:
-            self._disk.close(self._descriptor)
-            self._descriptor = None
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            self._disk.close(descriptor)
 
     def __del__(self) -> None:
         """Close the lock file."""
@@ -111,9 +111,17 @@ class FolderLock:
         self._threads = threading.Lock()
         self.close()
 
+    def _try(self, descriptor: int) -> bool:
+        """Lock the file, unless somebody else has; an error names it."""
+        try:
+            return self._disk.lock(descriptor)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            raise
+
     def _wait(self, descriptor: int, limit: float) -> None:
         end, pause = time.monotonic() + limit, _FIRST_PAUSE
-        while not self._disk.lock(descriptor):
+        while not self._try(descriptor):
             if time.monotonic() >= end:
                 raise LockTimeoutError(str(self.path), limit)
             time.sleep(pause)

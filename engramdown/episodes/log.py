@@ -56,7 +56,11 @@ class SessionLog:
         self._left = (0, b"")
 
     def append(
-        self, lines: Sequence[bytes], start: Callable[[], bytes], timeout: float | None = None
+        self,
+        lines: Sequence[bytes],
+        start: Callable[[], bytes],
+        timeout: float | None = None,
+        prepare: Callable[[], object] = bool,
     ) -> int:
         """Append lines and return the number of the first of them.
 
@@ -64,6 +68,7 @@ class SessionLog:
             lines: What :func:`engramdown.episodes.episode.encode` returned for each.
             start: Returns the same for the event that comes first in a file that is empty.
             timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
+            prepare: What is to be done before, while nobody else writes or takes back.
 
         Raises:
             LockTimeoutError: If somebody else held the lock for too long.
@@ -72,7 +77,7 @@ class SessionLog:
         """
         self._lock.take(timeout)
         try:
-            return self._append(lines, start)
+            return self._append(lines, start, prepare)
         finally:
             self._lock.release()
 
@@ -144,9 +149,9 @@ class SessionLog:
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
-        if self._descriptor is not None:
-            self._disk.close(self._descriptor)
-            self._descriptor = None
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            self._disk.close(descriptor)
 
     def __del__(self) -> None:
         """Close the file, which says to others that the session runs no more."""
@@ -154,8 +159,14 @@ class SessionLog:
 
     # ---- under the lock ----
 
-    def _append(self, lines: Sequence[bytes], start: Callable[[], bytes]) -> int:
+    def _append(
+        self,
+        lines: Sequence[bytes],
+        start: Callable[[], bytes],
+        prepare: Callable[[], object] = bool,
+    ) -> int:
         descriptor = self._settle()
+        prepare()
         left = self._what_was_left(descriptor)
         # A line says its id, so no other is taken for it.
         new = [line for line in lines if line not in left] if left else lines
@@ -207,6 +218,13 @@ class SessionLog:
 
     def _settle(self) -> int:
         """Open the file if need be, find its end and mend it; return its descriptor."""
+        try:
+            return self._settled()
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            raise
+
+    def _settled(self) -> int:
         if self._process != self._disk.process():
             # The descriptor of a parent process is not ours to keep the session running with.
             self._process = self._disk.process()
@@ -224,13 +242,17 @@ class SessionLog:
 
     def _open(self) -> int:
         descriptor = self._disk.open(self.path, write=True)
-        # Tells others that this session is running; see sessions.py.
-        self._disk.keep(descriptor)
-        found = self._disk.look(descriptor)
+        try:
+            # Tells others that this session is running; see sessions.py.
+            self._disk.keep(descriptor)
+            found = self._disk.look(descriptor)
+            if found.st_size == 0 and self._durable:
+                self._disk.sync_folder(self.path.parent)
+        except OSError:
+            self._disk.close(descriptor)
+            raise
         self._inode, self._end, self._next = _inode(found), 0, 0
         self._lacks = b""
-        if found.st_size == 0 and self._durable:
-            self._disk.sync_folder(self.path.parent)
         return descriptor
 
     def _catch_up(self, descriptor: int, size: int) -> None:

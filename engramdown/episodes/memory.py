@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
@@ -216,11 +216,12 @@ class EpisodicMemory(Finder):
 
     def tidy(self) -> None:
         """End what nobody ended in the last days; never raises, and leaves what fails for later."""
+        from engramdown.episodes.leftovers import remove_leftovers
+
         try:
             self.forgetting().finish(IMPATIENT)
             if self.settings.enabled:
-                self._disk.remove_unfinished(self.folder)
-                self._disk.remove_unfinished(self._payloads.folder)
+                remove_leftovers(self.folder, self._disk, self.recorder.lock, IMPATIENT)
             self._end_silent(ORPHAN_MINUTES, "crash_recovery", in_passing=True)
             if self.settings.idle_minutes:
                 self._end_silent(self.settings.idle_minutes, "idle_timeout", in_passing=True)
@@ -391,8 +392,7 @@ class EpisodicMemory(Finder):
         return end_silent(self._sessions, self._disk, self.recorder.lock, silence)
 
     def _ago(self, minutes: float) -> str:
-        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
-        return stamp(now - timedelta(minutes=minutes))
+        return stamp_of(nanoseconds() - int(minutes * 60_000_000_000))
 
 
 def _random(bits: int) -> int:

@@ -1,11 +1,13 @@
 """The whole of a text that a line shows cut, kept once however often it came up.
 
 Promises: a digest leads to exactly the text that it was made of, or to nothing; a text is whole on
-the disk before anything points to it; reading creates nothing.
+the disk before anything points to it; whenever a process dies, a text that no line points to has
+a note beside it, by which it is found and removed; reading creates nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +36,9 @@ class Payloads:
         self.folder = folder
         self._disk = disk
         self._durable = durable
+        self._notes: dict[str, Path] = {}
+        self._spent: list[Path] = []
+        self._lasting: set[str] = set()
 
     def path(self, name: str) -> Path:
         """Return the file of the text with the digest ``name``."""
@@ -42,20 +47,40 @@ class Payloads:
     def keep(self, name: str, text: str) -> None:
         """Write a text whose digest is ``name``, unless it is there.
 
+        A note beside it says that no line may point to it yet, until :meth:`release` is called.
+
         Raises:
+            StoreError: If a link stands in the place of a folder.
             OSError: If it could not be written; there is no half of it.
         """
         path, data = self.path(name), text.encode("utf-8", _ERRORS)
-        found = self._disk.find(path)
-        if found is not None and found.st_size == len(data):
+        if self._disk.load(path) == data:
+            self._make_last(name)
             return
+        self._disk.check_folder(self.folder)
         self._disk.make_folder(path.parent, durable=self._durable)
-        # What is there but shorter lost its end in a power cut.
+        # What is there but another text is what a power cut left: it may be as long, and all zeros.
         # Begun where all such are found that a process leaves when it dies.
         begun = self.folder / f"{name}.txt"
-        self._disk.publish(path, data, durable=self._durable, replace=True, unfinished=begun)
-        if self._durable:
-            self._disk.sync_folder(path.parent)
+        self._note(name, begun)
+        try:
+            self._disk.publish(path, data, durable=self._durable, replace=True, unfinished=begun)
+        except OSError:
+            self.release([name])
+            raise
+        self._make_last(name, synced=True)
+
+    def release(self, names: Iterable[str] = ()) -> None:
+        """Say that lines point to the texts now; a note that cannot be removed is tried later."""
+        names = set(names)
+        self._lasting -= names
+        notes = [self._notes.pop(name) for name in names if name in self._notes]
+        waiting, self._spent = [*self._spent, *notes], []
+        for note in waiting:
+            try:
+                self._disk.remove(note)
+            except OSError:
+                self._spent.append(note)
 
     def fetch(self, name: str) -> str | None:
         """Return the text with the digest ``name``; ``None`` if it is not there, or another."""
@@ -65,6 +90,24 @@ class Payloads:
         if data is None or _digest(data) != name:
             return None
         return data.decode("utf-8", _ERRORS)
+
+    def _note(self, name: str, begun: Path) -> None:
+        note = self._notes.get(name)
+        # What waits for long is swept up by others, who take us for gone.
+        if note is None or self._disk.find(note) is None:
+            self._notes[name] = self._disk.begin(begun)
+            if self._durable:
+                self._disk.sync_folder(self.folder)
+
+    def _make_last(self, name: str, *, synced: bool = False) -> None:
+        """Let a text last through a power cut, whoever wrote it: they may have died before that."""
+        if not self._durable or name in self._lasting:
+            return
+        path = self.path(name)
+        if not synced:
+            self._disk.sync_file(path)
+        self._disk.sync_folder(path.parent)
+        self._lasting.add(name)
 
 
 _HEXADECIMAL: Final = frozenset("0123456789abcdef")

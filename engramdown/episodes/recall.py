@@ -143,6 +143,10 @@ class Recall:
         find = self._exact if mode == "exact" else self._best
         return Hits(self._shelf.ask(lambda source: find(source, query, limit, wanted)))
 
+    def keep_up(self) -> None:
+        """Take what was said into the index."""
+        self._shelf.ask(lambda _: None)
+
     def close(self) -> None:
         """Let go of the index; the next recall opens it again."""
         self._shelf.close()

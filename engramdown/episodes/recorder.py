@@ -105,7 +105,6 @@ class Recorder:
         self._durable = durable
         self._start = start
         self._lost = lost
-        self._payloads = Payloads(folder / PAYLOADS, disk, durable=durable)
         self._reset()
 
     def put(self, session: str, item: Item) -> Pointer | None:
@@ -175,6 +174,7 @@ class Recorder:
         with self._entered():
             for session in list(self._logs):
                 self._close(session)
+            self._payloads.release()
             self.lock.close()
 
     def open_sessions(self) -> list[str]:
@@ -213,6 +213,7 @@ class Recorder:
     def _reset(self) -> None:
         self._process = self._disk.process()
         self._guard = threading.RLock()
+        self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=self._durable)
         self._logs: dict[str, SessionLog] = {}
         self._waiting: dict[str, _Waiting] = {}
         self._reason = self._refused = self._since = ""
@@ -222,23 +223,24 @@ class Recorder:
         payloads = [item.payload for item in items if item.payload is not None]
         if payloads or not self._made:
             self._make_folder()
-        for payload in payloads:
-            self._payloads.keep(*payload)
+        keep = partial(self._keep, payloads) if payloads else bool
+        keep()
         lines = [item.line for item in items]
         log, start = self._log(session), partial(self._first, session)
         try:
-            seq = log.append(lines, start, timeout)
+            # Again: who redacts a line may remove the same text until this line refers to it.
+            seq = log.append(lines, start, timeout, keep)
         except FileNotFoundError:  # somebody removed the folder
             self._make_folder()
-            seq = log.append(lines, start, timeout)
+            seq = log.append(lines, start, timeout, keep)
         self._refused = ""
-        try:
-            for payload in payloads:
-                # Who redacts a line may have removed the same text before this line referred to it.
-                self._payloads.keep(*payload)
-        except _Failure as error:
-            self.refuse(str(error))
+        if payloads:
+            self._payloads.release(name for name, _ in payloads)
         return seq
+
+    def _keep(self, payloads: list[tuple[str, str]]) -> None:
+        for payload in payloads:
+            self._payloads.keep(*payload)
 
     def _first(self, session: str) -> bytes:
         """Return the line that begins a session: one that could not be written, or a new one."""
@@ -337,6 +339,7 @@ class Recorder:
         data = json.dumps(trouble.data()).encode() + b"\n"
         path = self.folder / marker(self._process)
         with contextlib.suppress(*_Failure):
+            self._disk.check_folder(self.folder)
             self._disk.publish(path, data, durable=False, replace=True)
 
 

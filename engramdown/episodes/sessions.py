@@ -118,7 +118,8 @@ class Sessions:
 
     def ids(self) -> list[str]:
         """Return the ids of all sessions, sorted."""
-        names = self._disk.names(self.folder)
+        # A folder behind a link is that of somebody else: doctor tells of it.
+        names = [] if self.folder.is_symlink() else self._disk.names(self.folder)
         found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
         return [name for name in found if is_session_id(name)]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +18,15 @@ from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
 
-__all__ = ["Traces"]
+__all__ = ["Traces", "digests"]
 
+_NOTE: Final = re.compile(r"([0-9a-f]{64})\.")
 _PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
+
+
+def digests(left: Iterable[Path]) -> set[str]:
+    """Return the digests of the texts that notes and parts are about."""
+    return {found[1] for path in left if (found := _NOTE.match(path.name))}
 
 
 class Traces:
@@ -53,11 +59,15 @@ class Traces:
         found: set[str] = set()
         for other, data in self._files():
             if other != session:
-                found.update(name.decode() for name in _PAYLOAD.findall(data))
+                found |= _named(_whole(data))
                 continue
             episodes = filter(None, map(read_line, data.split(b"\n")))
             found.update(each.payload for each in episodes if each.seq not in without)
         return found
+
+    def named(self, session: str) -> set[str]:
+        """Return the digests that a session names anywhere, also in lines that cannot be read."""
+        return _named(self._disk.load(self._sessions.path(session)) or b"")
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         for session in self._sessions.ids():
@@ -74,11 +84,41 @@ class Traces:
         return [path for path, data in torn if any(mark in data for mark in marks)]
 
     def payload(self, name: str) -> list[Path]:
-        """Return the file of a whole text, and copies of it that were not finished."""
+        """Return the file of a whole text, and what was left of making it; none behind a link."""
+        path = self._payloads.path(name)
+        if self._is_elsewhere(path):
+            return []
+        return [path, *(each for each in self.left() if each.name.startswith(f"{name}."))]
+
+    def unsaid(self, names: Collection[str]) -> list[Path]:
+        """Return the files of those whole texts that no line refers to."""
+        gone = set(names) - self.referenced() if names else set()
+        return [path for name in sorted(gone) for path in self.payload(name)]
+
+    def left(self, *, patiently: bool = False) -> list[Path]:
+        """Return what was left of keeping whole texts: notes about some, and parts of some.
+
+        Args:
+            patiently: Whether a process that is not seen may still be there for a minute.
+        """
         folder = self._payloads.folder
-        parts = [n for n in self._disk.names(folder) if n.startswith(f"{name}.")]
-        return [self._payloads.path(name), *(folder / part for part in parts)]
+        found = [] if self._is_elsewhere(folder) else self._disk.unfinished(folder)
+        return [each.path for each in found if each.old or (each.gone and not patiently)]
+
+    def _is_elsewhere(self, path: Path) -> bool:
+        """Whether a path leads through a link: what stands there is somebody else's."""
+        return any(each.is_symlink() for each in (path.parent, self._payloads.folder, self._folder))
 
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""
         return [self._cards.path(session), self._cards.filled_path(session)]
+
+
+def _named(data: bytes) -> set[str]:
+    return {name.decode() for name in _PAYLOAD.findall(data)}
+
+
+def _whole(data: bytes) -> bytes:
+    """Return a transcript without a torn last line, which is set aside and shows nothing."""
+    end = data.rfind(b"\n") + 1
+    return data if end == len(data) or read_line(data[end:]) is not None else data[:end]

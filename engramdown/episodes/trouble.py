@@ -80,10 +80,10 @@ def _read(path: Path, disk: EpisodeDisk) -> Trouble | None:
     try:
         data = json.loads(disk.load(path) or b"")
         trouble = Trouble(**(data | {"ended": not disk.is_running(data["process"])}))
-    except (ValueError, TypeError, KeyError, OSError, StoreError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError, StoreError):
         # Removed meanwhile, or not by us: then there is nothing that we can say.
         return None
-    return trouble
+    return trouble if type(trouble.waiting) is type(trouble.lost) is int else None
 
 
 def _episodes(count: int) -> str:

@@ -17,6 +17,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown.episodes.ids import is_session_id
+from engramdown.errors import StoreError
+from engramdown.regular import open_regular
+
 __all__ = [
     "CACHE",
     "MANY",
@@ -95,9 +99,10 @@ def touch(cache: Path, session: str) -> None:
     If that cannot be done, the line is found a little later.
     """
     line = f"{session}\n".encode()
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-    with contextlib.suppress(OSError):
-        descriptor = os.open(cache / _TOUCHED, flags, 0o600)
+    if cache.is_symlink():
+        return
+    with contextlib.suppress(OSError, StoreError):
+        descriptor = open_regular(cache / _TOUCHED, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(descriptor, line)
         finally:
@@ -113,19 +118,26 @@ def touched(cache: Path, start: int) -> tuple[int, list[str]]:
     try:
         if path.stat().st_size == start:
             return start, []
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(start if start <= size else 0)
             data = file.read()
-    except OSError:
+    except (OSError, StoreError):
         return 0, []
     end = data.rfind(b"\n") + 1
     names = list(dict.fromkeys(data[:end].decode("utf-8", "replace").split("\n")))
-    return (start if start <= size else 0) + end, [name for name in names if name]
+    # Anybody may have written into a cache, and what is named there becomes a path.
+    return (start if start <= size else 0) + end, [name for name in names if is_session_id(name)]
 
 
 def listing(folder: Path) -> dict[str, int]:
-    """Return the sessions of a folder with the inodes of their files."""
+    """Return the sessions of a folder with the inodes of their files; none behind a link.
+
+    Raises:
+        OSError: If it cannot be read: then nobody knows what is in it.
+    """
+    if folder.is_symlink():
+        return {}
     try:
         with os.scandir(folder) as found:
             return {
@@ -133,7 +145,7 @@ def listing(folder: Path) -> dict[str, int]:
                 for item in found
                 if item.name.endswith(SUFFIX) and item.is_file(follow_symlinks=False)
             }
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
 
 

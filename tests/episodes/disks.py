@@ -26,6 +26,7 @@ class Fault:
         name: A part of the file's name, or ``""`` for all.
         times: How often; ``-1`` for always.
         after: For ``write``: how many bytes are written before it fails.
+        spared: How often it works before.
     """
 
     call: str
@@ -33,6 +34,7 @@ class Fault:
     name: str = ""
     times: int = -1
     after: int = 0
+    spared: int = 0
 
 
 class FaultyDisk(EpisodeDisk):
@@ -54,6 +56,9 @@ class FaultyDisk(EpisodeDisk):
     def _meet(self, call: str, name: str) -> Fault | None:
         for fault in self.faults:
             if fault.call == call and fault.name in name and fault.times:
+                if fault.spared:
+                    fault.spared -= 1
+                    continue
                 fault.times -= 1
                 self.landed += 1
                 return fault
@@ -92,9 +97,16 @@ class FaultyDisk(EpisodeDisk):
         super().sync(descriptor)
 
     def lock(self, descriptor: int) -> bool:
-        if self._meet("lock", self._names.get(descriptor, "")):
+        fault = self._meet("lock", self._names.get(descriptor, ""))
+        if fault is not None and fault.code == errno.ENOLCK:
+            raise OSError(fault.code, os.strerror(fault.code))
+        if fault is not None:
             return False
         return super().lock(descriptor)
+
+    def keep(self, descriptor: int) -> None:
+        self._fail("keep", self._names.get(descriptor, ""))
+        super().keep(descriptor)
 
     def publish(
         self,
@@ -111,6 +123,10 @@ class FaultyDisk(EpisodeDisk):
     def remove(self, path: Path) -> None:
         self._fail("remove", path.name)
         super().remove(path)
+
+    def sync_folder(self, path: Path) -> None:
+        self._fail("sync_folder", path.name)
+        super().sync_folder(path)
 
     def make_folder(self, path: Path, *, durable: bool) -> bool:
         self._fail("make_folder", path.name)

@@ -29,6 +29,7 @@ from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import Payloads, digest
 from engramdown.episodes.trouble import find_trouble
+from engramdown.errors import LockTimeoutError
 from engramdown.settings import EpisodeSettings
 from tests.episodes.disks import Fault, FaultyDisk
 
@@ -38,6 +39,7 @@ __all__ = [
     "a_lock_that_was_removed_is_not_trusted",
     "a_name_is_safe_or_refused",
     "a_part_is_a_part",
+    "a_payload_is_noted_until_a_line_points_to_it",
     "a_payload_is_whole_or_nothing",
     "a_replaced_file_is_gone_on_with",
     "a_session_in_trouble_keeps_its_title",
@@ -50,6 +52,7 @@ __all__ = [
     "recording_never_fails_in_silence",
     "unknown_keys_come_back",
     "what_a_queue_cannot_hold_is_told",
+    "what_is_prepared_is_done_while_nobody_writes",
     "what_is_refused_is_told",
     "what_is_synced_is_acknowledged",
     "writers_in_turn_lose_nothing",
@@ -206,6 +209,26 @@ def what_is_synced_is_acknowledged() -> None:
         log.close()
 
 
+def what_is_prepared_is_done_while_nobody_writes() -> None:
+    with _folder() as folder:
+        log, other = _log(folder, FaultyDisk()), FolderLock(folder / ".lock", FaultyDisk(), 0.01)
+        seen: list[str] = []
+
+        def prepare() -> None:
+            try:
+                other.take()
+            except LockTimeoutError:
+                seen.extend(["nobody", *_texts(folder / "s.jsonl")])
+            else:
+                other.release()
+
+        log.append([_rest("a")], _start)
+        log.append([_rest("b")], _start, None, prepare)
+        log.close()
+        other.close()
+        assert seen == ["nobody", "a"]
+
+
 def a_lock_that_was_removed_is_not_trusted() -> None:
     with _folder() as folder:
         disk = FaultyDisk()
@@ -231,6 +254,18 @@ def a_payload_is_whole_or_nothing() -> None:
         payloads.path(name).write_text("heron", encoding="utf-8")
         payloads.keep(name, "heron" * 9)
         assert payloads.fetch(name) == "heron" * 9
+
+
+def a_payload_is_noted_until_a_line_points_to_it() -> None:
+    with _folder() as folder:
+        disk = FaultyDisk()
+        payloads = Payloads(folder, disk, durable=False)
+        name = digest("heron")
+        payloads.keep(name, "heron")
+        assert [each.path.name[:64] for each in disk.unfinished(folder)] == [name]
+        payloads.release([name])
+        assert disk.unfinished(folder) == []
+        assert payloads.fetch(name) == "heron"
 
 
 # ---- all sessions ----

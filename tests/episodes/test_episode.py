@@ -145,6 +145,7 @@ class TestNoLines:
             ("call", ""),
             ("ms", "9"),
             ("ms", True),
+            ("ms", 10**400),
             ("error", 1),
             ("model", []),
             ("turn", 1.5),

@@ -96,6 +96,9 @@ def test_a_kill_at_any_call_loses_nothing_and_leaves_nothing(
         after = EpisodicMemory(root)
         after.tidy()
         assert list(root.rglob("*.part")) == []
+        used = {each.payload for each in after.session("s").episodes} if after.sessions() else set()
+        texts = root.glob("episodes/payloads/*/*.txt")
+        assert {path.parent.name + path.stem for path in texts} <= used
         assert after.log("s", "user", "egret") is not None
         transcript = after.session("s")
         assert transcript.malformed == ()
@@ -129,6 +132,19 @@ def test_what_another_process_is_making_is_left_alone(tmp_path: Path) -> None:
     disk.remove_unfinished(tmp_path)
     assert sorted(tmp_path.iterdir()) == [ours, young, other]
     disk.remove_unfinished(tmp_path / "none")
+
+
+@pytest.mark.parametrize("place", [".", "gists", "episodes", "episodes/payloads"])
+def test_the_next_session_removes_what_a_dead_process_was_making(
+    tmp_path: Path, place: str
+) -> None:
+    EpisodicMemory(tmp_path).log("s", "user", "heron")
+    left = tmp_path / place / "s.card.md.999999999-0badcafe.part"
+    left.parent.mkdir(exist_ok=True)
+    left.touch()
+    os.utime(left, (1, 1))
+    EpisodicMemory(tmp_path).tidy()
+    assert not left.exists()
 
 
 class FailingDisk(EpisodeDisk):
@@ -195,7 +211,7 @@ def test_an_error_at_any_call_raises_nothing_and_loses_nothing(
         assert said == list(SAID)
         events = [each.event for each in episodes if each.event]
         assert (events[0], sorted(events[1:])) == ("start", ["end", "exclude"])
-        assert list(root.rglob("*.part")) == []
         memory.close()
+        assert list(root.rglob("*.part")) == []
         left += 1
     assert left > 30

@@ -122,9 +122,28 @@ BUGS: Final = (
     Bug(
         "a payload without its end is there",
         "episodes.payloads",
-        " and found.st_size == len(data)",
-        "",
+        "self._disk.load(path) == data",
+        "self._disk.find(path) is not None",
         lambda core: core.a_payload_is_whole_or_nothing(),
+    ),
+    Bug(
+        "a payload whose line is never written is not found again",
+        "episodes.payloads",
+        "        self._note(name, begun)\n",
+        "",
+        lambda core: core.a_payload_is_noted_until_a_line_points_to_it(),
+    ),
+    Bug(
+        "what a line needs is looked at before anybody else stops writing",
+        "episodes.log",
+        """        self._lock.take(timeout)
+        try:
+            return self._append(lines, start, prepare)""",
+        """        prepare()
+        self._lock.take(timeout)
+        try:
+            return self._append(lines, start)""",
+        lambda core: core.what_is_prepared_is_done_while_nobody_writes(),
     ),
     Bug(
         "a note of trouble is passed over",

@@ -28,14 +28,36 @@ def test_what_is_no_digest_leads_nowhere(tmp_path: Path, name: str) -> None:
     assert Payloads(tmp_path, EpisodeDisk(), durable=False).fetch(name) is None
 
 
-def test_one_that_lost_its_end_is_written_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("left", [b"", b"wh", bytes(5)])
+def test_what_a_power_cut_left_of_one_is_written_again(tmp_path: Path, left: bytes) -> None:
     payloads = Payloads(tmp_path, EpisodeDisk(), durable=False)
     name = digest("whole")
     payloads.keep(name, "whole")
-    payloads.path(name).write_bytes(b"")
+    payloads.path(name).write_bytes(left)
     assert payloads.fetch(name) is None
     payloads.keep(name, "whole")
     assert payloads.fetch(name) == "whole"
+
+
+def test_one_that_others_wrote_is_synced_before_a_line_points_to_it(tmp_path: Path) -> None:
+    """They may have died before they synced it, or sync nothing."""
+    name = digest("whole")
+    Payloads(tmp_path, EpisodeDisk(), durable=False).keep(name, "whole")
+    for call, file in (("sync", ""), ("sync_folder", name[:2])):
+        disk = FaultyDisk(Fault(call, errno.EIO, file, times=1))
+        payloads = Payloads(tmp_path, disk, durable=True)
+        with pytest.raises(OSError, match="Input/output"):
+            payloads.keep(name, "whole")
+        disk.faults = [Fault("sync_folder", errno.EIO, name[:2])]
+        with pytest.raises(OSError, match="Input/output"):
+            payloads.keep(name, "whole")
+        disk.faults = []
+        payloads.keep(name, "whole")
+        disk.faults = [Fault("sync_folder", errno.EIO, name[:2])]
+        payloads.keep(name, "whole")
+        payloads.release([name])
+        with pytest.raises(OSError, match="Input/output"):
+            payloads.keep(name, "whole")
 
 
 def test_one_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

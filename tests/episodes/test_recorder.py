@@ -319,3 +319,37 @@ def test_what_nobody_uses_any_more_keeps_no_file_open(tmp_path: Path) -> None:
         EpisodicMemory(tmp_path).log("s", "user", "a")
     gc.collect()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_file_that_cannot_be_closed_is_closed_and_no_trouble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, close = [], os.close
+
+    def failing(descriptor: int) -> None:
+        closed.append(descriptor)
+        close(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    memory = EpisodicMemory(tmp_path)
+    memory.log("s", "user", "heron")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", failing)
+        memory.end("s")
+        memory.close()
+        # A number that is closed twice would close what somebody else opened meanwhile.
+        memory.close()
+    assert len(closed) == len(set(closed)) == 2
+    assert memory.trouble is None
+    assert memory.session("s").episodes[-1].event == "end"
+
+
+@pytest.mark.parametrize("call, name", [("lock", ".lock"), ("keep", "s.jsonl")])
+def test_a_folder_without_locks_is_told_by_name(tmp_path: Path, call: str, name: str) -> None:
+    disk = FaultyDisk(Fault(call, errno.ENOLCK, name))
+    memory = EpisodicMemory(tmp_path, disk=disk)
+    assert memory.log("s", "user", "heron") is None
+    assert memory.trouble is not None
+    assert name in memory.trouble.reason
+    disk.faults.clear()
+    assert memory.recorder.flush()

@@ -10,7 +10,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,10 +81,15 @@ class Input:
         Raises:
             UnreadableError: If it cannot be read.
         """
-        with ExitStack() as stack:
+        stack = ExitStack()
+        try:
             with _told(self.path):
                 stream = self.opener(stack)
             yield Opened(self.path, stream)
+        finally:
+            # What was only read is closed, whatever the system answers.
+            with suppress(OSError):
+                stack.close()
 
 
 @contextmanager
@@ -130,7 +135,12 @@ def _at(path: Path) -> Iterator[Input]:
 
 
 def _in_folder(folder: Path) -> Iterator[Input]:
-    for place, folders, names in os.walk(folder):
+    def told(error: OSError) -> None:
+        # One below it is passed over, as everything is there that cannot be read.
+        if error.filename == str(folder):
+            raise error
+
+    for place, folders, names in os.walk(folder, onerror=told):
         folders.sort()
         for name in sorted(names):
             path = Path(place, name)

@@ -89,6 +89,7 @@ def alone(folder: Path, disk: EpisodeDisk) -> Iterator[None]:
     lock = FolderLock(place / _LOCK, disk, _LOCK_TIMEOUT)
     try:
         with lock.hold():
+            disk.remove_unfinished(place)
             yield
     finally:
         lock.close()

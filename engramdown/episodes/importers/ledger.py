@@ -80,12 +80,16 @@ class Ledger:
         """Write a line down."""
         line = json.dumps(asdict(entry)).encode() + b"\n"
         self._disk.make_folder(self.path.parent, durable=self._durable)
+        # What a crash, or an error here, left of a line stays behind, on a line of its own.
+        data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
         descriptor = self._disk.open(self.path, write=True)
         try:
-            # What a crash left of a line stays behind, on a line of its own.
-            self._disk.write_all(descriptor, b"\n" + line if self._lacks_end else line)
+            self._disk.write_all(descriptor, data)
             if self._durable:
                 self._disk.sync(descriptor)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            raise
         finally:
             self._disk.close(descriptor)
         self._lacks_end = False

@@ -21,7 +21,7 @@ from engramdown.episodes.importers.importing import alone
 from engramdown.episodes.importers.ledger import Ledger
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.sessions import Sessions, lines
-from engramdown.episodes.traces import Traces
+from engramdown.episodes.traces import Traces, digests
 
 __all__ = ["Purged", "purge_import"]
 
@@ -78,6 +78,7 @@ def purge_import(
         # Whoever is interrupted here finds the rest again: the ledger goes last.
         _remove_texts(folder, found.texts, disk)
         _remove_sessions(folder, names, disk)
+        _remove_forsaken(folder, disk)
         derived.forget_unsaid()
         Ledger(folder, disk, durable=True).forget(source)
     return found
@@ -112,6 +113,13 @@ def _remove_texts(folder: Path, texts: Iterable[str], disk: EpisodeDisk) -> None
     for text in sorted(texts):
         for path in traces.payload(text):
             disk.remove(path)
+
+
+def _remove_forsaken(folder: Path, disk: EpisodeDisk) -> None:
+    """Remove the texts that an import kept which was killed before it could write their lines."""
+    traces = Traces(folder.parent, disk)
+    for path in traces.unsaid(digests(traces.left())):
+        disk.remove(path)
 
 
 def _remove_sessions(folder: Path, names: Sequence[str], disk: EpisodeDisk) -> None:

@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -64,15 +65,16 @@ class Shelf:
         path = self.folder / f"{session}{SUFFIX}"
         log = SessionLog(path, self.disk, self._lock, durable=self.durable)
         first, rest = new[0].line, [line.line for line in new[1:]]
+        # Again: who redacts a line may remove the same text until these lines refer to it.
+        keep = partial(self._keep, new)
         try:
             if begins:
-                last = log.append(rest, lambda: first) + len(rest) - 1
+                last = log.append(rest, lambda: first, None, keep) + len(rest) - 1
             else:
-                last = log.append([first, *rest], lambda: _gone(path)) + len(rest)
+                last = log.append([first, *rest], lambda: _gone(path), None, keep) + len(rest)
         finally:
             log.close()
-        # Who redacts a line may have removed the same text before these lines referred to it.
-        self._keep(new)
+        self._payloads.release(line.payload[0] for line in new if line.payload is not None)
         return last
 
     def _keep(self, new: Iterable[NewLine]) -> None:

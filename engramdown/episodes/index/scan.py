@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +41,10 @@ class Scan:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """See one state of the transcripts for the length of a block."""
-        found = {name: watch.look(self._folder, name) for name in watch.listing(self._folder)}
+        found: dict[str, watch.Seen | None] = {}
+        # Nobody is asked after this one: where nothing can be read, nothing is found.
+        with suppress(OSError):
+            found = {name: watch.look(self._folder, name) for name in watch.listing(self._folder)}
         files = {name: seen for name, seen in sorted(found.items()) if seen is not None}
         if files != self._files:
             self._clear()

@@ -116,6 +116,7 @@ class Shelf:
             self._drop()
             if not now or now != self._noted():
                 return self._make()
+            self._sweep()
             return self._open(now)
 
     def _anew(self) -> Index:
@@ -129,9 +130,7 @@ class Shelf:
         """Make the index under another name, then give it its own; the lock is held."""
         from engramdown.episodes.index.sqlite import fresh
 
-        for name in self._disk.names(self.cache):
-            if name.startswith(FILE) and name.endswith(PART):
-                self._disk.remove(self.cache / name)
+        self._sweep()
         part = self.cache / f"{FILE}.{os.urandom(4).hex()}{PART}"
         try:
             fresh(part, self.folder, self._disk)
@@ -143,6 +142,12 @@ class Shelf:
             self._disk.remove(part)
         self._note()
         return self._open(self._now())
+
+    def _sweep(self) -> None:
+        """Remove what processes that died were making; the lock is held, so nobody makes it now."""
+        for name in self._disk.names(self.cache):
+            if name.startswith((FILE, SEAL)) and PART in name:
+                self._disk.remove(self.cache / name)
 
     def _open(self, now: tuple[int, ...]) -> Index:
         from engramdown.episodes.index.sqlite import stored

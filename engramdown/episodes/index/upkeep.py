@@ -75,9 +75,9 @@ class Upkeep:
         for name in FACTS:
             self._remember(name, 0)
         started = time.time()
-        moment = watch.moment_of(self._folder)
+        # Before they are read: of one that cannot be, it is taken back.
+        self._remember("listed", watch.settled(watch.moment_of(self._folder)))
         self._take(sorted(watch.listing(self._folder)))
-        self._remember("listed", watch.settled(moment))
         self._remember("looked", int(started))
         self._list_words()
         self._run("COMMIT")
@@ -138,8 +138,8 @@ class Upkeep:
         kept = watch.settled(moment)
 
         def take() -> None:
-            self._take(sorted({*names, *self._changed(self._watched)}))
             self._remember("listed", kept)
+            self._take(sorted({*names, *self._changed(self._watched)}))
 
         if names or kept:
             self._write(take)

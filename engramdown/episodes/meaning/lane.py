@@ -89,6 +89,10 @@ class Lane:
         """Return what was said around each of ``hits``."""
         return self._words.around(hits, limits)
 
+    def keep_up(self) -> None:
+        """Take what was said into the index of words; for what it means there is a question."""
+        self._words.keep_up()
+
     def close(self) -> None:
         """Let go of the index."""
         self._words.close()

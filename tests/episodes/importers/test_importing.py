@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
 import stat
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -432,3 +434,18 @@ def test_any_growth_gives_what_one_import_gives(tmp_path: Path) -> None:
             shop.bring()
         said = [json.loads(line)["message"]["content"] for line in whole.strip().split(b"\n")]
         assert shop.texts() == [said]
+
+
+def test_a_folder_that_cannot_be_listed_is_told(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(shop.inbox / "a.jsonl", [claude_line(1, "one")])
+
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", refuse)
+        with pytest.raises(PermissionError, match="inbox"):
+            shop.bring()
+    assert shop.bring().new == 1

@@ -476,10 +476,15 @@ def test_a_child_process_does_not_use_what_its_parent_opened(root: Path) -> None
     subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(root)], check=True)
 
 
-def test_nothing_of_an_index_that_was_being_made_stays(root: Path) -> None:
+@pytest.mark.parametrize("made", [False, True])
+def test_nothing_of_an_index_that_was_being_made_stays(root: Path, *, made: bool) -> None:
     (root / "cache").mkdir()
-    left = root / "cache" / f"{shelf.FILE}.0badcafe.part"
-    left.write_bytes(b"half")
+    if made:
+        with closing(memory(root)) as reader:
+            assert found(reader, "boat")
+    part = f"{shelf.FILE}.0badcafe.part"
+    for name in (part, f"{part}-journal", f"{shelf.SEAL}.999999999-0badcafe.part"):
+        (root / "cache" / name).write_bytes(b"half")
     with closing(memory(root)) as reader:
         assert found(reader, "boat")
     assert sorted(path.name for path in (root / "cache").iterdir()) == [

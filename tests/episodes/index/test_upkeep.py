@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from engramdown.episodes.index import shelf, sqlite
+from engramdown.episodes.memory import EpisodicMemory
+from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
 
@@ -44,3 +49,44 @@ def test_an_index_gives_back_what_it_does_not_need(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "cache" / shelf.FILE)) as index:
         assert index.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert index.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.parametrize("known", [0, 1], ids=["a new index", "one that is there"])
+def test_what_could_not_be_read_once_is_read_by_the_next_question(
+    tmp_path: Path, known: int
+) -> None:
+    write(tmp_path, "s1", ["the boat leaked"])
+    if known:
+        with closing(memory(tmp_path)) as reader:
+            assert found(reader, "boat") == ["s1#1"]
+    write(tmp_path, "s2", ["the boat sank"])
+    # Nothing comes or goes there any more, so that nobody looks for names.
+    os.utime(tmp_path / "episodes", (1_000_000_000, 1_000_000_000))
+    disk = FaultyDisk(Fault("open", errno.EMFILE, "s2", times=1))
+    with closing(EpisodicMemory(tmp_path, disk=disk)) as reader:
+        found(reader, "boat")
+    assert disk.landed == 1
+    with closing(memory(tmp_path)) as reader:
+        assert sorted(found(reader, "boat")) == ["s1#1", "s2#1"]
+
+
+def test_a_folder_that_cannot_be_listed_once_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "s1", ["the boat leaked"])
+    os.utime(tmp_path / "episodes", (1_000_000_000, 1_000_000_000))
+    scandir = os.scandir
+    failed: list[str] = []
+
+    def failing(path: str) -> Iterator[os.DirEntry[str]]:
+        if Path(path).name == "episodes" and not failed:
+            failed.append(path)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+        return scandir(path)
+
+    with monkeypatch.context() as patch, closing(memory(tmp_path)) as reader:
+        patch.setattr(os, "scandir", failing)
+        assert found(reader, "boat") == ["s1#1"]
+    assert failed
+    with closing(memory(tmp_path)) as reader:
+        assert found(reader, "boat") == ["s1#1"]
