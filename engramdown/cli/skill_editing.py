@@ -1,0 +1,188 @@
+"""``engramdown skills new`` and ``edit``: a person writes a skill.
+
+Promises: nothing is overwritten that was not read; a text from an editor that cannot be written is
+kept in a file that is named.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engramdown.cli import messages, output
+from engramdown.cli import skill_messages as said
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.layout import Line, diff, diff_rows, line, whole
+from engramdown.cli.options import (
+    Place,
+    dry_run_option,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.reading import edit_text, keep_text, read_stdin
+from engramdown.cli.scopes import meant
+from engramdown.cli.skill_listing import finding_lines, skill_data
+from engramdown.cli.skill_opening import label_argument, opened
+from engramdown.cortex.skills import (
+    Change,
+    changed,
+    with_body,
+    with_description,
+    with_text,
+)
+from engramdown.engram import Scope
+from engramdown.errors import EngramdownError, SkillExistsError
+from engramdown.skills.page import Page
+from engramdown.skills.store import Skill
+
+__all__ = ["edit_skill", "new"]
+
+_body_option = click.option(
+    "--body-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    help='What stands below the front matter; "-" reads it from stdin.',
+)
+
+
+@click.command()
+@click.argument("label", metavar="LABEL")
+@click.option("--description", metavar="TEXT", required=True, help="What it does, and when.")
+@_body_option
+@click.option("--license", "terms", metavar="TEXT", default="", help="Under which license it is.")
+@scope_options("Keep it for all projects.", "Keep it in this project (default).")
+@json_option
+@dry_run_option
+@pass_place
+def new(  # wide: one option each
+    place: Place,
+    /,
+    *,
+    label: str,
+    description: str,
+    body_file: Path | None,
+    terms: str,
+    scope: Scope | None,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Write a new skill: LABEL is small letters, digits and hyphens, and names its folder."""
+    where, root = meant(place, scope or "project")
+    skills = opened(place, where)
+    page = skills.drafted(label, description, _body(body_file), license=terms)
+    if dry_run:
+        path = root / "skills" / label / "SKILL.md"
+        if path.exists():
+            raise SkillExistsError(str(path), label)
+        _show_rehearsed(Skill(label, where, path, page), "", as_json=as_json)
+        return
+    skill = skills.create(where, label, page)
+    lines = [whole((said.added(skill), "good")), *finding_lines(skill)]
+    if body_file is None:
+        lines.append(line((said.now_edit(label), "dim")))
+    _show(lines, {"changed": True, **skill_data(skill)}, as_json=as_json)
+
+
+@click.command("edit")
+@label_argument
+@click.option("--description", metavar="TEXT", help="What it does, and when.")
+@_body_option
+@scope_options("The one for all projects.", "The one of this project.")
+@json_option
+@dry_run_option
+@pass_place
+def edit_skill(  # wide: one option each
+    place: Place,
+    /,
+    *,
+    label: str,
+    description: str | None,
+    body_file: Path | None,
+    scope: Scope | None,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Change a skill: its description, what stands below it, or all of it in your editor."""
+    skills = opened(place, scope)
+    skill = skills.read(label, scope)
+    changes = [] if description is None else [with_description(skill, description)]
+    changes += [] if body_file is None else [with_body(skill, _body(body_file))]
+    typed = None if changes else _typed(skill)
+    changes = changes or [with_text(skill, typed or "")]
+    try:
+        if dry_run:
+            after = changed(skill.page, _in_turn(changes))
+            _show_rehearsed(skill._replace(page=after), skill.page.render(), as_json=as_json)
+            return
+        written = skills.edit(skill, _in_turn(changes))
+    except EngramdownError as error:
+        if typed is None:
+            raise
+        raise RefusalError(said.draft_kept(str(keep_text(typed)), str(error))) from error
+    _show_written(skill, written, as_json=as_json)
+
+
+def _body(file: Path | None) -> str:
+    """Return what is to stand below the front matter, ending with a line end."""
+    if file is None:
+        return ""
+    if str(file) == "-":
+        text = read_stdin()
+        return f"{text}\n" if text else ""
+    return file.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def _typed(skill: Skill) -> str:
+    """Return the text as a person left it in their editor."""
+    before = skill.page.render()
+    ended = before.endswith("\n")
+    text = edit_text(before.removesuffix("\n"), said.EDIT_INSTEAD)
+    if not text.strip():
+        raise click.UsageError(said.EMPTY_EDIT)
+    if text == before.removesuffix("\n"):
+        return before
+    return f"{text}\n" if ended or not text.endswith("\n") else text
+
+
+def _in_turn(changes: list[Change]) -> Change:
+    def change(page: Page) -> Page:
+        for each in changes:
+            page = each(page)
+        return page
+
+    return change
+
+
+def _show_written(before: Skill, after: Skill, *, as_json: bool) -> None:
+    old, text = before.page.render(), after.page.render()
+    if old == text:
+        _show(
+            [whole(said.unchanged(after))], {"changed": False, **skill_data(after)}, as_json=as_json
+        )
+        return
+    lines = [
+        whole((said.changed(after), "good")),
+        *diff(old, text, after.path.name),
+        *finding_lines(after),
+    ]
+    _show(lines, {"changed": True, **skill_data(after)}, as_json=as_json)
+
+
+def _show_rehearsed(skill: Skill, before: str, *, as_json: bool) -> None:
+    after = skill.page.render()
+    name = str(skill.path)
+    rows = diff_rows(before, after, skill.path.name)
+    found = {"changed": before != after, **skill_data(skill), "dry_run": True}
+    found["changes"] = [{"path": name, "diff": "\n".join(rows)}] if rows else []
+    lines = [line((messages.DRY_RUN, "warn")), *diff(before, after, name)]
+    _show(lines, found, as_json=as_json)
+
+
+def _show(lines: list[Line], data: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(data)
+    else:
+        output.screen().show(lines)

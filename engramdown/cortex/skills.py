@@ -1,0 +1,243 @@
+"""The skills of a project and of all projects together: which one counts, and what may be written.
+
+Promises: a project's skill wins over the one of all projects with the same label, and both are
+told; no text that holds a secret is written, and none is repeated; a change is made to what was
+read or to nothing: what somebody wrote meanwhile is not lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from engramdown.disk import Disk
+from engramdown.engram import Scope
+from engramdown.errors import SkillChangedError, SkillNotFoundError, SkillRefusedError
+from engramdown.redaction import find_secrets
+from engramdown.settings import Settings
+from engramdown.skills.checking import check_description, check_label, check_text
+from engramdown.skills.page import Page, parse
+from engramdown.skills.store import Skill, SkillStore
+
+__all__ = [
+    "Change",
+    "Known",
+    "Skills",
+    "changed",
+    "open_skills",
+    "with_body",
+    "with_description",
+    "with_text",
+]
+
+Change = Callable[[Page], Page]
+"""Is given the page that stands there and returns the new one, or raises."""
+
+
+class Known(NamedTuple):
+    """A skill, and how it stands to one with the same label in the other scope.
+
+    Attributes:
+        skill: The skill.
+        counts: Whether it is the one that is meant by its label.
+        other: The scope of the other one, or ``""``.
+    """
+
+    skill: Skill
+    counts: bool
+    other: str = ""
+
+
+class Skills:
+    """The skills of some scopes.
+
+    Attributes:
+        stores: A store for each scope, the one that wins first.
+    """
+
+    def __init__(self, stores: Iterable[SkillStore]) -> None:
+        """Look into ``stores``, the project's first."""
+        self.stores = tuple(stores)
+
+    def known(self, only: Scope | None = None) -> list[Known]:
+        """Return every skill, of one scope or of all, the project's first.
+
+        Raises:
+            StoreError: If a folder of skills cannot be read.
+        """
+        found = {store.scope: store.skills() for store in self.stores}
+        labels = {
+            scope: {skill.label for skill in skills if skill.is_there}
+            for scope, skills in found.items()
+        }
+        known: list[Known] = []
+        for store in self.stores:
+            others = [scope for scope in labels if scope != store.scope]
+            for skill in found[store.scope]:
+                other = next((each for each in others if skill.label in labels[each]), "")
+                counts = not other or store is self.stores[0]
+                known.append(Known(skill, counts, other))
+        return [each for each in known if only in (None, each.skill.scope)]
+
+    def read(self, label: str, scope: Scope | None = None) -> Skill:
+        """Return the skill that is meant by a label.
+
+        Raises:
+            SkillNotFoundError: If there is none.
+            StoreError: If it cannot be read.
+        """
+        for store in self._stores(scope):
+            if label in store.files.labels():
+                try:
+                    return store.read(label)
+                except SkillNotFoundError:
+                    continue  # an empty folder
+        raise SkillNotFoundError(label, self._near(label))
+
+    def drafted(self, label: str, description: str, body: str, **more: str) -> Page:
+        """Return the page of a new skill.
+
+        Args:
+            label: What it is to be called.
+            description: What it does and when.
+            body: How it is done; a heading if it is empty.
+            more: Other keys of the front matter with their texts; empty ones are left out.
+
+        Raises:
+            InvalidSkillError: If it cannot be one.
+            SkillRefusedError: If a text holds a secret.
+        """
+        check_label(label)
+        heading = label.replace("-", " ").capitalize()
+        page = parse(f"---\nname: {label}\n---\n")
+        page = page.with_text("name", label)
+        page = page.with_text("description", check_description(description))
+        for key, text in more.items():
+            page = page.with_text(key, check_text(key, text)) if text else page
+        page = page.with_body(check_text("body", body) or f"# {heading}\n")
+        _refuse_secrets(page)
+        return page
+
+    def create(self, scope: Scope, label: str, page: Page) -> Skill:
+        """Write a new skill; a scope that is not there yet is started first.
+
+        Raises:
+            SkillExistsError: If there is one.
+            StoreError: If it could not be written.
+        """
+        (store,) = self._stores(scope)
+        if not store.root.exists():
+            # Imported here: hardly ever is a skill the first thing in a scope.
+            from engramdown.hippocampus.store import Hippocampus
+
+            Hippocampus(store.root, scope).start()
+        return store.create(label, page)
+
+    def edit(self, skill: Skill, change: Change) -> Skill:
+        """Change a skill that was read, and return it as it stands.
+
+        Raises:
+            SkillChangedError: If somebody changed meanwhile what is to be replaced.
+            SkillRefusedError: If a new text holds a secret.
+            StoreError: If it could not be written.
+        """
+        (store,) = self._stores(skill.scope)
+        return store.edit(skill.label, lambda page: changed(page, change))
+
+    def tidy(self) -> None:
+        """Sweep up what a crash left.
+
+        Raises:
+            StoreError: If it cannot be put in order.
+        """
+        for store in self.stores:
+            store.tidy()
+
+    def _stores(self, scope: Scope | None) -> list[SkillStore]:
+        return [store for store in self.stores if scope in (None, store.scope)]
+
+    def _near(self, label: str) -> str:
+        import difflib
+
+        labels = {each for store in self.stores for each in store.files.labels()} - {label}
+        return next(iter(difflib.get_close_matches(label, sorted(labels), n=1)), "")
+
+
+def open_skills(places: Iterable[tuple[Scope, Path]], settings: Settings) -> Skills:
+    """Open the skills of the scopes at ``places``, the one that wins first."""
+    disk = Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
+    return Skills(
+        SkillStore(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
+        for scope, root in places
+    )
+
+
+def with_description(read: Skill, description: str) -> Change:
+    """Return the change to another description, of a skill as it was ``read``.
+
+    Raises:
+        InvalidSkillError: If it cannot be one.
+    """
+    text, before = check_description(description), read.description
+
+    def change(page: Page) -> Page:
+        if page.text("description") not in (before, text):
+            raise SkillChangedError(str(read.path))
+        return page.with_text("description", text)
+
+    return change
+
+
+def with_body(read: Skill, body: str) -> Change:
+    """Return the change to another body, of a skill as it was ``read``.
+
+    Raises:
+        InvalidSkillError: If it cannot be written.
+    """
+    check_text("body", body)
+
+    def change(page: Page) -> Page:
+        if page.body not in (read.page.body, body):
+            raise SkillChangedError(str(read.path))
+        return page.with_body(body)
+
+    return change
+
+
+def with_text(read: Skill, text: str) -> Change:
+    """Return the change to another text of all of it, of a skill as it was ``read``."""
+
+    def change(page: Page) -> Page:
+        if page.render() not in (read.page.render(), text):
+            raise SkillChangedError(str(read.path))
+        return parse(text)
+
+    return change
+
+
+def changed(page: Page, change: Change) -> Page:
+    """Return a page with a change that may be written.
+
+    Raises:
+        SkillChangedError: If somebody changed meanwhile what is to be replaced.
+        SkillRefusedError: If a new text holds a secret.
+    """
+    after = change(page)
+    _refuse_secrets(after, page)
+    return after
+
+
+def _refuse_secrets(page: Page, before: Page | None = None) -> None:
+    """Refuse a page that holds a secret which did not stand there before."""
+    known = Counter(value for value, _ in _secrets(before)) if before else Counter[str]()
+    for value, kind in _secrets(page):
+        known[value] -= 1
+        if known[value] < 0:
+            raise SkillRefusedError(kind)
+
+
+def _secrets(page: Page) -> list[tuple[str, str]]:
+    text = page.render()
+    return [(text[each.start : each.end], each.kind) for each in find_secrets(text)]

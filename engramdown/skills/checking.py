@@ -1,0 +1,258 @@
+"""What is wrong with a skill, by the rules of the Agent Skills standard, and what to do about it.
+
+Promises: no I/O; a finding names the line, what stands there and what is allowed, and never
+repeats a secret; a skill with findings can still be read.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from engramdown.characters import hidden_characters
+from engramdown.engram import slug
+from engramdown.errors import InvalidEngramError, InvalidSkillError
+from engramdown.redaction import find_secrets, redact
+from engramdown.skills.page import Key, Page
+
+__all__ = [
+    "LONGEST_DESCRIPTION",
+    "LONGEST_LABEL",
+    "Finding",
+    "Level",
+    "check",
+    "check_description",
+    "check_label",
+    "check_text",
+]
+
+Level = Literal["error", "warning"]
+
+LONGEST_LABEL: Final = 64
+LONGEST_DESCRIPTION: Final = 1024
+_LONGEST_COMPATIBILITY: Final = 500
+_LONGEST_SHOWN: Final = 60
+_MOST: Final = 10
+_AGAIN: Final = 2
+_LABEL: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_TEXTS: Final = ("license", "compatibility", "allowed-tools")
+_LETTERS: Final = "small letters a-z, digits, and single hyphens between them"
+_NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
+
+_ADVICE: Final[Mapping[str, tuple[Level, str]]] = {
+    "front-matter": (
+        "error",
+        "Begin the file with a line ---, name:, description:, and a line ---.",
+    ),
+    "not-closed": ("error", "End the front matter with a line --- on its own."),
+    "no-key": ("error", "Write `key: value`, indent what belongs to a key, or begin it with #."),
+    "twice": ("error", "Keep one of them."),
+    "name": ("error", f"Use {_LETTERS}; at most {LONGEST_LABEL} characters."),
+    "other-name": ("error", "Rename the folder, or write its name here."),
+    "description": (
+        "error",
+        f"Say in 1 to {LONGEST_DESCRIPTION} characters what it does and when.",
+    ),
+    "value": ("error", "Write a text, in double quotes if it holds a colon or a hash."),
+    "secret": ("warning", "Take it out, and name the place where it is kept instead."),
+    "hidden": ("warning", "Take the characters out, unless you put them there."),
+    "no-utf-8": ("warning", "Save the file as UTF-8."),
+    "empty": ("warning", "Write below the front matter how it is done."),
+    "missing": ("error", "Put one there, or move the folder out of skills/."),
+    "unreadable": ("error", "Put a readable file there."),
+    "kept": ("warning", "Take over what SKILL.md lacks, then delete this file."),
+}
+
+
+class Finding(NamedTuple):
+    """Something that is wrong with a skill.
+
+    Attributes:
+        line: The line, from 1; 0 for the file as a whole.
+        code: What kind of thing it is.
+        message: What is found there.
+        file: The file in the folder of the skill.
+    """
+
+    line: int
+    code: str
+    message: str
+    file: str = "SKILL.md"
+
+    @property
+    def level(self) -> Level:
+        """How bad it is: ``error`` if others would not take the skill."""
+        return _ADVICE[self.code][0]
+
+    @property
+    def advice(self) -> str:
+        """What a person can do about it."""
+        return _ADVICE[self.code][1]
+
+
+def check(page: Page, label: str) -> list[Finding]:
+    """Return what is wrong with a page, kind by kind in the order of the lines.
+
+    Args:
+        page: The page.
+        label: The name of the folder that it stands in.
+    """
+    found = [*_of_front_matter(page), *_of_text(page)]
+    if page.opening:
+        found += [*_of_keys(page), *_of_name(page, label), *_of_description(page)]
+    return [*_few(sorted(found, key=lambda each: each.line))]
+
+
+def check_label(label: str) -> str:
+    """Return ``label`` if a skill can be called so.
+
+    Raises:
+        InvalidSkillError: If not; the error says why and what is allowed.
+    """
+    if not _LABEL.fullmatch(label):
+        raise InvalidSkillError("label", f"{_shown(label)} is none; use {_LETTERS}")
+    if len(label) > LONGEST_LABEL:
+        reason = f"{_shown(label)} has {len(label)} characters; at most {LONGEST_LABEL} are allowed"
+        raise InvalidSkillError("label", reason)
+    try:
+        slug(label)
+    except InvalidEngramError:
+        reason = f"{_shown(label)} is the name of a device on Windows; choose another one"
+        raise InvalidSkillError("label", reason) from None
+    return label
+
+
+def check_description(text: str) -> str:
+    """Return ``text`` without the white space around it, if it can be a description.
+
+    Raises:
+        InvalidSkillError: If it is empty, too long, or no text that can be written.
+    """
+    text = check_text("description", text).strip()
+    if not 0 < len(text) <= LONGEST_DESCRIPTION:
+        reason = f"has {len(text)} characters; 1 to {LONGEST_DESCRIPTION} are allowed"
+        raise InvalidSkillError("description", reason)
+    return text
+
+
+def check_text(field: str, text: str) -> str:
+    """Return ``text`` if it can be written as UTF-8.
+
+    Raises:
+        InvalidSkillError: If not.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        reason = f"character {error.start} is no UTF-8; pass whole characters"
+        raise InvalidSkillError(field, reason) from None
+    return text
+
+
+def _few(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of one kind so many; the last of them says how many more there are."""
+    kinds: dict[str, list[Finding]] = {}
+    for each in found:
+        kinds.setdefault(each.code, []).append(each)
+    for kind in kinds.values():
+        *some, last = kind[:_MOST]
+        more = len(kind) - _MOST
+        yield from some
+        yield last._replace(message=f"{last.message}; {more} more like it") if more > 0 else last
+
+
+def _of_front_matter(page: Page) -> Iterator[Finding]:
+    if page.is_open:
+        yield Finding(1, "not-closed", "the front matter is not closed")
+    elif not page.opening:
+        yield Finding(1, "front-matter", "there is no front matter")
+    for line in page.strangers:
+        yield Finding(line, "no-key", "the line is no key and belongs to none")
+
+
+def _of_keys(page: Page) -> Iterator[Finding]:
+    """Look at what holds for several keys."""
+    seen: Counter[str] = Counter()
+    for key in page.keys:
+        seen[key.name] += 1
+        if seen[key.name] == _AGAIN:
+            yield Finding(key.line, "twice", f"{_shown(key.name)} stands here again")
+        elif key.name in _TEXTS and key.value.problem:
+            yield _bad_value(key)
+    compatibility = page.text("compatibility")
+    if len(compatibility) > _LONGEST_COMPATIBILITY:
+        said = f"compatibility has {len(compatibility)} characters of {_LONGEST_COMPATIBILITY}"
+        yield Finding(_line_of(page, "compatibility"), "value", said)
+
+
+def _of_name(page: Page, label: str) -> Iterator[Finding]:
+    key = _first(page, "name")
+    if key is None:
+        yield Finding(1, "name", "there is no name")
+        return
+    name = page.text("name")
+    if key.value.text is None:
+        yield _bad_value(key)
+        return
+    try:
+        check_label(name)
+    except InvalidSkillError as error:
+        yield Finding(key.line, "name", str(error).removeprefix("label: "))
+        return
+    if name != label:
+        yield Finding(key.line, "other-name", f"name is {_shown(name)} in a folder {_shown(label)}")
+
+
+def _of_description(page: Page) -> Iterator[Finding]:
+    key = _first(page, "description")
+    if key is None:
+        yield Finding(1, "description", "there is no description")
+        return
+    if key.value.problem:
+        yield _bad_value(key)
+        return
+    text = page.text("description")
+    if not 0 < len(text) <= LONGEST_DESCRIPTION:
+        yield Finding(key.line, "description", f"description has {len(text)} characters")
+
+
+def _of_text(page: Page) -> Iterator[Finding]:
+    """Look at what holds for the whole file."""
+    text = page.render()
+    ends = [found.start() for found in re.finditer("\n", text)]
+    for secret in find_secrets(text):
+        yield Finding(bisect(ends, secret.start) + 1, "secret", f"there is a {secret.kind}")
+    lines: dict[int, list[str]] = {}
+    for offset, name in hidden_characters(_NO_UTF_8.sub("?", text)):
+        lines.setdefault(bisect(ends, offset) + 1, []).append(name)
+    for line, names in lines.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield Finding(line, "hidden", f"there is a hidden character: {names[0]}{more}")
+    found = _NO_UTF_8.search(text)
+    if found is not None:
+        yield Finding(bisect(ends, found.start()) + 1, "no-utf-8", "there are bytes of no UTF-8")
+    if not page.body.strip() and not page.is_open:
+        yield Finding(page.body_line, "empty", "there is nothing below the front matter")
+
+
+def _bad_value(key: Key) -> Finding:
+    return Finding(key.line, "value", f"{key.name} {key.value.problem}")
+
+
+def _first(page: Page, name: str) -> Key | None:
+    return next((key for key in page.keys if key.name == name), None)
+
+
+def _line_of(page: Page, name: str) -> int:
+    key = _first(page, name)
+    return key.line if key else 1
+
+
+def _shown(value: str) -> str:
+    """Return what stands there, without a secret and not at any length."""
+    # Hidden before it is cut: a piece of a secret does not look like one.
+    value = redact(value)
+    return f"{value if len(value) <= _LONGEST_SHOWN else value[:_LONGEST_SHOWN] + '…'!r}"

@@ -1,0 +1,177 @@
+"""The skills of one scope, in folders after the Agent Skills standard.
+
+Promises: what a method acknowledged is on the disk; reading takes no lock; one broken skill never
+hides another; what stands beside SKILL.md in the folder of a skill is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from engramdown.disk import Disk
+from engramdown.engram import Scope
+from engramdown.errors import SkillNotFoundError, StoreError
+from engramdown.skills.checking import Finding, check, check_label
+from engramdown.skills.page import Page, parse
+from engramdown.skills.writing import KEPT, SkillFiles
+
+__all__ = ["Skill", "SkillStore"]
+
+
+class Skill(NamedTuple):
+    """A skill as it stands.
+
+    Attributes:
+        label: The name of its folder.
+        scope: Where it holds.
+        path: Its SKILL.md.
+        page: What that says; empty if it cannot be read.
+        findings: What is wrong with it.
+    """
+
+    label: str
+    scope: Scope
+    path: Path
+    page: Page
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a SKILL.md, be it one that cannot be read."""
+        return all(finding.code != "missing" for finding in self.findings)
+
+    @property
+    def description(self) -> str:
+        """What it does and when, as the front matter says."""
+        return self.page.text("description")
+
+
+class SkillStore:
+    r"""The skills of one scope.
+
+    Attributes:
+        root: The folder of the scope, an ``.engramdown`` folder.
+        scope: ``project`` or ``global``.
+        files: Its files.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = SkillStore(Path(folder))
+    ...     page = parse("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
+    ...     store.create("charts", page).description
+    'Make charts'
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        scope: Scope = "project",
+        *,
+        disk: Disk | None = None,
+        lock_timeout: float = 10.0,
+    ) -> None:
+        """Open the skills of a scope; nothing is created before the first write.
+
+        Args:
+            root: The ``.engramdown`` folder of the scope.
+            scope: Where they hold.
+            disk: The system calls; durable, 16 MB a file, unless given.
+            lock_timeout: How long to wait for other writers, in seconds.
+        """
+        self.root = root
+        self.scope: Scope = scope
+        self.files = SkillFiles(root, disk or Disk(), lock_timeout)
+
+    def skills(self) -> list[Skill]:
+        """Return every skill, by label; one that is broken says so in its findings.
+
+        Raises:
+            StoreError: If the folder of skills cannot be read.
+        """
+        return [skill for label in self.files.labels() if (skill := self._looked_at(label))]
+
+    def read(self, label: str) -> Skill:
+        """Return one skill.
+
+        Raises:
+            SkillNotFoundError: If there is none.
+            StoreError: If it cannot be read.
+        """
+        # A label that is in the folder is the name of one, and leads nowhere else.
+        data = self.files.read(label) if label in self.files.labels() else None
+        if data is None:
+            raise SkillNotFoundError(label)
+        return self._skill(label, data)
+
+    def create(self, label: str, page: Page) -> Skill:
+        """Write a new skill, and return it as it stands.
+
+        Raises:
+            InvalidSkillError: If no skill can be called so.
+            SkillExistsError: If there is one.
+            StoreError: If it could not be written.
+        """
+        check_label(label)
+        self.files.create(label, _encoded(page))
+        return self._skill(label, _encoded(page))
+
+    def edit(self, label: str, change: Callable[[Page], Page]) -> Skill:
+        """Change what a skill says, and return it as it stands.
+
+        Args:
+            label: Which one.
+            change: Is given the page that stands there, which may not be the one that was read
+                before, and returns the new one or raises. It may be called several times.
+
+        Raises:
+            SkillNotFoundError: If there is none.
+            StoreError: If it could not be written.
+        """
+        if label not in self.files.labels():
+            raise SkillNotFoundError(label)
+        data = self.files.edit(label, lambda before: _encoded(change(_page(before))))
+        return self._skill(label, data)
+
+    def tidy(self) -> None:
+        """Sweep up what a crash left; takes the lock only if there is something.
+
+        Raises:
+            StoreError: If it cannot be put in order.
+        """
+        self.files.tidy()
+
+    def _looked_at(self, label: str) -> Skill | None:
+        """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
+        nothing = parse("")
+        path = self.files.folder / label / "SKILL.md"
+        try:
+            data = self.files.read(label)
+            others = self.files.others(label)
+        except StoreError as error:
+            found = Finding(0, "unreadable", str(error))
+            return Skill(label, self.scope, path, nothing, (found,))
+        if data is None:
+            found = Finding(0, "missing", "there is no SKILL.md")
+            return Skill(label, self.scope, path, nothing, (found,)) if others else None
+        return self._skill(label, data, others)
+
+    def _skill(self, label: str, data: bytes, others: list[str] | None = None) -> Skill:
+        page = _page(data)
+        beside = self.files.others(label) if others is None else others
+        kept = [
+            Finding(0, "kept", "holds what was saved at the same time as SKILL.md", name)
+            for name in beside
+            if KEPT.fullmatch(name)
+        ]
+        findings = (*check(page, label), *kept)
+        return Skill(label, self.scope, self.files.path(label), page, findings)
+
+
+def _page(data: bytes) -> Page:
+    return parse(data.decode("utf-8", "surrogateescape"))
+
+
+def _encoded(page: Page) -> bytes:
+    return page.render().encode("utf-8", "surrogateescape")

@@ -1,0 +1,124 @@
+"""What is wrong with a skill is found by the rules of the standard, with line and advice."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.errors import InvalidSkillError
+from engramdown.skills.checking import check, check_description, check_label
+from engramdown.skills.page import parse
+
+TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
+GOOD = "---\nname: charts\ndescription: Make charts\n---\nWith care.\n"
+
+
+def found(text: str) -> list[tuple[int, str, str]]:
+    return [(each.line, each.code, each.message) for each in check(parse(text), "charts")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(GOOD, id="least"),
+        pytest.param(
+            "\ufeff---\r\nname: charts\r\ndescription: |\r\n  Make\r\nlicense: MIT\r\n"
+            "compatibility: Python\r\nmetadata:\r\n  a: b\r\nallowed-tools: Bash(git:*) Read\r\n"
+            "x-ours: [1, {a: *b}]\r\n---\r\nBody\r\n",
+            id="all-keys-and-one-that-nobody-knows",
+        ),
+    ],
+)
+def test_what_is_allowed_is_fine(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text, line, code, message",
+    [
+        pytest.param("Body\n", 1, "front-matter", "there is no front matter", id="none"),
+        pytest.param("---\nname: charts\n", 1, "not-closed", "is not closed", id="not-closed"),
+        pytest.param(GOOD.replace("desc", "d\ndesc"), 3, "no-key", "is no key", id="no-key"),
+        pytest.param(
+            GOOD.replace("desc", "name: charts\ndesc"), 3, "twice", "'name' stands", id="twice"
+        ),
+        pytest.param(GOOD.replace("name", "title"), 1, "name", "there is no name", id="no-name"),
+        pytest.param(GOOD.replace(" charts", " Charts", 1), 2, "name", "'Charts' is none", id="A"),
+        pytest.param(GOOD.replace("charts", "a" * 65, 1), 2, "name", "65 characters", id="long"),
+        pytest.param(GOOD.replace("charts", "nul", 1), 2, "name", "a device", id="device"),
+        pytest.param(GOOD.replace("charts", "[a]", 1), 2, "value", "name is a list", id="list"),
+        pytest.param(
+            GOOD.replace("charts", "maps", 1), 2, "other-name", "'maps' in a folder", id="other"
+        ),
+        pytest.param(GOOD.replace("desc", "x"), 1, "description", "there is no desc", id="no-desc"),
+        pytest.param(GOOD.replace("Make charts", ""), 3, "description", "0 char", id="empty-desc"),
+        pytest.param(
+            GOOD.replace("Make", "x" * 1024), 3, "description", "1031 characters", id="long-desc"
+        ),
+        pytest.param(GOOD.replace("Make", "Use: it"), 3, "value", "a colon and", id="colon"),
+        pytest.param(
+            GOOD.replace("\n---\n", "\nlicense: [a]\n---\n"), 4, "value", "license is", id="license"
+        ),
+        pytest.param(
+            GOOD.replace("\n---\n", f"\ncompatibility: {'x' * 501}\n---\n"),
+            4,
+            "value",
+            "compatibility has 501 characters of 500",
+            id="compatibility",
+        ),
+        pytest.param(GOOD + TOKEN, 6, "secret", "there is a GitHub token", id="secret"),
+        pytest.param(
+            GOOD + "a\u202eb\u200bc\n",
+            6,
+            "hidden",
+            "right-to-left override U+202E and 1 more",
+            id="hidden",
+        ),
+        pytest.param(GOOD + "\udcff", 6, "no-utf-8", "bytes of no UTF-8", id="no-utf-8"),
+        pytest.param(GOOD.replace("With care.", ""), 5, "empty", "nothing below", id="empty"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, line: int, code: str, message: str) -> None:
+    (one,) = check(parse(text), "charts")
+    at, what, said = one.line, one.code, one.message
+    warned_of = {"secret", "hidden", "no-utf-8", "empty"}
+    assert one.level == ("warning" if code in warned_of else "error")
+    assert (at, what) == (line, code)
+    assert message in said
+
+
+def test_no_finding_repeats_a_secret() -> None:
+    for text in (GOOD.replace("charts", TOKEN, 1), GOOD.replace("desc", f"{TOKEN}: a\ndesc") * 2):
+        assert TOKEN[:12] not in str(found(text))
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("", "Charts", "a_b", "a--b", "-a", "a-", "a b", "a/b", "..", "../x", "a\\b", "a.md", "é"),
+        *("a\n", "a" * 65, "con", "nul", "com1", "\u202ea", "a\0", "~", "C:x"),
+    ],
+)
+def test_what_is_no_label_is_refused(label: str) -> None:
+    with pytest.raises(InvalidSkillError, match=r"^label: "):
+        check_label(label)
+
+
+@pytest.mark.parametrize("label", ["a", "make-charts", "2024", "a1-2b", "a" * 64])
+def test_a_label_is_one(label: str) -> None:
+    assert check_label(label) == label
+
+
+@pytest.mark.parametrize("text", ["", " \n", "x" * 1025, "\ud800"])
+def test_what_is_no_description_is_refused(text: str) -> None:
+    with pytest.raises(InvalidSkillError, match=r"^description: "):
+        check_description(text)
+
+
+def test_a_description_is_one() -> None:
+    assert check_description(f" {'x' * 1024}\n") == "x" * 1024
+
+
+def test_of_one_kind_a_few_are_told_and_how_many_there_are() -> None:
+    lines = found(GOOD.replace("desc", "no key\n" * 12 + "desc"))
+    assert [line for line, _, _ in lines] == [*range(3, 13)]
+    assert lines[-1][2] == "the line is no key and belongs to none; 2 more like it"
