@@ -1,0 +1,307 @@
+"""Why a memory is there: who decided, what taught it, what it was made of, what brought it.
+
+Promises: changes nothing and opens no network; what is not there any more (a purged transcript, a
+journal of another machine, git) is said, never guessed; what was redacted or excluded stays hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from engramdown.cortex.gate import REASONS
+from engramdown.cortex.proposals import Proposal
+from engramdown.engram import SCOPES, Scope
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Episode, Pointer
+from engramdown.episodes.live import REDACTED, excluded
+from engramdown.episodes.memory import FOLDER
+from engramdown.episodes.sessions import Sessions
+from engramdown.errors import (
+    EntryNotFoundError,
+    GitError,
+    SessionNotFoundError,
+    StoreError,
+)
+from engramdown.git.repository import Commit, find_repository
+from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.filing import PENDING, entry_id
+from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.steps import Change, Step
+from engramdown.hippocampus.store import Hippocampus
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = ["Brought", "Kept", "Known", "Said", "Taught", "Why", "why"]
+
+Known = Entry | Proposal | Archived
+
+_AROUND: Final = 2
+_NOT_IN_GIT: Final = "is in no git repository"
+
+
+class Kept(NamedTuple):
+    """A step of the journal, with what it did to the memory, and the scope whose journal it is."""
+
+    step: Step
+    scope: Scope
+
+
+class Said(NamedTuple):
+    """A line of a transcript.
+
+    Attributes:
+        episode: The line; its text is empty if it is hidden.
+        hidden: Why: ``redacted`` or ``excluded``, or ``""``.
+    """
+
+    episode: Episode
+    hidden: Literal["", "redacted", "excluded"] = ""
+
+
+class Taught(NamedTuple):
+    """Where a memory was learned.
+
+    Attributes:
+        pointer: The line of a transcript.
+        said: The line, or ``None``.
+        before: The lines before it.
+        after: The lines after it.
+        source: The program that the session was imported from, or ``""``.
+        problem: Why there is no line: ``no-session`` (purged, or on another machine),
+            ``no-line``, ``unreadable``; or ``""``.
+    """
+
+    pointer: Pointer
+    said: Said | None = None
+    before: tuple[Said, ...] = ()
+    after: tuple[Said, ...] = ()
+    source: str = ""
+    problem: Literal["", "no-session", "no-line", "unreadable"] = ""
+
+
+class Brought(NamedTuple):
+    """The commit that brought a memory.
+
+    Attributes:
+        commit: It, or ``None``.
+        problem: Why there is none, in words, or ``""``.
+        shallow: Whether the beginning of the history was not fetched: it may have come earlier.
+    """
+
+    commit: Commit | None = None
+    problem: str = ""
+    shallow: bool = False
+
+
+class Why(NamedTuple):
+    """All that is known of where a memory comes from.
+
+    Attributes:
+        found: The memory, the proposal or the retired memory.
+        steps: Each step of the journal that touched it, the oldest first; of a proposal that
+            became it, too.
+        waited: Why it waited for a person first, in words, or ``""``.
+        taught: The lines of transcripts that taught it, and what it was made of.
+        made_of: The retired memories that it stands for now.
+        brought: The commit that brought it.
+    """
+
+    found: Known
+    steps: tuple[Kept, ...]
+    waited: str
+    taught: tuple[Taught, ...]
+    made_of: tuple[Archived, ...]
+    brought: Brought
+
+    @property
+    def first(self) -> Kept | None:
+        """The step that wrote it, if the journal has it."""
+        added = (kept for kept in self.steps if _adds(kept.step, _name(self.found)))
+        return next(added, None)
+
+
+def why(cortex: Cortex, prefix: str) -> Why:
+    """Return why the memory, the proposal or the retired memory with this id or prefix is there.
+
+    Raises:
+        EntryNotFoundError: If there is none.
+        AmbiguousIdError: If there are several.
+        StoreError: If a store could not be read.
+    """
+    found = _find(cortex, prefix)
+    name = _name(found)
+    journals = [(store, store.history()) for store in cortex.stores]
+    ids = {name, *(_proposal(step, name) for _, steps in journals for step in steps)} - {""}
+    kept = [
+        Kept(step._replace(changes=touched), store.scope)
+        for store, steps in journals
+        for step in steps
+        if (touched := tuple(change for change in step.changes if change.id in ids))
+    ]
+    made_of = _made_of(cortex.stores, name)
+    origins = [_origin(found), *(item.entry.origin for item in made_of)]
+    return Why(
+        found=found,
+        steps=tuple(kept),
+        waited=next(filter(None, (_waited(each.step) for each in kept)), ""),
+        taught=tuple(_taught(cortex.stores, origins)),
+        made_of=tuple(made_of),
+        brought=_brought(cortex.stores, found),
+    )
+
+
+def _find(cortex: Cortex, prefix: str) -> Known:
+    tiers: tuple[Sequence[Known], ...] = (
+        cortex.entries(),
+        cortex.pending(),
+        [item for store in cortex.stores for item in store.archived()],
+    )
+    for tier in tiers[:-1]:
+        try:
+            return by_prefix(prefix, tier, _name, "memory")
+        except EntryNotFoundError:
+            continue
+    return by_prefix(prefix, tiers[-1], _name, "memory")
+
+
+def _name(found: Known) -> str:
+    return found.entry.id if isinstance(found, Archived) else found.id
+
+
+def _origin(found: Known) -> str:
+    if isinstance(found, Archived):
+        return found.entry.origin
+    return found.engram.origin if isinstance(found, Proposal) else found.origin
+
+
+# ---- the journal ----
+
+
+def _adds(step: Step, name: str) -> Change | None:
+    """Return the change by which a step wrote the memory called ``name``, if it did."""
+    added = (change for change in step.changes if change.id == name and change.before is None)
+    return next((change for change in added if change.after is not None), None)
+
+
+def _proposal(step: Step, name: str) -> str:
+    """Return the id of the proposal that became ``name`` in this step, or ``""``."""
+    if step.op != "accept" or _adds(step, name) is None:
+        return ""
+    taken = (each for each in step.changes if each.file == PENDING and each.after is None)
+    return next((change.id for change in taken), "")
+
+
+def _waited(step: Step) -> str:
+    """Return why what a step let wait did so, or ``""``."""
+    for change in step.changes if step.op == "propose" else ():
+        for placed in parse(change.after or "").placed():
+            values = placed.block.meta.values() if placed.block.meta else {}
+            code = values.get("hold") or values.get("reason") or "confidence"
+            return REASONS.get(code, code)
+    return ""
+
+
+# ---- transcripts ----
+
+
+def _taught(stores: Iterable[Hippocampus], origins: Iterable[str]) -> Iterator[Taught]:
+    # A memory of all projects may have been learned in any of them: both scopes are looked at.
+    folders = [Sessions(store.root / FOLDER, EpisodeDisk()) for store in stores]
+    pointers = (Pointer.parse(each) for origin in origins for each in origin.split(","))
+    for pointer in dict.fromkeys(filter(None, pointers)):
+        found = (_look_up(sessions, pointer) for sessions in reversed(folders))
+        tried = list(_until_found(found))
+        yield tried[-1] if tried else Taught(pointer, problem="no-session")
+
+
+def _until_found(items: Iterable[Taught]) -> Iterator[Taught]:
+    for item in items:
+        yield item
+        if item.problem != "no-session":
+            return
+
+
+def _look_up(sessions: Sessions, pointer: Pointer) -> Taught:
+    try:
+        info = sessions.info(pointer.session)
+        episodes = sessions.read(pointer.session).episodes
+    except SessionNotFoundError:
+        return Taught(pointer, problem="no-session")
+    except (OSError, StoreError):
+        return Taught(pointer, problem="unreadable")
+    source = info.source if info else ""
+    whole, seqs = excluded(episodes)
+
+    def shown(episode: Episode) -> Said:
+        if REDACTED in episode.more:
+            return Said(episode._replace(text=""), "redacted")
+        if whole or episode.seq in seqs:
+            return Said(episode._replace(text=""), "excluded")
+        return Said(episode)
+
+    said = [each for each in episodes if each.role != "event"]
+    at = next((at for at, each in enumerate(said) if each.seq == pointer.seq), None)
+    if at is None:
+        return Taught(pointer, source=source, problem="no-line")
+    return Taught(
+        pointer,
+        shown(said[at]),
+        tuple(map(shown, said[max(at - _AROUND, 0) : at])),
+        tuple(map(shown, said[at + 1 : at + 1 + _AROUND])),
+        source,
+    )
+
+
+def _made_of(stores: Iterable[Hippocampus], name: str) -> list[Archived]:
+    """Return what was retired because ``name`` stands for it, and what that stood for."""
+    archived = [item for store in stores for item in store.archived()]
+    found: list[Archived] = []
+    names = {name}
+    while more := [each for each in archived if each.replaced in names and each not in found]:
+        found += more
+        names = {each.entry.id for each in more}
+    return found
+
+
+# ---- git ----
+
+
+def _brought(stores: Iterable[Hippocampus], found: Known) -> Brought:
+    """Return the commit that brought what was found; a proposal may wait in either scope."""
+    scopes: tuple[Scope, ...] = SCOPES
+    if not isinstance(found, Proposal):
+        scopes = (found.entry.scope if isinstance(found, Archived) else found.scope,)
+    tried = [_brought_into(store, found) for store in stores if store.scope in scopes]
+    return next(
+        (each for each in tried if each.commit),
+        tried[-1] if tried else Brought(problem=_NOT_IN_GIT),
+    )
+
+
+def _brought_into(store: Hippocampus, found: Known) -> Brought:
+    try:
+        repository = find_repository(store.root)
+        folder = repository.relative(store.memory)
+        commit = repository.first_with(_mark(store, found), folder)
+        if commit is None:
+            return Brought(problem="is not committed yet")
+        return Brought(commit, shallow=repository.is_shallow())
+    except GitError as error:
+        said = str(error)
+        return Brought(problem=_NOT_IN_GIT if _NOT_IN_GIT in said else said)
+
+
+def _mark(store: Hippocampus, found: Known) -> str:
+    """Return what the lines of a memory say that no other lines do."""
+    name = _name(found)
+    if not name.startswith("~"):
+        return f"id:{name}"
+    if isinstance(found, Entry):
+        for placed in store.files.document(found.file).placed():
+            if entry_id(placed) == name:
+                return placed.block.raw.split("\n")[0].rstrip("\r")
+    entry = found.entry if isinstance(found, Archived) else found
+    return (entry.engram if isinstance(entry, Proposal) else entry).text.split("\n")[0]

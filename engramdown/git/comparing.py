@@ -1,0 +1,395 @@
+"""What changed in memory between two states of its files, memory by memory.
+
+Promises: pure; any texts may be passed. A memory is known by its id, wherever it stands; a line
+that a person wrote without one by its text, or by being like the one that went. Every file that
+differs is named by at least one change; equal files by none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import Final, Literal, NamedTuple, get_args
+
+from engramdown.engram import RULE_KINDS, Scope
+from engramdown.hippocampus.document import Document, parse
+from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    RULES,
+    as_entry,
+    entry_id,
+    is_name,
+    raw_entries,
+    split_task,
+    title_of,
+)
+from engramdown.hippocampus.restoring import retired
+
+__all__ = [
+    "SOUL",
+    "VERBS",
+    "Change",
+    "State",
+    "Verb",
+    "Word",
+    "compare",
+    "is_shown",
+    "read_state",
+    "words",
+]
+
+Verb = Literal[
+    "learned",
+    "approved",
+    "restored",
+    "changed",
+    "noted",
+    "moved",
+    "forgot",
+    "proposed",
+    "declined",
+    "withdrawn",
+    "erased",
+    "prose",
+    "layout",
+]
+
+VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
+SOUL: Final = "soul.md"
+# A line without an id is taken for the one that went if this much of it is the same.
+_LIKE: Final = 0.6
+_LEAST_WORDS: Final = 0.35
+# What is compared in pairs grows with the square: more than this many lines are left unpaired.
+_PAIRED: Final = 300
+_MOST_TOKENS: Final = 1_000
+_LAST: Final = 1_000_000_000
+_TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_NOTED: Final = ("confidence", "source", "basis", "topic", "expires", "pin", "origin", "ts")
+
+
+class Change(NamedTuple):
+    """What became of one memory, or of the prose of a file.
+
+    Attributes:
+        verb: ``learned``; ``approved``: a proposal became memory; ``restored`` from the archive;
+            ``changed`` its text; ``noted``: only what is said about it; ``moved`` to another file
+            or section; ``forgot``; ``proposed``; ``declined``; ``withdrawn``: a proposal is gone
+            undecided; ``erased`` from the archive; ``prose``: words of a file that are no memory;
+            ``layout``: nothing that is said.
+        file: The file in which it stands now, or stood last.
+        before: It as it was, or ``None``.
+        after: It as it is, or ``None``.
+        notes: What else changed about it, each with how it was and is.
+        record: What the archive says of it, or said if it came back from there.
+    """
+
+    verb: Verb
+    file: str
+    before: Entry | None = None
+    after: Entry | None = None
+    notes: tuple[tuple[str, str, str], ...] = ()
+    record: Archived | None = None
+
+    @property
+    def entry(self) -> Entry | None:
+        """It as it is now, or as it was."""
+        return self.after or self.before
+
+    @property
+    def id(self) -> str:
+        """Its id, or ``""`` for prose."""
+        entry = self.entry
+        return entry.id if entry else ""
+
+
+class State(NamedTuple):
+    """The memory files at one moment.
+
+    Attributes:
+        texts: The texts of the files by their names, as UTF-8 with surrogateescape.
+        kept: The memories that stand, one for each id.
+        copies: The same once more, in the files of their topics: by id and file.
+        waiting: The proposals.
+        archived: What was retired, the last time of each id.
+        ticks: The tick of each proposal.
+    """
+
+    texts: Mapping[str, str]
+    kept: Mapping[str, Entry]
+    copies: Mapping[str, Entry]
+    waiting: Mapping[str, Entry]
+    archived: Mapping[str, Archived]
+    ticks: Mapping[str, str]
+
+
+class Word(NamedTuple):
+    """A piece of a text that changed.
+
+    Attributes:
+        text: The piece.
+        mark: ``-`` if it went, ``+`` if it came, else ``""``.
+    """
+
+    text: str
+    mark: Literal["", "-", "+"] = ""
+
+
+def is_shown(name: str) -> bool:
+    """Whether a file below ``memory/`` is one in which changes are told."""
+    return name == SOUL or is_name(name)
+
+
+def read_state(texts: Mapping[str, str], scope: Scope) -> State:
+    """Read the memory files of a scope, by their names relative to its memory folder."""
+    documents = {name: parse(texts[name]) for name in _in_order(texts) if name != SOUL}
+    kept: dict[str, Entry] = {}
+    copies: dict[str, Entry] = {}
+    waiting: dict[str, Entry] = {}
+    ticks: dict[str, str] = {}
+    for name, document in documents.items():
+        for placed in raw_entries(name, document) if name != ARCHIVE else ():
+            entry = as_entry(name, scope, placed)
+            if name == PENDING:
+                tick, text = split_task(entry.text)
+                if tick:
+                    waiting.setdefault(entry.id, entry._replace(text=text))
+                    ticks.setdefault(entry.id, tick.strip())
+            else:
+                known = kept.setdefault(entry.id, entry)
+                if known.file != name:
+                    copies.setdefault(f"{entry.id} {name}", entry)
+                elif known.fold != entry.fold:  # a line that was copied, and edited
+                    kept.setdefault(f"{entry.id} {entry.fold}", entry)
+    archive = retired(documents[ARCHIVE], scope) if ARCHIVE in documents else []
+    return State(texts, kept, copies, waiting, {item.entry.id: item for item in archive}, ticks)
+
+
+def compare(before: State, after: State) -> list[Change]:
+    """Return what changed from one state to the other, file by file.
+
+    >>> old = read_state({"lessons.md": "- Use pip <!-- id:k3v9q2ht -->"}, "project")
+    >>> new = read_state({"lessons.md": "- Use uv <!-- id:k3v9q2ht -->"}, "project")
+    >>> [(change.verb, change.id) for change in compare(old, new)]
+    [('changed', 'k3v9q2ht')]
+    """
+    found = _Comparison(before, after).run()
+    found += _prose(before, after, found)
+    places = {name: at for at, name in enumerate(_in_order({change.file for change in found}))}
+    return sorted(found, key=lambda change: (places[change.file], _line(change)))
+
+
+def words(before: str, after: str) -> list[Word]:
+    """Return both texts as one, word by word; texts that have little in common one by one.
+
+    >>> [*map(tuple, words("Use pip here", "Use uv here"))]
+    [('Use ', ''), ('pip', '-'), ('uv', '+'), (' here', '')]
+    """
+    one, other = _TOKEN.findall(before), _TOKEN.findall(after)
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if max(len(one), len(other)) > _MOST_TOKENS or matcher.ratio() < _LEAST_WORDS:
+        return [Word(before, "-"), Word(after, "+")]
+    found = []
+    for op, start, end, new_start, new_end in matcher.get_opcodes():
+        if op == "equal":
+            found.append(Word("".join(one[start:end])))
+            continue
+        if end > start:
+            found.append(Word("".join(one[start:end]), "-"))
+        if new_end > new_start:
+            found.append(Word("".join(other[new_start:new_end]), "+"))
+    return found
+
+
+class _Comparison:
+    """Two states, and what of them is not explained yet."""
+
+    def __init__(self, before: State, after: State) -> None:
+        self.before = before
+        self.after = after
+        self.left = {key: one for key, one in before.kept.items() if key not in after.kept}
+        self.came = {key: one for key, one in after.kept.items() if key not in before.kept}
+        waiting = before.waiting.items()
+        self.decided = {key: one for key, one in waiting if key not in after.waiting}
+        decided = [*reversed(self.decided.values())]
+        self.decided_folds = {one.fold: one for one in decided}
+        self.decided_origins = {(one.kind, one.origin): one for one in decided if one.origin}
+        archived = after.archived.items()
+        self.retired = {key: one for key, one in archived if key not in before.archived}
+        self.retired_folds = {one.entry.fold: one for one in reversed(self.retired.values())}
+        gone = before.archived.items()
+        self.lifted = [one for key, one in gone if key not in after.archived]
+        self.lifted_folds = {one.entry.fold: one for one in reversed(self.lifted)}
+
+    def run(self) -> list[Change]:
+        found = [*self._both(self.before.kept, self.after.kept)]
+        found += [*self._both(self.before.waiting, self.after.waiting)]
+        copies = self._both(self.before.copies, self.after.copies)
+        found += [each for each in copies if self._is_alone(each)]
+        found += [_told(old, new, self._ticks(old.id, new.id)) for old, new in self._renamed()]
+        found += map(self._arrival, self.came.values())
+        found += [self._departure(entry) for entry in self.left.values()]
+        found += map(self._decision, self.decided.values())
+        found += [
+            Change("proposed", PENDING, after=entry)
+            for key, entry in self.after.waiting.items()
+            if key not in self.before.waiting
+        ]
+        return [*found, *self._erased()]
+
+    def _both(self, old: Mapping[str, Entry], new: Mapping[str, Entry]) -> Iterator[Change]:
+        for key, entry in new.items():
+            was = old.get(key)
+            if was is not None and _said(was) != _said(entry):
+                yield _told(was, entry, self._ticks(key, key))
+            elif was is not None and self._ticks(key, key):
+                yield Change("noted", PENDING, was, entry, self._ticks(key, key))
+
+    def _is_alone(self, change: Change) -> bool:
+        """Whether a copy of a memory says now what the memory itself does not."""
+        told = change.after
+        return told is not None and told.text != self.after.kept[told.id].text
+
+    def _ticks(self, old: str, new: str) -> tuple[tuple[str, str, str], ...]:
+        one, other = self.before.ticks.get(old, ""), self.after.ticks.get(new, "")
+        return (("tick", one, other),) if one != other else ()
+
+    def _renamed(self) -> Iterator[tuple[Entry, Entry]]:
+        """Yield the lines that go by another name now: their text was it, or an id came or went."""
+        same = {(entry.kind, entry.fold): key for key, entry in self.left.items()}
+        for key, entry in [*self.came.items()]:
+            old = same.pop((entry.kind, entry.fold), None)
+            if old is not None:
+                del self.came[key]
+                yield self.left.pop(old), entry
+        for old, key in _alike(self.left, self.came):
+            yield self.left.pop(old), self.came.pop(key)
+
+    def _arrival(self, entry: Entry) -> Change:
+        proposal = self._proposal(entry)
+        if proposal is not None:
+            return Change("approved", entry.file, self.decided.pop(proposal.id), entry)
+        record = self.before.archived.get(entry.id)
+        verb: Verb = "restored" if record is not None else "learned"
+        record = record or self.lifted_folds.get(entry.fold)
+        return Change(verb, entry.file, after=entry, record=record)
+
+    def _proposal(self, entry: Entry) -> Entry | None:
+        """Return the proposal that became ``entry``; its text may have been edited first."""
+        origin = entry.kind, entry.origin
+        for known in (self.decided_folds.get(entry.fold), self.decided_origins.get(origin)):
+            if known is not None and known.id in self.decided:
+                return known
+        return None
+
+    def _departure(self, entry: Entry) -> Change:
+        record = self.after.archived.get(entry.id) or self.retired_folds.get(entry.fold)
+        return Change("forgot", entry.file, before=entry, record=record)
+
+    def _decision(self, entry: Entry) -> Change:
+        record = self.retired.get(entry.id) or self.retired_folds.get(entry.fold)
+        declined = record is not None and record.reason == "declined"
+        verb: Verb = "declined" if declined else "withdrawn"
+        return Change(verb, PENDING, before=entry, record=record if declined else None)
+
+    def _erased(self) -> Iterator[Change]:
+        # Remembered again, it is kept out no longer.
+        folds = {entry.fold for entry in self.after.kept.values()}
+        for item in self.lifted:
+            if item.entry.id not in self.after.kept and item.entry.fold not in folds:
+                yield Change("erased", ARCHIVE, before=item.entry, record=item)
+
+
+def _told(before: Entry, after: Entry, notes: tuple[tuple[str, str, str], ...] = ()) -> Change:
+    """Return what became of a memory that stands in both states."""
+    values = ((name, str(getattr(before, name)), str(getattr(after, name))) for name in _NOTED)
+    notes += tuple(note for note in values if note[1] != note[2])
+    if before.id != after.id and not (before.id + after.id).count("~") > 1:
+        notes += (("id", before.id, after.id),)
+    if before.text != after.text:
+        return Change("changed", after.file, before, after, notes)
+    moved = _place(before) != _place(after)
+    return Change("moved" if moved else "noted", after.file, before, after, notes)
+
+
+def _said(entry: Entry) -> Entry:
+    """Return all of an entry but on which line it stands."""
+    return entry._replace(line=0)
+
+
+def _place(entry: Entry) -> tuple[str, str, str]:
+    return entry.file, entry.heading, entry.kind
+
+
+def _alike(left: Mapping[str, Entry], came: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
+    """Yield the names of lines of one file that were edited, one of them without an id."""
+    if len(left) * len(came) > _PAIRED**2:
+        return
+    scored = []
+    for old, was in left.items():
+        matcher = SequenceMatcher(None, b=_TOKEN.findall(was.text), autojunk=False)
+        for new, entry in came.items():
+            by_hand = "~" in (was.id[:1], entry.id[:1])
+            if by_hand and was.file == entry.file:
+                matcher.set_seq1(_TOKEN.findall(entry.text))
+                if matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE:
+                    scored.append((-matcher.ratio(), was.line, entry.line, old, new))
+    taken: set[str] = set()
+    for *_, old, new in sorted(scored):
+        if not {f"-{old}", f"+{new}"} & taken:
+            taken |= {f"-{old}", f"+{new}"}
+            yield old, new
+
+
+def _prose(before: State, after: State, found: Iterable[Change]) -> Iterator[Change]:
+    """Yield the files in which something else changed than memories, or nothing that was told."""
+    told = [each for change in found for each in (change.before, change.after) if each is not None]
+    told += [change.record.entry for change in found if change.record is not None]
+    files = {entry.file for entry in told}
+    ids = {entry.id for entry in told}
+    for name in {**before.texts, **after.texts}:
+        old, new = before.texts.get(name, ""), after.texts.get(name, "")
+        if old == new:
+            continue
+        one, other = parse(old), parse(new)
+        if _bare(name, one) != _bare(name, other):
+            yield Change("prose", name)
+        elif name not in files and not ids & {*_ids(one), *_ids(other)}:
+            yield Change("layout", name)
+
+
+def _bare(name: str, document: Document) -> list[str]:
+    """Return the lines of a file that are no memory, but for empty ones and headings of ours."""
+    if name == SOUL:
+        return [block.raw for block in document.blocks]
+    memories = {placed.at for placed in raw_entries(name, document)}
+    lines = []
+    for at, block in enumerate(document.blocks):
+        ours = block.shape == "heading" and block.text.casefold() in {*RULE_KINDS, _title(name)}
+        if at not in memories and not ours:
+            lines += [line for line in block.raw.split("\n") if line.strip()]
+    return lines
+
+
+def _ids(document: Document) -> list[str]:
+    return [entry_id(placed) for placed in document.placed()]
+
+
+def _title(name: str) -> str:
+    return title_of(name).casefold()
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names of memory files in the order in which they are best read."""
+    ranks = {name: rank for rank, name in enumerate((PROFILE, SOUL, RULES, LESSONS))}
+    ranks |= {PENDING: _LAST, ARCHIVE: _LAST + 1}
+    return sorted(names, key=lambda name: (ranks.get(name, len(ranks)), name))
+
+
+def _line(change: Change) -> tuple[int, str]:
+    entry = change.entry
+    return (entry.line, entry.id) if entry else (_LAST, "")

@@ -1,0 +1,185 @@
+"""What an assistant learns while real git is in the middle of replacing the memory file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engramdown.hippocampus import stamps
+from engramdown.hippocampus.store import Hippocampus
+from tests.git.desk import Desk
+
+RULES: Final = ".engramdown/memory/rules.md"
+ROOT: Final = Path(__file__).parents[2]
+LEARN: Final = """\
+import sys
+from engramdown.hippocampus.store import Hippocampus
+Hippocampus(sys.argv[1]).encode_rule("Learned meanwhile", "always")
+open(sys.argv[2], "w", encoding="utf-8").close()
+"""
+# git brings files in the order of their names.
+BEFORE, BEHIND = ".before", "zz-behind"
+
+
+class Racing:
+    """A repository in which a program learns while git brings a certain file."""
+
+    def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Keep a rule on two branches, each of which has one more, and stay on main."""
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        self.desk = Desk(place / "work")
+        self.root = self.desk.top / ".engramdown"
+        self._done = place / "done"
+        self._program = place / "learn.py"
+        self._program.write_text(LEARN, encoding="utf-8")
+        self.learn("From the beginning")
+        self.desk.write(".gitattributes", f"{BEFORE} filter=now\n{BEHIND} filter=now\n")
+        self.commit("0")
+        self.desk.git("switch", "--quiet", "-c", "other")
+        self.learn("On other")
+        self.commit("1")
+        self.desk.git("switch", "--quiet", "main")
+        self.texts()
+
+    def learn(self, text: str) -> None:
+        Hippocampus(self.root).encode_rule(text, "always")
+
+    def commit(self, text: str) -> None:
+        for name in (BEFORE, BEHIND):
+            self.desk.write(name, text)
+        self.desk.commit()
+
+    def race(self, *how: str, behind: bool = False) -> None:
+        """Run git; what is learned meanwhile is acknowledged at the end."""
+        call = f"'{sys.executable}' '{self._program}' '{self.root}' '{self._done}' >&2"
+        # Behind memory nothing is learned before git has finished, which would wait for it.
+        run = f"{{ {call} & }} 2>/dev/null" if behind else call
+        name = BEHIND if behind else BEFORE
+        self.desk.git("config", "filter.now.smudge", f"case %f in {name}) {run};; esac; cat")
+        self.desk.git(*how)
+        self.desk.git("config", "--unset", "filter.now.smudge")
+        while not self._done.exists():
+            time.sleep(0.01)
+
+    def texts(self) -> set[str]:
+        store = Hippocampus(self.root)
+        store.notice()
+        assert store.archived() == []
+        return {entry.text for entry in store.entries()}
+
+
+@pytest.fixture
+def racing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Racing:
+    """Return a repository with two branches."""
+    return Racing(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["before", "behind"])
+@pytest.mark.parametrize(
+    "how", [("merge", "--quiet", "other"), ("switch", "--quiet", "other")], ids=lambda how: how[0]
+)
+def test_what_is_learned_while_git_brings_files_stays(
+    racing: Racing, how: tuple[str, ...], *, behind: bool
+) -> None:
+    racing.race(*how, behind=behind)
+    assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
+
+
+def test_what_was_stashed_is_in_the_stash_and_what_came_after_that_stays(racing: Racing) -> None:
+    racing.learn("To be stashed")
+    racing.desk.write(BEFORE, "mine")
+    racing.race("stash", "--quiet")
+    assert racing.texts() == {"From the beginning", "Learned meanwhile"}
+    assert "To be stashed" in racing.desk.git("show", f"stash:{RULES}")
+
+
+def test_what_a_reset_takes_back_is_gone_but_for_the_last_two_seconds(
+    racing: Racing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(stamps, "moment", lambda: "2026-01-02T03:04:05.000000Z")
+        racing.learn("Long ago")
+    racing.learn("Just now")
+    racing.desk.git("reset", "--hard", "--quiet")
+    store = Hippocampus(racing.root)
+    store.notice()
+    assert [entry.text for entry in store.entries()] == ["From the beginning", "Just now"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(("status",), id="loose"),
+        pytest.param(("gc", "--quiet", "--prune=now"), id="packed"),
+        pytest.param(("config", "core.splitIndex", "true"), id="split-index"),
+        pytest.param(("config", "core.autocrlf", "true"), id="autocrlf"),
+    ],
+)
+def test_what_was_committed_a_moment_ago_stays_on_its_branch(
+    racing: Racing, before: tuple[str, ...]
+) -> None:
+    racing.learn("On main")
+    racing.desk.commit()
+    racing.desk.git(*before)
+    racing.desk.git("switch", "--quiet", "other")
+    assert racing.texts() == {"From the beginning", "On other"}
+    racing.desk.git("switch", "--quiet", "main")
+    assert racing.texts() == {"From the beginning", "On main"}
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_a_second_work_tree_switches_at_once(tmp_path: Path, form: str) -> None:
+    desk = Desk(tmp_path / "work", init=False)
+    desk.top.mkdir()
+    desk.git("init", "--quiet", f"--object-format={form}", "--initial-branch=main", ".")
+    Hippocampus(desk.top / ".engramdown").encode_rule("From the beginning", "always")
+    desk.commit()
+    desk.git("worktree", "add", "--quiet", "-b", "other", str(tmp_path / "second"))
+    second = Desk(tmp_path / "second", init=False)
+    store = Hippocampus(second.top / ".engramdown")
+    store.encode_rule("On other", "always")
+    second.commit()
+    second.git("switch", "--quiet", "-c", "third", "main")
+    store.notice()
+    assert [entry.text for entry in store.entries()] == ["From the beginning"]
+    assert store.archived() == []
+
+
+def test_what_a_refused_merge_puts_back_takes_nothing_away(racing: Racing) -> None:
+    """It keeps what is not committed as an object, takes it back, and writes it once more."""
+    racing.learn("Found by the merge")
+    path = racing.desk.top / RULES
+    found = path.read_bytes()
+    racing.desk.git("hash-object", "-w", RULES)
+    racing.learn("Learned meanwhile")
+    path.unlink()
+    path.write_bytes(found)
+    assert racing.texts() == {"From the beginning", "Found by the merge", "Learned meanwhile"}
+
+
+def test_a_broken_object_is_in_doubt_what_git_knows(racing: Racing) -> None:
+    racing.learn("On main")
+    commit = racing.desk.commit()
+    place = racing.desk.top / ".git" / "objects" / commit[:2] / commit[2:]
+    whole = place.read_bytes()
+    racing.desk.git("switch", "--quiet", "other")
+    os.chmod(place, 0o644)  # noqa: PTH101 - git makes it read-only
+    place.write_bytes(b"no object")
+    assert racing.texts() == {"From the beginning", "On other"}
+    place.write_bytes(whole)
+
+
+def test_git_is_waited_for_in_vain(racing: Racing) -> None:
+    """An index that stays locked, by a commit whose message is being written, keeps nobody out."""
+    lock = racing.desk.top / ".git" / "index.lock"
+    lock.touch()
+    path = racing.desk.top / RULES
+    path.write_text(path.read_text(encoding="utf-8") + "- By hand\n", encoding="utf-8")
+    assert racing.texts() == {"From the beginning", "By hand"}
+    assert subprocess.run(["git", "status"], cwd=racing.desk.top, check=False).returncode == 0
