@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from engramdown import MemoryContext
+from engramdown import Cortex, MemoryContext
 from engramdown.characters import visible
-from engramdown.cli import entry_messages, output
+from engramdown.cli import entry_messages, output, review_messages
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line, table
@@ -40,6 +40,7 @@ def context(
 ) -> None:
     """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin."""
     cortex = open_cortex(place)
+    _say_news(cortex)
     if scratchpad:
         text = str(cortex.get_scratchpad_context())
         _print({"text": text, "tokens": estimate_tokens(text)}, text, as_json=as_json)
@@ -51,6 +52,14 @@ def context(
         output.screen().show(_explained(made))
     else:
         _print({}, str(made), as_json=False)
+
+
+def _say_news(cortex: Cortex) -> None:
+    """Tell a person who looks what came with git; what is printed stays what a model sees."""
+    if output.is_terminal(sys.stderr):
+        count = len(cortex.arrivals())
+        if count:
+            output.note(review_messages.came_briefly(count))
 
 
 def _message(words: tuple[str, ...]) -> str:

@@ -14,14 +14,19 @@ from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.steps import Step
 
 if TYPE_CHECKING:
+    from engramdown.cortex.news import News
+    from engramdown.cortex.pulled import Arrival
+
     # Only named here: most commands show no transcript.
     from engramdown.episodes.recall import Hit
 
 __all__ = [
     "Folders",
     "archived_data",
+    "arrival_data",
     "entry_data",
     "hit_data",
+    "news_data",
     "proposal_data",
     "receipt_data",
     "step_data",
@@ -93,6 +98,11 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
     }
 
 
+def arrival_data(arrival: Arrival) -> dict[str, Any]:
+    """Return what git brought."""
+    return {**arrival._asdict(), "path": str(arrival.path)}
+
+
 def hit_data(hit: Hit) -> dict[str, Any]:
     """Return a line of a transcript that was found."""
     return {
@@ -140,3 +150,10 @@ def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
         "date": item.date,
         "replaced": item.replaced,
     }
+
+
+def news_data(item: News, folders: Folders) -> dict[str, Any]:
+    """Return what happened to memory while it was watched."""
+    folder = folders.get(item.scope)
+    path = str(folder / item.file) if folder and item.file else ""
+    return {**item._asdict(), "path": path}

@@ -20,12 +20,13 @@ from engramdown.cli import consent, messages, output
 from engramdown.cli import doctor_messages as said
 from engramdown.cli.changing import rehearsed_data, rehearsed_lines
 from engramdown.cli.codes import DONE, REFUSED, STORE_FAILED, RefusalError
-from engramdown.cli.layout import Line, Part, cells, line
+from engramdown.cli.findings import STYLES, advice_lines, column, finding_data, padded
+from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import home_of, open_cortex, project_of, start_of
 from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
 from engramdown.clock import today
 from engramdown.cortex.checkup import check
-from engramdown.cortex.findings import CODES, Finding, Level, find
+from engramdown.cortex.findings import Finding, Level, find
 from engramdown.cortex.inspection import UNREADABLE, inspect
 from engramdown.cortex.origins import inspect_origins
 from engramdown.cortex.repair import Ids, repair
@@ -38,10 +39,7 @@ from engramdown.settings import Settings, load
 __all__ = ["doctor"]
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
-_STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
 _CONFIG: Final = "config.toml"
-# A longer name of a file takes what it needs, and its row is out of line.
-_WIDEST: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +67,26 @@ class _Mended:
 
 
 @click.command()
+@click.option("--staged", is_flag=True, help="Only what is staged in git; for a pre-commit hook.")
 @click.option("--fix", "mend", is_flag=True, help="Mend what is safe; shows the diff and asks.")
 @click.option("--yes", is_flag=True, help="Mend without asking.")
 @json_option
 @dry_run_option
 @pass_place
-def doctor(place: Place, /, *, mend: bool, dry_run: bool, **_: object) -> None:
+def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: object) -> None:
     """Find what is wrong in the files of memory and in transcripts, by file and line.
 
     Looking changes nothing. --fix mends lines that Engramdown wrote: wrong values, ids and
     lines that stand twice, memories that have expired. It ends sessions that nobody ended. What
     you wrote is only reported.
     """
+    if staged:
+        from engramdown.cli.staged import check_staged
+
+        if mend or dry_run:
+            raise click.UsageError(said.STAGED_ONLY_LOOKS)
+        check_staged(place, as_json=given()["as_json"])
+        return
     done = _mend(place) if mend or dry_run else _Mended()
     reports = _look(place)
     if given()["as_json"]:
@@ -210,7 +216,7 @@ def _lines(reports: Sequence[_Report]) -> list[Line]:
     counts = {level: sum(each.level == level for each in found) for level in _LEVELS}
     lines = list(chain.from_iterable(_scope_lines(report) for report in reports if report.findings))
     if found:
-        lines += [line((said.ADVICE, "strong")), *_advice_lines(found), line()]
+        lines += [line((said.ADVICE, "strong")), *advice_lines(found), line()]
     if not counts["error"] and not counts["warning"]:
         return [
             *lines,
@@ -226,11 +232,11 @@ def _scope_lines(report: _Report) -> list[Line]:
     title = line((messages.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
     places = [_where(finding) for finding in report.findings]
     codes = [finding.code for finding in report.findings]
-    first, second = _width(places), _width(codes)
+    first, second = column(places), column(codes)
     rows = [
         line(
-            Part(_padded(place, first), "where"),
-            Part(_padded(finding.code, second), _STYLES[finding.level]),
+            Part(padded(place, first), "where"),
+            Part(padded(finding.code, second), STYLES[finding.level]),
             finding.message,
             hang=first + second + 4,
         )
@@ -239,27 +245,10 @@ def _scope_lines(report: _Report) -> list[Line]:
     return [title, *rows, line()]
 
 
-def _advice_lines(found: Iterable[Finding]) -> list[Line]:
-    codes = list(dict.fromkeys(finding.code for finding in found))
-    width = _width(codes)
-    return [
-        line(Part(_padded(code, width), "dim"), CODES[code].advice, hang=width + 2)
-        for code in codes
-    ]
-
-
 def _where(finding: Finding) -> str:
     name = finding.file.removeprefix("../")
     name = {"..": ".engramdown", ".": "memory"}.get(name, name)
     return f"{name}:{finding.line}" if finding.line else name
-
-
-def _width(texts: Iterable[str]) -> int:
-    return min(max(map(cells, texts)), _WIDEST)
-
-
-def _padded(text: str, width: int) -> str:
-    return f"{text}{' ' * max(width - cells(text), 0)}  "
 
 
 def _data(reports: Sequence[_Report], done: _Mended) -> dict[str, Any]:
@@ -280,17 +269,5 @@ def _report_data(report: _Report) -> dict[str, Any]:
         "scope": report.scope,
         "folder": str(report.folder),
         "files": report.files,
-        "findings": [
-            {
-                "file": finding.file,
-                "line": finding.line,
-                "code": finding.code,
-                "level": finding.level,
-                "message": finding.message,
-                "advice": finding.advice,
-                "fixable": finding.fixable,
-                "path": str(report.path(finding)),
-            }
-            for finding in report.findings
-        ],
+        "findings": [finding_data(finding, report.path(finding)) for finding in report.findings],
     }

@@ -15,11 +15,15 @@ __all__ = [
     "ASK",
     "CHANGED_MEANWHILE",
     "NEEDS_YES",
+    "NOTHING_STAGED",
     "NOTHING_TO_MEND",
+    "STAGED_ONLY_LOOKS",
     "ends",
     "healthy",
     "mended",
     "removes",
+    "staged_healthy",
+    "staged_summary",
     "summary",
 ]
 
@@ -30,6 +34,11 @@ CHANGED_MEANWHILE: Final = (
     "nothing was written: the files changed meanwhile; run `engramdown doctor --fix` again"
 )
 NOTHING_TO_MEND: Final = "There is nothing that can be mended without you."
+
+NOTHING_STAGED: Final = "No memory is staged."
+STAGED_ONLY_LOOKS: Final = (
+    "--staged only looks; mend with `engramdown doctor --fix`, then `git add` the files again"
+)
 
 
 def healthy(files: int, notes: int) -> str:
@@ -52,6 +61,26 @@ def summary(counts: Mapping[Level, int], fixable: int) -> str:
     if not fixable:
         return f"{', '.join(found)}."
     return f"{', '.join(found)}; `engramdown doctor --fix` can mend {fixable} of them."
+
+
+def staged_healthy(files: int) -> str:
+    """Say that nothing is wrong with what is staged.
+
+    >>> staged_healthy(1)
+    'Nothing is wrong in 1 staged file.'
+    """
+    return f"Nothing is wrong in {_count(files, 'staged file')}."
+
+
+def staged_summary(counts: Mapping[Level, int], *, stops: bool) -> str:
+    """Say how much was found in what is staged, and what that means.
+
+    >>> staged_summary({"error": 1, "warning": 0, "note": 0}, stops=True)
+    '1 error in what is staged; mend it and `git add` it again, or `git commit --no-verify`.'
+    """
+    found = ", ".join(_count(number, level) for level, number in counts.items() if number)
+    more = "; mend it and `git add` it again, or `git commit --no-verify`" if stops else ""
+    return f"{found} in what is staged{more}."
 
 
 def mended(files: int) -> str:

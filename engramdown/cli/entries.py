@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engramdown import Entry
-from engramdown.cli import entry_messages, messages
+from engramdown.cli import messages
 from engramdown.cli.layout import Line, line, table, whole
 from engramdown.hippocampus.entry import Archived
 
@@ -92,9 +92,6 @@ def full_lines(
     if raw:
         yield line()
         yield whole((raw.rstrip("\r\n"), "dim"))
-    if isinstance(found, Entry):
-        yield line()
-        yield line((entry_messages.why_pointer(found.id), "dim"))
 
 
 def proposal_facts(proposal: Proposal) -> list[tuple[str, str]]:

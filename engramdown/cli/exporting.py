@@ -23,6 +23,8 @@ from engramdown.cli.layout import line
 from engramdown.cli.options import Place, json_option, pass_place
 from engramdown.cli.progress import bar
 from engramdown.cli.transcripts import open_all
+from engramdown.regular import make_folder, open_regular
+from engramdown.sharing import patiently
 
 if TYPE_CHECKING:
     from engramdown.episodes.episode import Episode
@@ -115,7 +117,7 @@ def _show(name: str, memory: EpisodicMemory, form: str) -> None:
 
 def _write(found: dict[str, EpisodicMemory], target: Path, form: str, *, apart: bool) -> list[Path]:
     if apart:
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
     files = []
     with bar(messages.writing(), len(found)) as advance:
         for name, memory in found.items():
@@ -134,8 +136,12 @@ def _write(found: dict[str, EpisodicMemory], target: Path, form: str, *, apart: 
 def _replace(path: Path, data: bytes) -> None:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
+        # For the user alone, as the transcripts are.
+        with os.fdopen(
+            open_regular(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb"
+        ) as file:
+            file.write(data)
+        patiently(unfinished.replace, path)
     finally:
         unfinished.unlink(missing_ok=True)
 

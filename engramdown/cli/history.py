@@ -1,6 +1,6 @@
-"""``engramdown why``, ``history`` and ``undo``: the journal of changes, read and reversed.
+"""``engramdown history`` and ``undo``: the journal of changes, read and reversed.
 
-Promises: ``why`` and ``history`` change nothing; what a person wrote since is never undone; a
+Promises: ``history`` changes nothing; what a person wrote since is never undone; a
 refused undo says how to go on.
 """
 
@@ -8,37 +8,33 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex, Entry, Hippocampus, Proposal
+from engramdown import Cortex, Hippocampus
 from engramdown.cli import entry_messages, journal_messages, output
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import REFUSED, RefusalError
-from engramdown.cli.data import archived_data, entry_data, proposal_data, step_data
-from engramdown.cli.entries import place as place_of
-from engramdown.cli.finding import Found, find_anywhere
+from engramdown.cli.data import step_data
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import folders, open_cortex
+from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import (
     Place,
     dry_run_option,
     given,
-    id_argument,
     json_option,
     pass_place,
     scope_options,
 )
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
-from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import ERRANDS
 
-__all__ = ["history", "undo", "why"]
+__all__ = ["history", "undo"]
 
 
 class _Kept(NamedTuple):
@@ -54,25 +50,6 @@ class _Choice(NamedTuple):
     kept: Sequence[_Kept]
     passed: Sequence[_Kept] = ()
     before: _Kept | None = None
-
-
-@click.command()
-@id_argument
-@json_option
-@pass_place
-def why(place: Place, /, *, entry_id: str, as_json: bool) -> None:
-    """Say where a memory comes from: who said it, how it is known, and each step since.
-
-    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory.
-    """
-    cortex = open_cortex(place)
-    found = find_anywhere(cortex, entry_id)
-    known = found.entry if isinstance(found, Archived) else found
-    steps = [_Kept(step, store) for store in cortex.stores for step in store.why(known.id)]
-    if as_json:
-        output.print_json(_why_data(cortex, found, steps))
-    else:
-        output.screen().show(_why_lines(found, steps))
 
 
 @click.command()
@@ -220,39 +197,3 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
 
 def _is_one_errand(step: Step, other: Step) -> bool:
     return step.op in ERRANDS and (step.op, step.why) == (other.op, other.why)
-
-
-def _why_lines(found: Found, steps: list[_Kept]) -> Iterator[Line]:
-    known = found.entry if isinstance(found, Archived) else found
-    engram = known.engram if isinstance(known, Proposal) else known
-    yield line((engram.text, "strong"))
-    yield line()
-    yield line(journal_messages.whence(engram.source, engram.basis, engram.origin))
-    yield line(_state(found))
-    if isinstance(known, Entry) and known.id.startswith("~"):
-        yield line(journal_messages.BY_HAND)
-    elif not steps:
-        yield line(journal_messages.NO_STEPS)
-    for item in steps:
-        yield line()
-        yield from step_lines(item.step, item.store.scope, only=known.id)
-
-
-def _state(found: Found) -> str:
-    if isinstance(found, Entry):
-        return journal_messages.stands_in(place_of(found), found.scope)
-    if isinstance(found, Proposal):
-        return journal_messages.waits_in(found)
-    return journal_messages.retired(found)
-
-
-def _why_data(cortex: Cortex, found: Found, steps: list[_Kept]) -> dict[str, Any]:
-    where = folders(cortex)
-    if isinstance(found, Proposal):
-        data = {"state": "pending", **proposal_data(found, where)}
-    elif isinstance(found, Entry):
-        by_hand = found.id.startswith("~")
-        data = {"state": "kept", "by_hand": by_hand, **entry_data(found, where)}
-    else:
-        data = {"state": "archived", **archived_data(found, where)}
-    return {**data, "steps": [step_data(item.step, item.store.scope) for item in steps]}

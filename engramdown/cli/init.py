@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,6 +22,9 @@ from engramdown.cli.opening import home_of, start_of
 from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
 from engramdown.engram import Scope
 from engramdown.settings import find_project, scope_folder
+
+if TYPE_CHECKING:
+    from engramdown.cli.git_setup import ForGit
 
 __all__ = ["init"]
 
@@ -47,6 +51,8 @@ class _Made:
     default=None,
     help="Also set up the memory that all projects share, or do not ask about it.",
 )
+@click.option("--git", "for_git", is_flag=True, help="Let git merge memory entry by entry.")
+@click.option("--hook", is_flag=True, help="With --git: look at memory before each commit.")
 @click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
 @json_option
 @dry_run_option
@@ -57,11 +63,15 @@ def init(
     """Set up memory in DIR (default: here): a folder .engramdown with starter files.
 
     What is there already is left alone. The memory that all projects share is offered too.
+    --git adds a line to .gitattributes and registers the merge driver in this clone.
     """
+    if given()["hook"] and not given()["for_git"]:
+        raise click.UsageError(messages.HOOK_NEEDS_GIT)
     target = folder.expanduser().absolute() if folder else start_of(place)
     project = scope_folder(target)
     home = home_of(place)
     outer = find_project(project.parent.parent)
+    setup = _planned(project)
     made = []
     if not _is_same(project, home):
         made.append(_make("project", project, dry_run=dry_run))
@@ -69,11 +79,25 @@ def init(
         raise RefusalError(messages.init_in_home(home))
     if _wants_global(home, may_ask=not as_json):
         made.append(_make("global", home, dry_run=dry_run))
+    if setup and not dry_run:
+        setup.write()
     if as_json:
         data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
+        data |= {"git": setup.data()} if setup else {}
         output.print_json(data | {item.scope: item.data() for item in made})
         return
-    output.screen().show(_lines(made, outer, home, dry_run=dry_run))
+    lines = _lines(made, outer, home, dry_run=dry_run)
+    output.screen().show(chain(lines, setup.lines()) if setup else lines)
+
+
+def _planned(root: Path) -> ForGit | None:
+    """Look at what git needs, before anything is written; ``None`` if nobody asked for it."""
+    if not given()["for_git"]:
+        return None
+    # Imported here: only who asks for it needs what asks git.
+    from engramdown.cli.git_setup import ForGit
+
+    return ForGit.plan(root, hook=given()["hook"])
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -56,6 +56,8 @@ _OPS: Final = {
     "forget": "forgot",
     "found": "brought the file",
     "init": "set this up",
+    "late": "edited the file some time before",
+    "meanwhile": "edited the file while a memory was written",
     "migrate": "brought in older notes",
     "notice": "took in what follows from a hand edit",
     "propose": "proposed",

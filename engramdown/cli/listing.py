@@ -16,6 +16,7 @@ from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import archived_lines, full_lines, grouped_lines
 from engramdown.cli.filtering import Filter
 from engramdown.cli.finding import Found, find_anywhere, raw_text
+from engramdown.cli.layout import line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import Place, given, id_argument, json_option, pass_place
 from engramdown.clock import today
@@ -51,13 +52,19 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
 
 @click.command()
 @id_argument
+@click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
 @json_option
 @pass_place
-def show(place: Place, /, *, entry_id: str, as_json: bool) -> None:
+def show(place: Place, /, *, entry_id: str, rev: str, as_json: bool) -> None:
     """Show one memory in full: what is known about it, and its line as it stands in the file.
 
     ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory.
     """
+    if rev:
+        from engramdown.cli.earlier import show_at
+
+        show_at(place, entry_id, rev, as_json=as_json)
+        return
     cortex = open_cortex(place)
     found = find_anywhere(cortex, entry_id)
     if as_json:
@@ -65,6 +72,8 @@ def show(place: Place, /, *, entry_id: str, as_json: bool) -> None:
         return
     raw = _raw(cortex, found) if isinstance(found, Entry) else ""
     output.screen().show(full_lines(found, folders(cortex), raw))
+    if isinstance(found, Entry):
+        output.screen().show([line(), line((entry_messages.why_pointer(found.id), "dim"))])
 
 
 def _filters() -> dict[str, Any]:

@@ -20,6 +20,7 @@ __all__ = [
     "DECLINED",
     "DRY_RUN",
     "EPILOG",
+    "HOOK_NEEDS_GIT",
     "KIND_HELP",
     "NEXT",
     "NO_FOLDER",
@@ -57,7 +58,9 @@ SHORT_HELP: Final = {
     "show": "Show one memory in full.",
     "why": "Say where a memory comes from.",
     "history": "Show what was changed, newest first.",
+    "diff": "Tell what changed in memory since a commit.",
     "stats": "Count what is remembered.",
+    "watch": "Take in hand edits as you save them, and tell what changes.",
     "log": "Record what is said and done, and read it.",
     "import": "Bring in transcripts of other programs.",
     "export": "Write a session as markdown or JSON.",
@@ -65,17 +68,21 @@ SHORT_HELP: Final = {
     "forget": "Retire memories.",
     "restore": "Bring back a retired memory.",
     "undo": "Reverse a change.",
+    "skills": "Keep procedures, each a folder with a SKILL.md.",
     "sleep": "Learn from finished sessions, and tidy memory.",
     "compact": "Say the same in fewer memories.",
     "doctor": "Find, and mend, what is wrong in the files.",
+    "merge-driver": "Merge a memory file for git, entry by entry.",
 }
 COMMAND_GROUPS: Final = {
     "Begin": ("init", "tour", "migrate"),
     "Every day": ("remember", "recall", "context", "review"),
-    "Look": ("list", "show", "why", "history", "stats"),
+    "Look": ("list", "show", "why", "history", "diff", "stats", "watch"),
     "Transcripts": ("log", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),
+    "Skills": ("skills",),
     "Care": ("sleep", "compact", "doctor"),
+    "For git": ("merge-driver",),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
 OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
@@ -121,6 +128,7 @@ SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "
 SCOPE_NAMES: Final = {"project": "this project", "global": "all projects"}
 NO_FOLDER: Final = "the working directory is gone; cd to another one, or use -C DIR"
 NEXT: Final = "What to do next"
+HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"
 
 
 def no_project(start: Path) -> str:

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     # Only named here: what records a transcript needs the places and no memory.
     from engramdown import Cortex
 
-__all__ = ["Need", "folders", "home_of", "known_ids", "open_cortex", "project_of", "start_of"]
+__all__ = [
+    "Need",
+    "folders",
+    "home_of",
+    "known_ids",
+    "open_cortex",
+    "open_quietly",
+    "project_of",
+    "start_of",
+]
 
 Need = Literal["any", "project", "nothing"]
 
@@ -34,9 +43,27 @@ def open_cortex(place: Place, need: Need = "any") -> Cortex:
     Raises:
         click.ClickException: There is no memory of the kind that is needed.
     """
-    cortex = _open(place, need)
+    cortex = open_quietly(place, need)
     click.get_current_context().call_on_close(lambda: _say_notices(cortex))
     return cortex
+
+
+def open_quietly(place: Place, need: Need) -> Cortex:
+    """Open memory as :func:`open_cortex` does, and say nothing of what is noticed.
+
+    Raises:
+        click.ClickException: There is no memory of the kind that is needed.
+    """
+    project = project_of(place)
+    if need != "nothing" and project is None:
+        home = home_of(place)
+        if need == "project":
+            raise click.ClickException(messages.no_project(start_of(place)))
+        if not home.is_dir():
+            raise click.ClickException(messages.no_memory(start_of(place), home))
+    from engramdown import Cortex
+
+    return Cortex.open(project=project or place.project, home=place.home, mode=place.mode)
 
 
 def start_of(place: Place) -> Path:
@@ -69,7 +96,7 @@ def folders(cortex: Cortex) -> dict[str, Path]:
 def known_ids(place: Place, /, *, pending: bool = False) -> list[tuple[str, str]]:
     """Return the ids of memories or proposals with their texts; none if they cannot be read."""
     try:
-        cortex = _open(place, "any")
+        cortex = open_quietly(place, "any")
         if pending:
             found = [(item.id, item.engram.text) for item in cortex.pending()]
         else:
@@ -87,16 +114,3 @@ def _say_notices(cortex: Cortex) -> None:
         return
     for notice in dict.fromkeys(cortex.notices()):
         output.note(notice)
-
-
-def _open(place: Place, need: Need) -> Cortex:
-    project = project_of(place)
-    if need != "nothing" and project is None:
-        home = home_of(place)
-        if need == "project":
-            raise click.ClickException(messages.no_project(start_of(place)))
-        if not home.is_dir():
-            raise click.ClickException(messages.no_memory(start_of(place), home))
-    from engramdown import Cortex
-
-    return Cortex.open(project=project or place.project, home=place.home, mode=place.mode)

@@ -46,7 +46,12 @@ _WIDEST: Final = 100
 _USUAL: Final = 80
 _ROWS: Final = 1_000
 """Rows that are printed at once."""
-_SURROGATE: Final = "[\ud800-\udfff]"
+# Half surrogate pairs, controls above those that JSON escapes anyway, what turns the direction of
+# text around, and what has no shape.
+_UNSHOWN: Final = (
+    "[\ud800-\udfff\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 # For the screen without rich.
 _ANSI: Final[dict[str, Callable[[str], str]]] = {
     "strong": partial(click.style, bold=True),
@@ -138,12 +143,15 @@ def is_terminal(stream: io.TextIOBase | object) -> bool:
 
 
 def print_json(data: object) -> None:
-    """Print ``data`` as JSON, exact: a byte that is not UTF-8 stands as a lone surrogate."""
+    """Print ``data`` as JSON, exact: a byte that is not UTF-8 stands as a lone surrogate.
+
+    What a terminal would obey or not show stands as an escape of JSON, which says the same.
+    """
     import json
 
     ascii_only = "utf" not in (getattr(sys.stdout, "encoding", "") or "").casefold()
     text = json.dumps(data, ensure_ascii=ascii_only, indent=2)
-    click.echo(re.sub(_SURROGATE, lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo(re.sub(_UNSHOWN, lambda found: json.dumps(found[0])[1:-1], text))
 
 
 def note(message: str) -> None:
@@ -165,7 +173,10 @@ def page(rows: Iterable[str]) -> None:
 
 
 def complain(message: str, command: str = "engramdown") -> None:
-    """Say on stderr, in one line, what went wrong."""
+    """Say on stderr, in one line, what went wrong; a secret in it is hidden."""
+    from engramdown.redaction import redact
+
+    message = redact(message)
     click.echo(f"{command}: {_one_line(message)}", err=True)
 
 

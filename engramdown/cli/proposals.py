@@ -19,7 +19,8 @@ __all__ = ["heading", "proposal_lines"]
 
 def heading(proposal: Proposal, number: int, count: int) -> str:
     """Return the title of a proposal: which of how many, where it waits, and its id."""
-    where = f"{Path(proposal.file).name}:{proposal.line}"
+    name = Path(proposal.file).name
+    where = f"{name}:{proposal.line}" if proposal.line else name
     return f"{number} of {count} · {where} · {proposal.id}"
 
 

@@ -15,7 +15,7 @@ import click
 
 from engramdown.cli import entry_messages, output
 
-__all__ = ["edit_file", "edit_text", "read_stdin"]
+__all__ = ["edit_file", "edit_text", "keep_text", "read_stdin"]
 
 
 def read_stdin() -> str:
@@ -52,6 +52,16 @@ def edit_file(path: Path, instead: str) -> None:
     """Let a person edit a file where it is; the arguments and errors are as above."""
     _check_editor(instead)
     click.edit(filename=str(path))
+
+
+def keep_text(text: str) -> Path:
+    """Keep what a person wrote in a file that they alone can read, and return its path."""
+    import tempfile
+
+    descriptor, name = tempfile.mkstemp(prefix="engramdown-", suffix=".md")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+    return Path(name)
 
 
 def _check_editor(instead: str) -> None:

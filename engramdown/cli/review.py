@@ -7,7 +7,7 @@ once, so that quitting loses none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import click
 from click.exceptions import Exit
@@ -16,7 +16,7 @@ from engramdown import Cortex, Proposal
 from engramdown.cli import output, review_messages
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import STORE_FAILED
-from engramdown.cli.data import proposal_data, receipt_data
+from engramdown.cli.data import arrival_data, proposal_data, receipt_data
 from engramdown.cli.finding import find_proposal
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_cortex
@@ -32,7 +32,13 @@ from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.receipts import receipt_line
 from engramdown.cli.walk import Walk
 
+if TYPE_CHECKING:
+    from engramdown.cortex.pulled import Arrival
+
 __all__ = ["review"]
+
+# So much of what came is listed; who clones a large memory reads its files.
+_MOST: Final = 40
 
 
 class _Decision(NamedTuple):
@@ -79,6 +85,11 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     cortex = open_cortex(place)
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     receipts = cortex.apply_ticks()
+    cortex.keep_own()
+    arrivals = cortex.arrivals()
+    cortex.told(arrivals)
+    # Where all of it waits to be approved, it is shown as what waits.
+    arrivals = [] if cortex.settings.pulled == "review" else arrivals
     if any(_orders().values()):
         receipts += [
             cortex.resolve(item.proposal.id, item.action, text=item.text)
@@ -86,14 +97,15 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
         ]
     elif output.is_person() and not as_json and not dry_run:
         screen = output.screen()
-        screen.show(map(receipt_line, receipts))
+        screen.show([*_news_lines(arrivals), *map(receipt_line, receipts)])
         Walk(cortex, screen).run()
         return
     waiting = cortex.pending()
     where = folders(cortex)
     outcome.show(
-        [*map(receipt_line, receipts), *_waiting_lines(waiting)],
+        [*_news_lines(arrivals), *map(receipt_line, receipts), *_waiting_lines(waiting)],
         {
+            "news": [arrival_data(arrival) for arrival in arrivals],
             "receipts": [receipt_data(receipt) for receipt in receipts],
             "pending": [proposal_data(proposal, where) for proposal in waiting],
         },
@@ -121,6 +133,17 @@ def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[_Decision]:
         rest = (item for item in cortex.pending() if item.id not in named)
         decisions += [_Decision(item, "accept") for item in rest]
     return decisions
+
+
+def _news_lines(arrivals: Sequence[Arrival]) -> Iterator[Line]:
+    """Return what came with git and is loaded; nobody has to decide on it."""
+    if arrivals:
+        yield line((review_messages.came_with_git(len(arrivals)), "where"))
+        for arrival in arrivals[:_MOST]:
+            yield line((str(arrival), ""), indent=2, hang=4)
+        if len(arrivals) > _MOST:
+            yield line((review_messages.more_came(len(arrivals) - _MOST), "dim"), indent=2)
+        yield line()
 
 
 def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:

@@ -16,9 +16,12 @@ __all__ = [
     "EMPTY_PROPOSAL",
     "KEY_WORDS",
     "SIMILAR",
+    "came_briefly",
+    "came_with_git",
     "decided_twice",
     "key_help",
     "keys",
+    "more_came",
     "proposal_facts",
     "waiting",
     "waits_because",
@@ -56,10 +59,14 @@ def key_help(kind: str) -> list[str]:
 
 
 def proposal_facts(proposal: Proposal) -> str:
-    """Say in one line what is known about a proposal."""
+    """Say in one line what is known about a proposal, or claimed by what git brought."""
     engram = proposal.engram
-    facts = [engram.kind, engram.scope, f"{engram.confidence} confidence"]
-    facts.append(f"from {messages.SOURCE_NAMES[engram.source]}")
+    is_page = proposal.op == "load" and not proposal.line
+    facts = ["page" if is_page else engram.kind, engram.scope]
+    facts += [] if is_page else [f"{engram.confidence} confidence"]
+    # Whose word it is a line says of itself; of one that git brought it is not this user's.
+    is_ours = proposal.op != "load"
+    facts.append(f"from {messages.SOURCE_NAMES[engram.source]}" if is_ours else "somebody else's")
     facts += [f"topic {engram.topic}"] if engram.topic else []
     facts += [f"learned in {engram.origin}"] if engram.origin else []
     facts += [proposal.ts] if proposal.ts else []
@@ -82,6 +89,23 @@ def waiting(count: int) -> str:
         return "Nothing is waiting."
     how = "`engramdown review` in a terminal, or with --accept ID, --decline ID, --all"
     return f"{count} waiting. Decide by ticking in pending.md, or with {how}."
+
+
+def came_with_git(count: int) -> str:
+    """Say that memories of somebody else came."""
+    what = "1 thing" if count == 1 else f"{count} things"
+    return f"{what} came with git since you last looked, and nobody here wrote it:"
+
+
+def came_briefly(count: int) -> str:
+    """Say the same in a note."""
+    what = "1 thing" if count == 1 else f"{count} things"
+    return f"{what} in memory came with git; `engramdown review` lists what it is"
+
+
+def more_came(count: int) -> str:
+    """Say how many more came than are listed."""
+    return f"… and {count:,} more; `engramdown list` shows all that is there"
 
 
 def walk_done(decided: int, left: int) -> str:

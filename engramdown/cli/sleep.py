@@ -89,7 +89,8 @@ def _lines(summary: SleepSummary) -> Iterator[Line]:
         yield line((text, "dim" if is_waiting else "warn"), hang=2)
     for scope, holder in summary.busy.items():
         yield line((said.busy(messages.SCOPE_NAMES[scope], holder), "warn"), hang=2)
-    for text in (said.running(summary.running), said.spent(summary)):
+    told = (said.running(summary.running), said.not_ours(summary.not_ours), said.spent(summary))
+    for text in told:
         yield from [line((text, "dim"))] if text else []
     if summary.stopped:
         yield line((said.STOPPED, "warn"))
@@ -120,6 +121,7 @@ def _data(summary: SleepSummary) -> dict[str, Any]:
         "model": summary.model,
         "spent": summary.spent._asdict(),
         "running": summary.running,
+        "not_ours": summary.not_ours,
         "busy": summary.busy,
         "failed": summary.failed,
         "jobs": [

@@ -26,6 +26,7 @@ __all__ = [
     "failed",
     "learned",
     "left",
+    "not_ours",
     "running",
     "spent",
 ]
@@ -110,6 +111,11 @@ def spent(summary: SleepSummary) -> str:
     if not calls:
         return ""
     return f"{calls} {'call' if calls == 1 else 'calls'} of {summary.model}, {tokens} tokens"
+
+
+def not_ours(count: int) -> str:
+    """Say that sessions were passed over that may be somebody else's."""
+    return f"{_sessions(count)} known to git; not learned from" if count else ""
 
 
 def running(count: int) -> str:

@@ -19,11 +19,8 @@ __all__ = ["change_lines", "reversed_changes", "step_lines", "when"]
 _MOST_CHANGES: Final = 12
 
 
-def step_lines(step: Step, scope: str, *, only: str = "") -> Iterator[Line]:
-    """Return a step: when, who, what and why, and below it the lines that it changed.
-
-    With ``only`` just the changes of the memory with this id are shown.
-    """
+def step_lines(step: Step, scope: str) -> Iterator[Line]:
+    """Return a step: when, who, what and why, and below it the lines that it changed."""
     yield line(
         (step.id, "id"),
         "  ",
@@ -35,7 +32,7 @@ def step_lines(step: Step, scope: str, *, only: str = "") -> Iterator[Line]:
     )
     if step.why and not step.of:
         yield line(step.why, indent=4)
-    changes = [change for change in step.changes if only in ("", change.id)]
+    changes = step.changes
     yield from change_lines(changes[:_MOST_CHANGES])
     if len(changes) > _MOST_CHANGES:
         yield line((journal_messages.more_changes(len(changes) - _MOST_CHANGES), "dim"), indent=4)

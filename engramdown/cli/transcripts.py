@@ -7,16 +7,14 @@ them; an id that is there in full is never ambiguous with a longer one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
-import click
-
-from engramdown.cli import entry_messages, messages
+from engramdown.cli import entry_messages
 from engramdown.cli import log_messages as said
 from engramdown.cli.codes import RefusalError
-from engramdown.cli.opening import home_of, project_of, start_of
+from engramdown.cli.opening import home_of
 from engramdown.cli.options import Place
+from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
@@ -98,9 +96,8 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
 
 def open_one(place: Place, scope: str | None) -> EpisodicMemory:
     """Return what records in a scope; see :func:`open_transcripts`."""
-    home, project = home_of(place), project_of(place)
-    root = _root(place, scope, home, project)
-    settings = load(home, project if root == project else None)
+    own, root = meant(place, scope)
+    settings = load(home_of(place), root if own == "project" else None)
     return EpisodicMemory(root, settings.episodes)
 
 
@@ -110,20 +107,5 @@ def open_all(place: Place) -> list[EpisodicMemory]:
     Raises:
         click.ClickException: There is none.
     """
-    home, project = home_of(place), project_of(place)
-    roots = [root for root in (project, home) if root is not None and root.is_dir()]
-    if not roots:
-        raise click.ClickException(messages.no_memory(start_of(place), home))
-    return [EpisodicMemory(root, load(home, root).episodes) for root in roots]
-
-
-def _root(place: Place, scope: str | None, home: Path, project: Path | None) -> Path:
-    if scope == "global":
-        return home
-    if project is not None:
-        return project
-    if scope == "project":
-        raise click.ClickException(messages.no_project(start_of(place)))
-    if not home.is_dir():
-        raise click.ClickException(messages.no_memory(start_of(place), home))
-    return home
+    home = home_of(place)
+    return [EpisodicMemory(root, load(home, root).episodes) for _, root in roots(place)]

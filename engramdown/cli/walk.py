@@ -115,6 +115,8 @@ class Walk:
 
 def _kind(proposal: Proposal) -> str:
     """Return what one key accepts together: a yes to lessons takes no memory away."""
+    if proposal.op == "load":
+        return f"{proposal.engram.kind} of others" if proposal.line else "page"
     return proposal.engram.kind if proposal.op in ("encode", "replace") else proposal.op
 
 

@@ -7,7 +7,7 @@ once too often is gone.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
 from engramdown.engram import fold
@@ -266,8 +266,9 @@ def _missing(words: Sequence[str], claim: Claim) -> list[str]:
     return [word for word in words if not _holds(said, word)]
 
 
-def _holds(words: Iterable[str], wanted: str) -> bool:
-    return any(word == wanted or same_word(word, wanted) for word in words)
+def _holds(words: Collection[str], wanted: str) -> bool:
+    # To look for the word itself in a set is nothing beside comparing it with each of many.
+    return wanted in words or any(same_word(word, wanted) for word in words)
 
 
 def _alike(words: Sequence[str], others: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ there is none, and nothing is loaded that could ask one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engramdown.consolidation.model import Asker, LanguageModel
     from engramdown.cortex.cortex import Cortex
 
-__all__ = ["Asking", "ledger_of", "prompts_of"]
+__all__ = ["Asking", "ledger_of", "prompts_for", "prompts_of"]
 
 _OF_THE_USER: Final = frozenset({"identity"})
 
@@ -67,7 +67,21 @@ def ledger_of(cortex: Cortex) -> Ledger:
     return Ledger(_ledger_folder(cortex))
 
 
-def prompts_of(stores: Sequence[Hippocampus], job: str, scope: Scope = "project") -> dict[str, str]:
+def prompts_for(cortex: Cortex, job: str, scope: Scope = "project") -> dict[str, str]:
+    """Return the prompt that the scopes of a cortex have of their own, as :func:`prompts_of` does.
+
+    Raises:
+        StoreError: If one cannot be read.
+    """
+    return prompts_of(cortex.stores, job, scope, cortex.usable_page)
+
+
+def prompts_of(
+    stores: Sequence[Hippocampus],
+    job: str,
+    scope: Scope = "project",
+    page: Callable[[Hippocampus, str, str], str] = lambda _store, _name, text: text,
+) -> dict[str, str]:
     """Return the prompt that scopes have of their own for a job; the project's wins.
 
     Args:
@@ -75,6 +89,7 @@ def prompts_of(stores: Sequence[Hippocampus], job: str, scope: Scope = "project"
         job: The job.
         scope: Whose memory it is about. What is about all projects, or about the user, is not
             asked in the words of one project, which may be somebody else's.
+        page: Is given a store, the name of a file and what it says, and returns what is used.
 
     Raises:
         StoreError: If one cannot be read.
@@ -84,7 +99,8 @@ def prompts_of(stores: Sequence[Hippocampus], job: str, scope: Scope = "project"
     name = f"{job}.j2"
     everywhere = scope == "global" or job in _OF_THE_USER
     asks = [store for store in stores if store.scope == "global" or not everywhere]
-    texts = [text for store in asks if (text := store.template(name, FOLDER))]
+    said = ((store, store.template(name, FOLDER)) for store in asks)
+    texts = [used for store, text in said if (used := page(store, f"{FOLDER}/{name}", text))]
     return {name: texts[-1]} if texts else {}
 
 

@@ -6,10 +6,10 @@ Promises: pure; any text may be passed; what a person wrote is reported and neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.cortex.annotations import day, metadata_findings
 from engramdown.cortex.damage import SOUL, Sheet, damage
@@ -28,7 +28,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.likeness.claims import Mark, read
 from engramdown.likeness.similarity import Rewordings
 
-__all__ = ["check", "in_order"]
+__all__ = ["check", "check_form", "in_order"]
 
 _ORDER: Final = (PROFILE, SOUL, RULES, LESSONS)
 # Texts that differ in one of these are never the same, see engramdown.likeness.similarity.
@@ -78,20 +78,32 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
     >>> check({"lessons.md": "- CI is slow\n- CI is slow!\n"}, date(2026, 3, 1))[0].message
     'says the same as lessons.md:1'
     """
-    sheets = [Sheet.read(name, files[name]) for name in in_order(files)]
-    kept = {sheet.file: _kept(sheet, scope) for sheet in sheets}
+    sheets, kept = _read(files, scope)
     memories = [one for sheet in sheets if sheet.is_list for one in kept[sheet.file]]
-    found = [finding for sheet in sheets for finding in damage(sheet)]
+    found = _formed(sheets, kept, frozenset(files))
     copied = _copied(memories)
     for sheet in sheets:
-        for one in kept[sheet.file]:
-            found += metadata_findings(sheet, one.placed, ours=one.ours)
-        found += _repeated(kept[sheet.file], copied) if sheet.is_list else _ids(kept[sheet.file])
-    found += [*_ids(memories), *_expired(memories, today)]
+        found += _repeated(kept[sheet.file], copied) if sheet.is_list else []
+    found += _expired(memories, today)
     if scope == "project" and kept.get(PROFILE):
         found.append(kept[PROFILE][0].find("profile-in-project"))
-    places = {sheet.file: place for place, sheet in enumerate(sheets)}
-    return sorted(found, key=lambda finding: (places[finding.file], finding.line))
+    return _sorted(found, sheets)
+
+
+def check_form(files: Mapping[str, str], of: Collection[str]) -> list[Finding]:
+    r"""Return what is wrong with how some files are written, whatever they say, on any day.
+
+    That is damage, metadata and ids.
+
+    Args:
+        files: The texts of all files of a scope, as for :func:`check`.
+        of: The names of those that are looked at; the others only say which ids there are.
+
+    >>> check_form({"lessons.md": "- a <!-- id:k3v9q2ht ts:soon -->\n"}, {"lessons.md"})[0].code
+    'metadata-value'
+    """
+    sheets, kept = _read(files, "project")
+    return _sorted(_formed(sheets, kept, of), sheets)
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -99,6 +111,30 @@ def in_order(names: Iterable[str]) -> list[str]:
     ranks = {name: rank for rank, name in enumerate(_ORDER)}
     ranks |= {name: len(_ORDER) + 1 + rank for rank, name in enumerate(_LAST)}
     return sorted(names, key=lambda name: (ranks.get(name, len(_ORDER)), name))
+
+
+def _read(files: Mapping[str, str], scope: Scope) -> tuple[list[Sheet], dict[str, list[_Kept]]]:
+    sheets = [Sheet.read(name, files[name]) for name in in_order(files)]
+    return sheets, {sheet.file: _kept(sheet, scope) for sheet in sheets}
+
+
+def _formed(
+    sheets: list[Sheet], kept: Mapping[str, list[_Kept]], of: Collection[str]
+) -> list[Finding]:
+    found: list[Finding] = []
+    for sheet in sheets:
+        if sheet.file in of:
+            found += damage(sheet)
+            for one in kept[sheet.file]:
+                found += metadata_findings(sheet, one.placed, ours=one.ours)
+            found += [] if sheet.is_list else _ids(kept[sheet.file])
+    memories = [one for sheet in sheets if sheet.is_list for one in kept[sheet.file]]
+    return found + [pair.finding for pair in _pairs(memories) if {pair.file, pair.other} & {*of}]
+
+
+def _sorted(found: Iterable[Finding], sheets: Iterable[Sheet]) -> list[Finding]:
+    places = {sheet.file: place for place, sheet in enumerate(sheets)}
+    return sorted(found, key=lambda finding: (places[finding.file], finding.line))
 
 
 def _kept(sheet: Sheet, scope: Scope) -> list[_Kept]:
@@ -119,7 +155,19 @@ def _copied(memories: Iterable[_Kept]) -> set[str]:
     }
 
 
-def _ids(entries: Iterable[_Kept]) -> Iterator[Finding]:
+class _Pair(NamedTuple):
+    """Two entries with one id, and what is wrong with that."""
+
+    file: str
+    other: str
+    finding: Finding
+
+
+def _ids(entries: Iterable[_Kept]) -> list[Finding]:
+    return [pair.finding for pair in _pairs(entries)]
+
+
+def _pairs(entries: Iterable[_Kept]) -> Iterator[_Pair]:
     first: dict[str, _Kept] = {}
     for one in entries:
         other = first.setdefault(one.id, one) if one.id else one
@@ -127,9 +175,11 @@ def _ids(entries: Iterable[_Kept]) -> Iterator[Finding]:
             continue
         if _may_share(other, one):
             if other.entry.fold != one.entry.fold:
-                yield one.find("copies-differ", other=other.where)
+                found = one.find("copies-differ", other=other.where)
+                yield _Pair(one.sheet.file, other.sheet.file, found)
         elif other.sheet is not one.sheet or other.entry.fold != one.entry.fold:
-            yield one.find("id-twice", fixable=one.ours, id=one.id, other=other.where)
+            found = one.find("id-twice", fixable=one.ours, id=one.id, other=other.where)
+            yield _Pair(one.sheet.file, other.sheet.file, found)
 
 
 def _may_share(one: _Kept, other: _Kept) -> bool:

@@ -98,20 +98,28 @@ class Prepared(NamedTuple):
 class Compaction:
     """One compaction of some stores."""
 
-    def __init__(self, gate: Gate, threshold: int) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        threshold: int,
+        usable: Callable[[Hippocampus], list[Entry]] = Hippocampus.entries,
+    ) -> None:
         """Prepare a compaction.
 
         Args:
             gate: What a merged text is asked about.
             threshold: Files with more memories than that are compacted.
+            usable: Returns the memories of a store that count; by default all.
         """
         self._gate = gate
+        self._usable = usable
         self._threshold = threshold
 
     @classmethod
     def of(cls, cortex: Cortex) -> Compaction:
         """Return a compaction of the stores of a cortex."""
-        return cls(cortex.encoding_gate, cortex.settings.consolidation.threshold)
+        threshold = cortex.settings.consolidation.threshold
+        return cls(cortex.encoding_gate, threshold, cortex.usable)
 
     def prepare_all(
         self, cortex: Cortex, scope: Scope | None = None, *, use_model: bool = True
@@ -127,15 +135,13 @@ class Compaction:
             StoreError: If a store could not be read.
             SettingsError: If the model of the cortex is none.
         """
-        from engramdown.cortex.asking import Asking, prompts_of
+        from engramdown.cortex.asking import Asking, prompts_for
 
         wanted = use_model and cortex.needs_compaction()
         model = Asking.begin(cortex).of(_JOB) if wanted else None
         stores = [store for store in cortex.stores if scope in (None, store.scope)]
         return [
-            self.prepare(
-                store, model, prompts_of(cortex.stores, _JOB, store.scope) if model else {}
-            )
+            self.prepare(store, model, prompts_for(cortex, _JOB, store.scope) if model else {})
             for store in stores
         ]
 
@@ -155,7 +161,7 @@ class Compaction:
             templates: A scope's own prompts.
             everything: Also look for duplicates in files that are not crowded.
         """
-        entries = tuple(store.entries())
+        entries = tuple(self._usable(store))
         files = set(crowded(entries, self._threshold))
         day = today()
         plan = offline.tidy(entries, day)

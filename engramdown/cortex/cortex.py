@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engramdown.clock import today
+from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus.closed import ClosedDisk
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.finding import by_prefix
@@ -33,13 +33,18 @@ if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.gate import Decision
     from engramdown.cortex.intake import Intake
+    from engramdown.cortex.news import News
+    from engramdown.cortex.pending import Pending
     from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.pulled import Arrival, Pulled
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.relevance import Index
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.turns import Session
+    from engramdown.cortex.watching import Watching
+    from engramdown.cortex.why import Why
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
 
@@ -144,8 +149,50 @@ class Cortex:
         return list(self._notices)
 
     def entries(self) -> list[Entry]:
-        """Return every memory, global ones first, in file order."""
+        """Return every memory, global ones first, in file order; also what waits for approval."""
         return [*self.global_hc.entries(), *self.project_hc.entries()]
+
+    def usable(self, store: HippocampusProtocol) -> list[Entry]:
+        """Return the memories of a store that may reach a model, in file order.
+
+        With ``pulled = "review"`` those are left out that git brought and nobody approved.
+        """
+        entries = store.entries()
+        return self._pulled.shown(store, entries) if self._reviews else entries
+
+    def usable_page(self, store: Hippocampus, name: str, text: str) -> str:
+        """Return ``text`` of the file ``name`` if it may reach a model, else ``""``."""
+        return self._pulled.page(store, name, text) if self._reviews else text
+
+    def arrivals(self) -> list[Arrival]:
+        """Return what git brought that nobody here wrote, and that a person was not told of yet.
+
+        Call :meth:`told` when they were; it is not returned again then.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        return self._pulled.news()
+
+    def told(self, arrivals: Iterable[Arrival]) -> None:
+        """Take note that a person was told of ``arrivals``.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        self._pulled.told(arrivals)
+
+    def keep_own(self) -> None:
+        """Take note of files of this person's, which git does not know: what a session begins with.
+
+        When they are committed, nobody asks who wrote them. In mode off nothing is noted.
+        """
+        if self.mode == "off":
+            return
+        try:
+            self._pulled.keep_own()
+        except StoreError as error:
+            self._tell(f"could not take note of what is yours: {error}")
 
     def find(self, prefix: str) -> Entry:
         """Return the memory whose id begins with ``prefix``.
@@ -156,6 +203,21 @@ class Cortex:
         """
         return self._find(prefix)[1]
 
+    def why(self, entry_id: str) -> Why:
+        """Return why a memory, a proposal or a retired memory is there: what taught and brought it.
+
+        Args:
+            entry_id: Its id or a unique prefix.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If there are several.
+            StoreError: If a store could not be read.
+        """
+        from engramdown.cortex.why import why
+
+        return why(self, entry_id)
+
     def recall(self, query: str, limit: int = 20) -> list[Entry]:
         """Return the memories that fit ``query`` best, the best first; any text is a query.
 
@@ -165,7 +227,7 @@ class Cortex:
         """
         from engramdown.cortex.relevance import Index
 
-        entries = self.entries()
+        entries = [*self.usable(self.global_hc), *self.usable(self.project_hc)]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, Index(entries))
         hits = self._index[1].search(query, today())
@@ -181,18 +243,22 @@ class Cortex:
         A store that cannot be read or written gives receipts with ``failed``, not an exception.
         """
         self._notice()
-        return self._heard(self._intake.propose(self.mode, engrams))
+        return self._heard(self._made_own(self._intake.propose(self.mode, engrams)))
 
     def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
-        return self._heard(self._intake.encode(engrams))
+        return self._heard(self._made_own(self._intake.encode(engrams)))
 
     def pending(self) -> list[Proposal]:
-        """Return what waits for a person, global proposals first, each with what it touches."""
+        """Return what waits for a person, global proposals first, each with what it touches.
+
+        Behind them stands what git brought and waits to be approved.
+        """
         from engramdown.cortex.proposals import describe
 
         items = self._intake.waiting.items()
-        return describe(items, self.entries()) if items else []
+        waiting = describe(items, self.entries()) if items else []
+        return [*waiting, *self._pulled.proposals()] if self._reviews else waiting
 
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
@@ -211,7 +277,9 @@ class Cortex:
             StoreError: If it could not be written; the proposal still waits.
         """
         self._notice()
-        receipt = self._intake.waiting.resolve(proposal_id, decision, text)
+        receipt = self._resolved_load(proposal_id, decision, text) if self._reviews else None
+        if receipt is None:
+            receipt = self._intake.waiting.resolve(proposal_id, decision, text)
         self._heard([receipt])
         return receipt
 
@@ -260,7 +328,7 @@ class Cortex:
     def needs_compaction(self) -> bool:
         """Whether a file holds more memories than ``consolidation.threshold`` allows."""
         most = self.settings.consolidation.threshold
-        sizes = (Counter(entry.file for entry in store.entries()) for store in self.stores)
+        sizes = (Counter(entry.file for entry in self.usable(store)) for store in self.stores)
         return any(size > most for each in sizes for size in each.values())
 
     def compact_all(
@@ -300,6 +368,10 @@ class Cortex:
                     self._tell(notice)
         except StoreError as error:
             self._tell(f"could not tidy memory: {error}")
+
+    def came_with_git(self, scope: Scope, item: Pending) -> bool:
+        """Whether a line of ``pending.md`` came with git and waits for a person's own tick."""
+        return self._reviews and self._pulled.is_not_ours(scope, item)
 
     def sleep(
         self,
@@ -341,6 +413,24 @@ class Cortex:
         from engramdown.cortex.sleeper import Sleeper
 
         return Sleeper(self, every, patience)
+
+    def watching(
+        self, on_change: Callable[[list[News]], object], *, poll: bool = False
+    ) -> Watching:
+        """Return what watches memory while a program runs: a context manager.
+
+        Hand edits are taken in as they happen, and ticked lines carried out.
+
+        Args:
+            on_change: Is given what happened, in a thread of its own.
+            poll: Look again and again, even where the system would tell of changes.
+
+        Raises:
+            StoreError: If no store has files.
+        """
+        from engramdown.cortex.watching import Watching
+
+        return Watching(self, on_change, poll=poll)
 
     def reopened(self) -> Cortex:
         """Return another one over the same scopes, whose stores are its own, for another thread.
@@ -515,13 +605,45 @@ class Cortex:
     def _intake(self) -> Intake:
         from engramdown.cortex.intake import Intake
 
-        return Intake({"global": self.global_hc, "project": self.project_hc})
+        stores: dict[Scope, HippocampusProtocol] = {
+            "global": self.global_hc,
+            "project": self.project_hc,
+        }
+        return Intake(stores, self.usable, self.came_with_git)
 
     @cached_property
     def _recollection(self) -> Recollection:
         from engramdown.cortex.recollection import Recollection
 
-        return Recollection(self.global_hc, self.project_hc, self.settings)
+        screen = self._pulled if self._reviews else None
+        return Recollection(self.global_hc, self.project_hc, self.settings, screen)
+
+    @cached_property
+    def _pulled(self) -> Pulled:
+        from engramdown.cortex.pulled import Pulled
+
+        home = self.global_hc.root if isinstance(self.global_hc, Hippocampus) else None
+        return Pulled(self.stores, home, review=self._reviews, dry=lambda: self._rehearsing)
+
+    @property
+    def _reviews(self) -> bool:
+        """Whether nothing that git brings reaches a model before a person approved it."""
+        return self.settings.pulled == "review"
+
+    def _made_own(self, receipts: list[Receipt]) -> list[Receipt]:
+        if self._reviews:
+            self._pulled.said(receipts)
+        return receipts
+
+    def _resolved_load(self, prefix: str, decision: str, text: str | None) -> Receipt | None:
+        """Decide on what git brought; ``None`` if the proposal is one of ``pending.md``."""
+        waiting = self.pending()
+        found = by_prefix(prefix, waiting, lambda each: each.id, "what is pending")
+        if found.op != "load":
+            return None
+        if decision not in ("accept", "decline", "skip"):
+            raise InvalidEngramError.not_one_of("decision", decision, ("accept", "decline", "skip"))
+        return self._pulled.resolve(found.id, decision, text)
 
     def _heard(self, receipts: list[Receipt]) -> list[Receipt]:
         hear = self._hear() if self._hear is not None else None
@@ -537,7 +659,7 @@ class Cortex:
         for store in self.stores:
             try:
                 if store.notice():
-                    self._tell(f"{store.memory}: took in what you changed by hand")
+                    self._tell(f"{store.memory}: took in what you or git changed")
             except StoreError as error:
                 self._tell(f"could not look for hand edits: {error}")
 

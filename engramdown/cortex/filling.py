@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
 from engramdown.consolidation.describing import describe
-from engramdown.cortex.asking import Asking, prompts_of
+from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
@@ -55,7 +55,7 @@ def fill_card(cortex: Cortex, episodes: EpisodicMemory, session: str) -> bool:
         raise ModelError(NO_MODEL, "refused")
     if not lines:
         return False
-    said = describe(lines, model, prompts_of(cortex.stores, JOB))
+    said = describe(lines, model, prompts_for(cortex, JOB))
     for text in (said.title, said.one_liner, said.paragraph, *said.decisions):
         order = find_instruction(text)
         if order:

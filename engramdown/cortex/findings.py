@@ -207,6 +207,11 @@ CODES: Final[Mapping[str, Code]] = {
         "facts about you are read from the global scope only",
         "move them to profile.md of the global scope",
     ),
+    "no-merge-driver": Code(
+        "note",
+        "git is to merge memory entry by entry, and this clone does not know how",
+        "run `engramdown init --git`; until then git merges it as text",
+    ),
     "unknown-file": Code(
         "note",
         "is none of the memory files, and is not read",
@@ -256,6 +261,11 @@ CODES: Final[Mapping[str, Code]] = {
         "error",
         "{reason}",
         "correct the value, or delete the line",
+    ),
+    "not-for-git": Code(
+        "error",
+        "belongs to this machine, and is not for git",
+        "take it out of the commit: git rm --cached FILE",
     ),
     "history-line": Code(
         "error",

@@ -6,7 +6,6 @@ finding, never an error. What the files say is for :mod:`engramdown.cortex.check
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -18,10 +17,13 @@ from typing import Final
 from engramdown.cortex.damage import SOUL
 from engramdown.cortex.findings import Finding, find
 from engramdown.cortex.transcripts import inspect_transcripts
+from engramdown.disk import Disk, megabytes
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus.disk import Disk, megabytes
+from engramdown.git.registering import is_unregistered
 from engramdown.hippocampus.filing import is_name
+from engramdown.hippocampus.history import ROOM
+from engramdown.hippocampus.steps import read_line
 from engramdown.regular import open_regular, what_instead
 
 __all__ = ["UNREADABLE", "Inspection", "inspect"]
@@ -33,7 +35,6 @@ _LIMIT: Final = 16 * 1024 * 1024
 # A file of ours that is not finished is as old as one write; the rest was left by a crash.
 _FINISHED_AFTER: Final = 60.0
 _TOPICS: Final = "topics"
-_STEP_KEYS: Final = frozenset({"step", "at", "by", "op", "why", "of", "files", "entries"})
 
 
 @dataclass(slots=True)
@@ -78,6 +79,8 @@ class _Inspector:
             if os.path.lexists(self.memory) and self._is_folder(self.memory, "."):
                 self._folder(self.memory, "")
             self._history(self.root / "history.jsonl")
+            if is_unregistered(self.root):
+                self._add("..", "no-merge-driver")
             self.result.findings += inspect_transcripts(self.root)
         return self.result
 
@@ -185,13 +188,17 @@ class _Inspector:
             self._add(name, "link", target=path.readlink())
         elif self._is_file(path.lstat().st_mode, name):
             self._permissions(path, name)
-            self._steps(path, name)
+            size, limit = path.lstat().st_size, ROOM * self.limit
+            if size > limit:
+                self._add(name, "too-large", size=megabytes(size), limit=megabytes(limit))
+            else:
+                self._steps(path, name)
 
     def _steps(self, path: Path, name: str) -> None:
         try:
             with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
                 for number, line in enumerate(file, 1):
-                    if not _is_step(line):
+                    if read_line(line) is None:
                         self._add(name, "history-line", number)
         except (OSError, StoreError) as error:
             self._add(name, "cannot-read", reason=_reason(error))
@@ -199,11 +206,3 @@ class _Inspector:
 
 def _reason(error: OSError | StoreError) -> str:
     return error.strerror or "" if isinstance(error, OSError) else str(error)
-
-
-def _is_step(line: bytes) -> bool:
-    try:
-        record = json.loads(line.decode("utf-8", "surrogateescape"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and record.keys() >= _STEP_KEYS

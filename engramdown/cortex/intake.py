@@ -6,14 +6,15 @@ a person and what they decided is in its hands too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from engramdown.cortex.evidence import Evidence, harmless, holds_secret, humble, scope_of
 from engramdown.cortex.gate import Decision, decide
 from engramdown.cortex.receipts import Decided, Receipt, discard, encode_into, failed
-from engramdown.cortex.waiting import Waiting
+from engramdown.cortex.waiting import CameWithGit, Waiting, nothing_came
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 
 __all__ = ["Intake"]
@@ -26,10 +27,22 @@ class Intake:
         waiting: What waits for a person.
     """
 
-    def __init__(self, stores: Mapping[Scope, HippocampusProtocol]) -> None:
-        """Stand before ``stores``."""
+    def __init__(
+        self,
+        stores: Mapping[Scope, HippocampusProtocol],
+        usable: Callable[[HippocampusProtocol], list[Entry]] | None = None,
+        came_with_git: CameWithGit = nothing_came,
+    ) -> None:
+        """Stand before ``stores``.
+
+        Args:
+            stores: The stores.
+            usable: Returns the memories of one that count; by default all.
+            came_with_git: Whether the tick of a line is not to be carried out.
+        """
         self._stores = stores
-        self.waiting = Waiting(stores)
+        self._usable = usable or _all_of
+        self.waiting = Waiting(stores, came_with_git)
 
     def decision(self, mode: str, engram: Engram) -> Decision:
         """Return what is to be done with an engram; nothing is written."""
@@ -57,7 +70,7 @@ class Intake:
         """Read what may speak against ``batch``; against a user's sure word nothing does."""
         if mode == "off" or all(map(_is_sure_word_of_user, batch)):
             return Evidence({})
-        entries = {scope: store.entries() for scope, store in self._stores.items()}
+        entries = {scope: self._usable(store) for scope, store in self._stores.items()}
         return Evidence(entries, self.waiting.turned_down())
 
     def _decided(self, mode: str, evidence: Evidence, at: int, engram: Engram) -> Decided:
@@ -77,6 +90,10 @@ class Intake:
             receipts |= encode_into(store, mine)
             receipts |= self.waiting.add(scope, mine)
         return [receipts[each.at] for each in decided]
+
+
+def _all_of(store: HippocampusProtocol) -> list[Entry]:
+    return store.entries()
 
 
 def _is_sure_word_of_user(engram: Engram) -> bool:

@@ -100,7 +100,7 @@ def facts(
         SettingsError: If the model of the cortex is none.
         StoreError: If a prompt or the ledger could not be read or written.
     """
-    from engramdown.cortex.asking import Asking, prompts_of
+    from engramdown.cortex.asking import Asking, prompts_for
 
     given = [messages] if isinstance(messages, str) else messages
     said = [Message(each) if isinstance(each, str) else each for each in given]
@@ -108,7 +108,7 @@ def facts(
     model = Asking.begin(cortex).of(Identity.name) if use_model else None
     if model is None:
         return stated
-    prompts = prompts_of(cortex.stores, Identity.name)
+    prompts = prompts_for(cortex, Identity.name)
     asked = facts_of_model(said[-SHOWN:], model, prompts)
     # What is stated outright is surer than what a model makes of it.
     known = {fact_key(engram.text) or fold(engram.text) for engram in stated.engrams}

@@ -19,9 +19,9 @@ from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.migrated import OP, Migrated
 from engramdown.cortex.older import Unread, files_at
 from engramdown.cortex.receipts import Receipt
+from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.files import new_id, on_errand
 
@@ -97,7 +97,8 @@ class Migration:
         try:
             self._ledger = Migrated(store.root, self._disk, settings.lock_timeout)
         except OSError as error:
-            raise StoreError(f"{error.filename}: cannot be read: {error.strerror}") from error
+            path = error.filename or store.root
+            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
 
     def survey(self, paths: Iterable[Path], base: Path) -> list[Surveyed]:
         """Return what there is at ``paths``; nothing is written.
@@ -157,7 +158,8 @@ class Migration:
         try:
             self._ledger.add(came)
         except OSError as error:
-            raise StoreError(f"{error.filename}: cannot be written: {error.strerror}") from error
+            path = error.filename or self._ledger.path
+            raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _at_most(most: int, surveyed: Sequence[Surveyed]) -> list[Surveyed]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engramdown.cortex.findings import Finding, find
+from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
@@ -19,7 +20,6 @@ from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.reading import Reader
 
 __all__ = ["Sourced", "inspect_origins", "learned", "learned_from"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
@@ -29,7 +30,7 @@ class Proposal:
         hold: Why nobody was prompted about it, or ``""``.
         reason: Why it waits, in words.
         op: ``encode``, ``replace``, ``forget``, or an operation of a plan: ``drop``, ``merge``,
-            ``supersede``, ``expire``, ``move``.
+            ``supersede``, ``expire``, ``move``; or ``load`` what git brought, and stands there.
         replaces: The memory that accepting it would retire, or ``None``.
         takes: The memories that an operation of a plan would retire or move.
         similar: Memories that say nearly the same.
@@ -42,7 +43,7 @@ class Proposal:
     engram: Engram
     hold: str = ""
     reason: str = ""
-    op: Operation = "encode"
+    op: Operation | Literal["load"] = "encode"
     replaces: Entry | None = None
     similar: tuple[Entry, ...] = ()
     file: str = ""

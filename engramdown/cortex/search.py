@@ -101,7 +101,9 @@ def moment_from(text: str) -> date:
 def _memories(cortex: Cortex, asked: Asked) -> list[Entry]:
     if asked.mode == "exact":
         wanted = asked.query.casefold()
-        found = [each for each in cortex.entries() if wanted and wanted in each.text.casefold()]
+        both = (cortex.global_hc, cortex.project_hc)
+        memories = [each for store in both for each in cortex.usable(store)]
+        found = [each for each in memories if wanted and wanted in each.text.casefold()]
         found.sort(key=lambda entry: entry.ts, reverse=True)
     else:
         found = cortex.recall(asked.query, limit=_ALL)

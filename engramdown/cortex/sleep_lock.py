@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown import locking
 from engramdown.clock import moment
 from engramdown.errors import StoreError
 from engramdown.regular import open_regular
@@ -62,7 +63,7 @@ class SleepLock:
             raise StoreError(f"{self.path}: cannot be opened: {error.strerror}") from error
         _held.add(descriptor)
         try:
-            if not _lock(descriptor) or not self._is_here(descriptor):
+            if not self._taken(descriptor) or not self._is_here(descriptor):
                 yield self._holder()
                 return
             _write(descriptor, {"pid": os.getpid(), "since": moment()})
@@ -73,6 +74,13 @@ class SleepLock:
         finally:
             _close(descriptor)
 
+    def _taken(self, descriptor: int) -> bool:
+        """Lock the open file without waiting; closing it, or a death, lets go."""
+        try:
+            return locking.take(descriptor)
+        except OSError as error:
+            raise StoreError(f"{self.path}: could not be locked: {error.strerror}") from error
+
     def _is_here(self, descriptor: int) -> bool:
         """Whether the lock has its name still; one on a removed file keeps nobody out."""
         with contextlib.suppress(FileNotFoundError):
@@ -82,33 +90,19 @@ class SleepLock:
     def _holder(self) -> Holder:
         try:
             note = json.loads(self.path.read_bytes())
-            return Holder(int(note["pid"]), str(note["since"]))
-        except (OSError, ValueError, LookupError, TypeError):
+            return Holder(max(int(note["pid"]), 0), str(note["since"]))
+        except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError):
             # It has just begun or ended, or the system keeps readers out of a locked file.
             return Holder(0, "")
 
 
-def _lock(descriptor: int) -> bool:
-    """Lock an open file without waiting; closing it, or a death, lets go."""
-    # Imported here: only who sleeps needs it.
-    from portalocker import AlreadyLocked, LockFlags, lock
-
-    try:
-        lock(descriptor, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
-    except AlreadyLocked:
-        return False
-    return True
-
-
 def _let_go(descriptor: int) -> None:
     """Let go of a lock, unless this is a child that was forked meanwhile: it is not the child's."""
-    from portalocker import unlock
-
     if descriptor in _held:
         # Who is gone is not named as the holder between a kill and the next one.
         _write(descriptor, {})
         # A child that was forked meanwhile has the same file open: closing it here is not enough.
-        unlock(descriptor)
+        locking.unlock(descriptor)
 
 
 def _close(descriptor: int) -> None:

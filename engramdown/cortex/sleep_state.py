@@ -21,7 +21,7 @@ from engramdown.engram import Engram
 from engramdown.episodes.derived import WORK, in_hand
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode
-from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.errors import EngramdownError, StoreError
 from engramdown.regular import open_regular
 
 __all__ = ["NAME", "TRIES", "WORK", "Mark", "Part", "SleepState", "Work", "digest_of", "slept_at"]
@@ -149,14 +149,17 @@ class SleepState:
     def work(self) -> Work | None:
         """Return what a sleep before this one was about to write, or ``None``."""
         try:
-            told = json.loads(self._work.read_bytes())
+            told = json.loads(self._disk.load(self._work) or b"")
             engrams = tuple(Engram(**each) for each in told["engrams"])
             parts = tuple(
                 Part(_fitting(Mark(*mark)), int(after), str(digest))
                 for mark, after, digest in told["parts"]
             )
             return Work(parts, engrams)
-        except (OSError, ValueError, LookupError, TypeError, InvalidEngramError):
+        except (
+            *(OSError, ValueError, LookupError, TypeError, EngramdownError),
+            *(OverflowError, RecursionError),
+        ):
             return None
 
     def end(self) -> None:
@@ -169,9 +172,7 @@ class SleepState:
 
     def _read(self) -> Iterator[Mark]:
         try:
-            data = self._path.read_bytes()
-        except FileNotFoundError:
-            return
+            data = self._disk.load(self._path) or b""
         except OSError as error:
             raise _cannot(self._path, error) from error
         for line in data.split(b"\n"):
@@ -192,8 +193,8 @@ class SleepState:
 def slept_at(root: Path) -> str:
     """Return when a sleep last got through a step in the scope at ``root``, UTC; or ``""``."""
     try:
-        lines = (root / NAME).read_bytes().split(b"\n")
-    except OSError:
+        lines = (EpisodeDisk().load(root / NAME) or b"").split(b"\n")
+    except (OSError, StoreError):
         return ""
     moments = (json.loads(line).get("ts") for line in reversed(lines) if _mark(line))
     return next((str(each) for each in moments if each), "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.consolidation.learned import Learned
-from engramdown.cortex.asking import Asking, prompts_of
+from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.evidence import harmless, holds_secret
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sleep_state import TRIES, Mark, Part, SleepState, Work, digest_of
@@ -142,7 +142,7 @@ class Steps:
             self.report(job).steps += len(parts)
             return
         try:
-            prompts = prompts_of(self._night.cortex.stores, job)
+            prompts = prompts_for(self._night.cortex, job)
             learned = learn(self._night.asking.of(job), prompts)
         except ModelError as error:
             self._failed(job, parts, error)

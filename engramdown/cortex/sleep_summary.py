@@ -53,6 +53,8 @@ class SleepSummary:
         busy: Who sleeps on a scope already, so that nothing was done there.
         failed: The scopes whose files could not be read or written, and why.
         running: How many sessions run, and were left alone.
+        not_ours: How many sessions git knows: nothing is learned from them, as they may have come
+            with a clone, and what is said in them is somebody else's word.
         model: The name of the model, or ``""``.
         spent: What asking it cost.
         skipped: Why nothing at all was done, or ``""``.
@@ -64,6 +66,7 @@ class SleepSummary:
     busy: dict[Scope, str] = field(default_factory=dict)
     failed: dict[Scope, str] = field(default_factory=dict)
     running: int = 0
+    not_ours: int = 0
     model: str = ""
     spent: Spent = field(default_factory=Spent)
     skipped: str = ""

@@ -16,20 +16,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.compaction import crowded
-from engramdown.cortex.asking import Asking, prompts_of
+from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.compacting import Compaction
 from engramdown.cortex.learning import Identity
 from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_jobs import JOBS, Job
 from engramdown.cortex.sleep_lock import SleepLock
-from engramdown.cortex.sleep_state import Mark, SleepState
+from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
+from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
+from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
 
@@ -96,7 +98,7 @@ class Sleep:
         for store in self._stores:
             place = self._place(store)
             if place is not None:
-                steps, infos = Steps(self._night, place), place.sessions.list()
+                steps, infos = Steps(self._night, place), self._own(place)
                 finished = self._finished(place, infos)
                 count += sum(steps.is_due(job.name, it) for it in finished for job in JOBS)
                 count += sum(steps.is_due(Identity.name, it) for it in self._with_user(infos))
@@ -127,8 +129,10 @@ class Sleep:
     def _scope(self, store: Hippocampus, advance: Callable[[int], object]) -> None:
         place = self._place(store)
         if place is not None:
-            steps, infos = Steps(self._night, place), place.sessions.list()
-            steps.finish()
+            steps, infos = Steps(self._night, place), self._own(place)
+            # What somebody else's sleep had in hand is no more ours than their transcripts are.
+            if not known_to_git([store.root / WORK], Disk(durable=False)):
+                steps.finish()
             for info in self._finished(place, infos):
                 self._session(steps, info, advance)
             Facts(steps, self._night).learn(self._with_user(infos), self._stop, advance)
@@ -142,6 +146,14 @@ class Sleep:
         if memory is None or memory.folder.parent != store.root:
             return None
         return Place(store.scope, Sessions(memory.folder, self._disk), SleepState(store.root))
+
+    def _own(self, place: Place) -> list[SessionInfo]:
+        """Return the sessions that were recorded here: what git knows may be somebody else's."""
+        infos = place.sessions.list()
+        paths = {place.sessions.path(info.id): info for info in infos}
+        strange = known_to_git(paths, Disk(durable=False))
+        self.summary.not_ours = len(strange)
+        return [info for path, info in paths.items() if path not in strange]
 
     def _finished(self, place: Place, infos: Sequence[SessionInfo]) -> list[SessionInfo]:
         """Return the sessions that nobody goes on with, in the order in which they began."""
@@ -193,7 +205,7 @@ class Sleep:
         """Compact a scope; a model is asked once about a memory, not again and again."""
         compaction = Compaction.of(self._cortex)
         state = SleepState(store.root)
-        entries = store.entries()
+        entries = self._cortex.usable(store)
         report = self.summary.report(store.scope, COMPACTION)
         asks = bool(crowded(entries, self._cortex.settings.consolidation.threshold))
         asks = asks and state.done(COMPACTION).digest != _digest(entries)
@@ -205,7 +217,7 @@ class Sleep:
         )
         prompts = {}
         if model is not None:
-            prompts = prompts_of(self._cortex.stores, COMPACTION, store.scope)
+            prompts = prompts_for(self._cortex, COMPACTION, store.scope)
         prepared = compaction.prepare(store, model, prompts)
         self.summary.spent = self._night.asking.run.spent
         done = compaction.carry_out([prepared], self._cortex.mode, dry_run=self._night.dry)
@@ -217,7 +229,7 @@ class Sleep:
         if any(each.action == "failed" for each in done):
             return
         if model is not None:
-            state.add(Mark(COMPACTION, digest=_digest(store.entries())))
+            state.add(Mark(COMPACTION, digest=_digest(self._cortex.usable(store))))
 
 
 def _digest(entries: Iterable[Entry]) -> str:

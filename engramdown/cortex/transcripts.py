@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.findings import Finding, find
+from engramdown.episodes.cards.pages import FOLDER as GISTS
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.index.lines import BROKEN, read_lines, usual
@@ -21,6 +22,7 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
+from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
@@ -77,7 +79,11 @@ def inspect_transcripts(root: Path) -> list[Finding]:
     """Return what is wrong with the transcripts of the scope at ``root``."""
     folder, disk = root / FOLDER, EpisodeDisk()
     sessions = Sessions(folder, disk)
-    found = []
+    found = [
+        find((f"../{name}", 0), "link", fixable=False, target=(root / name).readlink())
+        for name in (FOLDER, f"{FOLDER}/{PAYLOADS}", GISTS, CACHE)
+        if (root / name).is_symlink()
+    ]
     try:
         for name, trouble in find_trouble(folder, disk):
             told = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))

@@ -16,12 +16,13 @@ from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import Said
-from engramdown.errors import EngramdownError, MidTurnError
+from engramdown.errors import EngramdownError, MidTurnError, StoreError
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.pulled import Arrival
     from engramdown.cortex.receipts import Receipt
 
 __all__ = ["Session"]
@@ -58,6 +59,7 @@ class Session:
         self.turns = 0
         cortex.listen(weakref.WeakMethod(self._heard))
         cortex.apply_ticks()
+        cortex.keep_own()
         cortex.tidy_if_due()
 
     def __enter__(self) -> Self:
@@ -171,6 +173,19 @@ class Session:
         """End the transcript; a session that is used as a context manager does so itself."""
         self._keep_facts(wait=True)
         self._recording.end(reason)
+
+    def news(self) -> list[Arrival]:
+        """Return what git brought of somebody else's since a person was told last; each thing once.
+
+        Show it to the user as the session begins. With ``pulled = "review"`` it also waits in
+        :meth:`engramdown.Cortex.pending`, and reaches no model before it is accepted.
+        """
+        try:
+            found = self._cortex.arrivals()
+            self._cortex.told(found)
+        except StoreError:
+            return []  # It is told as soon as it can be noted that it was.
+        return found
 
     def confirmations(self) -> list[Proposal]:
         """Return the proposals to ask the user about now; none during a turn.

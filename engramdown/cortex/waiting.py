@@ -33,19 +33,42 @@ from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 
-__all__ = ["DECISIONS", "Waiting"]
+__all__ = ["DECISIONS", "CameWithGit", "Waiting", "nothing_came"]
 
 DECISIONS: Final = ("accept", "decline", "skip")
 
+_ELSEWHERE: Final = (
+    "{id} is for all your projects, and a tick in the file of one is not enough for that; "
+    "accept it with `engramdown review`"
+)
+_BROUGHT: Final = (
+    "the line of {id} came with git, its tick too; accept it with `engramdown review`, "
+    "or change the line yourself"
+)
 _WHERE: Final = "what is pending (`engramdown review` lists it)"
+
+
+CameWithGit = Callable[[Scope, Pending], bool]
+"""Tells whether a line came with git, so that its tick is nobody's here."""
+
+
+def nothing_came(scope: Scope, item: Pending) -> bool:
+    """Return ``False``: every tick counts."""
+    del scope, item
+    return False
 
 
 class Waiting:
     """The queues of both scopes."""
 
-    def __init__(self, stores: Mapping[Scope, HippocampusProtocol]) -> None:
+    def __init__(
+        self,
+        stores: Mapping[Scope, HippocampusProtocol],
+        came_with_git: CameWithGit = nothing_came,
+    ) -> None:
         """Find the queue of each store: its ``pending.md``, or memory if it has no files."""
         self._queues = {scope: _queue_of(store) for scope, store in stores.items()}
+        self._came_with_git = came_with_git
         self._turned_down = TurnedDown()
 
     def add(self, scope: Scope, decided: Sequence[Decided]) -> dict[int, Receipt]:
@@ -83,34 +106,54 @@ class Waiting:
             return self._decline(queue, item)
         return self._accept(queue, item, text)
 
-    def apply_ticks(self, tell: Callable[[str], None]) -> list[Receipt]:
+    def apply_ticks(self, tell: Callable[[str], None], scope: Scope | None = None) -> list[Receipt]:
         """Carry out the lines that a person ticked; a line that somebody else did is passed over.
 
         Args:
             tell: Is told in words what could not be read or carried out.
+            scope: Whose queue; by default those of both.
         """
         receipts: list[Receipt] = []
-        for queue in self._queues.values():
+        for each, queue in self._queues.items():
+            if scope not in (None, each):
+                continue
             try:
                 ticked = [item for item in queue.pending() if item.tick]
             except StoreError as error:
                 tell(f"could not read what is pending: {error}")
                 continue
             for item in ticked:
-                receipts += self._apply_tick(queue, item)
+                receipts += self._apply_tick(each, queue, item)
         for receipt in receipts:
             if receipt.action == "failed":
                 tell(f"could not carry out what you ticked: {receipt.reason}")
         return receipts
 
-    def _apply_tick(self, queue: Queue, item: Pending) -> list[Receipt]:
+    def _apply_tick(self, scope: Scope, queue: Queue, item: Pending) -> list[Receipt]:
         try:
             accepts = item.tick == "x"
+            why_not = _ELSEWHERE if accepts and self._leaves_project(queue, item) else ""
+            if self._came_with_git(scope, item):
+                why_not = _BROUGHT
+            if why_not:
+                reason = why_not.format(id=item.id)
+                return [replace(waiting_receipt(queue, item, reason), action="failed")]
             return [self._accept(queue, item, None) if accepts else self._decline(queue, item)]
         except EntryNotFoundError:
             return []
         except EngramdownError as error:
             return [replace(waiting_receipt(queue, item, str(error)), action="failed")]
+
+    def _leaves_project(self, queue: Queue, item: Pending) -> bool:
+        """Whether a line of the project's file asks for a memory in the global scope.
+
+        A project's file may have come with somebody else's commit, its ticks included.
+        """
+        return (
+            queue is not self._queues["global"]
+            and item.op == "encode"
+            and scope_of(item.engram) == "global"
+        )
 
     def _accept(self, queue: Queue, item: Pending, text: str | None) -> Receipt:
         engram = harmless(item.engram if text is None else replace(item.engram, text=text))

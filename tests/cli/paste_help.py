@@ -18,7 +18,7 @@ from engramdown.cli.main import main
 __all__ = ["PAGE", "help_of", "pasted"]
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
-_BLOCK: Final = re.compile(r"(?m)^\$ engramdown ((?:[a-z_]+ )*)--help\n(?s:.*?)^```$")
+_BLOCK: Final = re.compile(r"(?m)^\$ engramdown ((?:[a-z_-]+ )*)--help\n(?s:.*?)^```$")
 
 
 def help_of(name: str) -> str:

@@ -1,4 +1,4 @@
-"""``why``, ``history`` and ``undo`` read the journal and reverse it, but never a person."""
+"""``history`` and ``undo`` read the journal and reverse it, but never a person."""
 
 from __future__ import annotations
 
@@ -186,35 +186,3 @@ def test_an_undo_can_be_rehearsed(run: Runner, rule: str, memory: Path) -> None:
     assert "-- Never push to main" in done.out
     assert (memory / "rules.md").read_bytes() == before
     assert run.ok("show", rule).code == 0
-
-
-def test_why_tells_each_step(run: Runner, rule: str) -> None:
-    run.ok("edit", rule, "Never push to production")
-    out = run.ok("why", rule[:6]).out
-    assert "You said so." in out
-    assert "You remembered" in out
-    assert "You changed" in out
-    assert "It stands in rules.md:" in out
-
-
-def test_why_tells_where_it_was_learned(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
-    entry_id = run.remember("--source", "llm", "--from", "20260227-1#12", "CI is slow")
-    assert "The assistant inferred it, in 20260227-1#12." in run.ok("why", entry_id).out
-
-
-def test_why_knows_a_line_written_by_hand(run: Runner, memory: Path) -> None:
-    (memory / "lessons.md").write_text("- By hand\n", encoding="utf-8")
-    (found,) = run.ok("list", "--json").json
-    assert "A person wrote this line by hand" in run.ok("why", found["id"]).out
-    assert run.ok("why", found["id"], "--json").json["by_hand"] is True
-
-
-def test_why_knows_what_is_retired_and_what_waits(run: Runner, rule: str) -> None:
-    run.ok("forget", rule)
-    assert "It was retired by you on " in run.ok("why", rule).out
-    waiting = run.ok(
-        "--mode", "copilot", "remember", "--source", "llm", "--json", "CI is slow"
-    ).json["id"]
-    assert "It waits in " in run.ok("why", waiting).out
-    assert run.ok("why", waiting, "--json").json["state"] == "pending"

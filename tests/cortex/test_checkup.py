@@ -8,7 +8,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.checkup import check, in_order
+from engramdown.cortex.checkup import check, check_form, in_order
 from engramdown.cortex.findings import CODES, Finding
 from engramdown.cortex.mending import fix
 from engramdown.engram import fold
@@ -206,3 +206,36 @@ def test_mending_loses_no_claim(text: str, file: str) -> None:
         {fold(item.block.text) for item in parse(each).placed()} for each in (text, mended)
     )
     assert before == after
+
+
+ONCE: Final = "- a <!-- id:k3v9q2ht source:llm ts:soon -->\n"
+
+
+def form(files: dict[str, str], *of: str) -> list[tuple[str, str]]:
+    return [(item.file, item.code) for item in check_form(files, of)]
+
+
+def test_form_says_nothing_of_what_memories_say_nor_of_the_day() -> None:
+    text = "- Same\n- same\n- Old <!-- id:7m0xw4ce source:llm expires:2020-01-01 -->\n"
+    assert codes({"lessons.md": text}) != []
+    assert form({"lessons.md": text}, "lessons.md") == []
+
+
+def test_form_is_of_the_files_that_are_asked_for() -> None:
+    files = {"lessons.md": ONCE, "rules.md": "## Always\n"}
+    assert form(files, "lessons.md") == [("lessons.md", "metadata-value")]
+    assert form(files, "rules.md") == []
+
+
+def test_an_id_that_stands_in_another_file_too_is_told_whichever_is_asked_for() -> None:
+    files = {"rules.md": "## Always\n\n- b <!-- id:k3v9q2ht -->\n", "lessons.md": ONCE}
+    assert ("lessons.md", "id-twice") in form(files, "lessons.md")
+    assert form(files, "rules.md") == [("lessons.md", "id-twice")]
+    assert form(files) == []
+    twice = {"archive.md": "- a <!-- id:7m0xw4ce -->\n- b <!-- id:7m0xw4ce -->\n"}
+    assert form(twice, "archive.md") == [("archive.md", "id-twice")]
+
+
+@given(files=st.dictionaries(st.sampled_from(NAMES), pages(), max_size=3))
+def test_what_form_finds_doctor_finds_too(files: dict[str, str]) -> None:
+    assert {*check_form(files, files)} <= {*check(files, TODAY)}

@@ -14,8 +14,8 @@ from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
 from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.cortex.compacting import CompactionReceipt
+from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.fitting import written
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.settings import Settings

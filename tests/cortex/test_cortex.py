@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Cortex, Engram, Hippocampus
+from engramdown.disk import Disk
 from engramdown.engram import Confidence, Kind, Scope, Source
 from engramdown.errors import (
     AmbiguousIdError,
@@ -18,7 +19,6 @@ from engramdown.errors import (
     SettingsError,
     StoreError,
 )
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.draft import Act
 from tests.cortex.person import Person
 
@@ -98,7 +98,7 @@ class TestOpening:
         cortex.encode(rule("Use uv"))
         person.changes("rules.md", "Use uv", "Use uv, never pip")
         later = Cortex.open(project=project)
-        assert later.notices() == [f"{person.memory}: took in what you changed by hand"]
+        assert later.notices() == [f"{person.memory}: took in what you or git changed"]
         assert later.entries()[0].basis == "verified"
 
     def test_a_trouble_that_lasts_is_told_once(self, cortex: Cortex, person: Person) -> None:
@@ -386,8 +386,7 @@ class TestDeciding:
     ) -> None:
         copilot.propose(rule("Be brief", confidence="low"))
         person.changes("pending.md", "scope:project", "scope:global")
-        person.ticks("Be brief")
-        (receipt,) = copilot.apply_ticks()
+        receipt = copilot.resolve(copilot.pending()[0].id)
         assert receipt.action == "encoded"
         (entry,) = copilot.entries()
         assert (entry.scope, entry.basis) == ("global", "verified")

@@ -12,7 +12,10 @@ import pytest
 
 from engramdown.cortex.inspection import Inspection, inspect
 from engramdown.engram import Engram
+from engramdown.hippocampus.steps import Step, write_line
 from engramdown.hippocampus.store import Hippocampus
+
+STEP = Step("k3v9q2ht", "2026-02-27T10:00:00.000000Z", "llm", "encode", "", (), ())
 
 
 @pytest.fixture
@@ -206,6 +209,7 @@ def test_a_folder_that_may_not_be_listed_is_found(
         pytest.param(b'{"step": "k3v9q2ht"}\n', id="keys-missing"),
         pytest.param(b"\n", id="blank"),
         pytest.param(b"[" * 100_000 + b"\n", id="deep"),
+        pytest.param(write_line(STEP).replace(b'"llm"', b"5"), id="types"),
         pytest.param(b'{"step": "k3', id="torn"),
     ],
 )

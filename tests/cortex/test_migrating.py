@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from itertools import count
 from pathlib import Path
 
@@ -11,9 +13,9 @@ import pytest
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.cortex.migrated import NAME, Migrated
 from engramdown.cortex.migrating import Came, Migration
+from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.hippocampus.disk import Disk
 from tests.cortex.notes import FILES, snapshot, write
 from tests.hippocampus.disks import CHANGING, Point, Watch, WatchedDisk
 from tests.hippocampus.memory_store import MemoryStore
@@ -275,3 +277,17 @@ def test_killed_at_any_point_the_next_run_brings_exactly_the_rest(tmp_path: Path
         else:
             break
     assert number > 20
+
+
+def test_a_ledger_that_cannot_be_written_is_named(
+    cortex: Cortex, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    # The note in the lock file fails like this, without a name.
+    monkeypatch.setattr(Migrated, "add", fail)
+    with pytest.raises(StoreError, match=rf"{NAME}: cannot be written: No space"):
+        migrated(cortex, project)

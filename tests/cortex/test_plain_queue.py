@@ -9,9 +9,9 @@ import pytest
 
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.plain_queue import PlainQueue
+from engramdown.disk import Disk
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.store import Hippocampus
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from engramdown.cortex.pending import Pending, identity
 from engramdown.cortex.review import FileQueue
+from engramdown.disk import Disk
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
 from engramdown.errors import EntryNotFoundError, StoreError
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import any_text

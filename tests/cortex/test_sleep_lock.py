@@ -116,7 +116,7 @@ def test_a_lock_whose_file_was_removed_is_none(
         (tmp_path / NAME).unlink()
         return True
 
-    monkeypatch.setattr("engramdown.cortex.sleep_lock._lock", removed)
+    monkeypatch.setattr("engramdown.locking.take", removed)
     with SleepLock(tmp_path).hold() as holder:
         assert holder == Holder(0, "")
         assert str(holder) == "another process"

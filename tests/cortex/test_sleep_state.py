@@ -125,6 +125,7 @@ def test_what_a_crash_left_of_what_was_in_hand_goes_with_it(tmp_path: Path) -> N
     [
         *(b"", b"{", b"[]", b'{"engrams":[{"text":""}]}', b'{"engrams":1}'),
         *(b'{"engrams":[],"parts":[[["replay",1,"",7,"","done",0],3,"d1"]]}', b'{"engrams":[]}'),
+        b'{"engrams":[],"parts":[[["replay","","",7,"","done",0],1e999,"d1"]]}',
     ],
 )
 def test_what_is_no_work_is_none(tmp_path: Path, data: bytes) -> None:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.asking.calls import ASKED, FREE, Call, read_line, write_line
 from engramdown.consolidation.asking.spending import Spent
 from engramdown.errors import StoreError
-from engramdown.regular import open_regular
+from engramdown.regular import make_folder, open_regular
 
 __all__ = ["NAME", "Known", "Ledger", "new_id"]
 
@@ -60,7 +60,7 @@ class Ledger:
             self._take(call)
             return
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             descriptor = open_regular(self.path, _APPENDING)
             try:
                 line = _after(descriptor) + write_line(call)

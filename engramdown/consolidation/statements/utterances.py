@@ -89,7 +89,8 @@ def sentences(mask: str) -> Iterator[Sentence]:
 
 # ---- where a sentence ends ----
 
-_END: Final = r"(?P<mark>[.!?\u2026]++)[\"')\]*_]{0,3}(?=\s|\Z)|(?P<line>\n)"
+# A run of marks is entered only at its start, or each of them would be gone through to its end.
+_END: Final = r"(?<![.!?\u2026])(?P<mark>[.!?\u2026]++)[\"')\]*_]{0,3}(?=\s|\Z)|(?P<line>\n)"
 _SHORTENED: Final = (
     r"\b(?:(?i:e\.g|i\.e|etc|approx|dr|mr|mrs|ms|prof|st|vs|nr|bzw|z\.b|[ap]\.m)|[A-Z])\.\Z"
 )
@@ -278,7 +279,7 @@ def _pasted_from(lines: list[str], at: int) -> int:
     found = _any_case(_WORK_ON).match(line) or _any_case(_INTRODUCES).match(line)
     if found is None or _any_case(_OWN_LIST).search(line):
         return -1
-    after = next((other for other in lines[at + 1 :] if other.strip()), "")
+    after = next((lines[to] for to in range(at + 1, len(lines)) if lines[to].strip()), "")
     fenced = _pattern(_FENCE).match(after) or _pattern(_LINE).match(after)
     return -1 if fenced and not line[found.end() :].strip() else found.end()
 

@@ -157,3 +157,8 @@ def test_small_letters_are_as_long_as_large_ones(text: str) -> None:
 
 def test_curly_apostrophes_become_straight() -> None:
     assert lowered("Don\u2019t İ") == "don't İ"
+
+
+def test_a_megabyte_of_dots_is_no_sentence() -> None:
+    # No time is measured: a cost that grows with the square of the length would not end.
+    assert _split("." * 1_000_000 + "a") == []

@@ -1,0 +1,136 @@
+"""``engramdown watch``: hand edits taken in as they happen, and what changes in memory, as it does.
+
+Promises: one line each, handed over at once, on a terminal and in a pipe; trouble goes to stderr
+and ends nothing; it ends with Ctrl-C, with SIGTERM, and when nobody reads any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import select
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn, TextIO
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex
+from engramdown.cli import output
+from engramdown.cli import watch_messages as said
+from engramdown.cli.codes import DONE, RefusalError
+from engramdown.cli.data import news_data
+from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import folders, open_quietly
+from engramdown.cli.options import Place, pass_place
+from engramdown.clock import local
+from engramdown.cortex.news import News
+
+__all__ = ["watch"]
+
+_PAUSE: Final = 2.0
+"""Seconds between two looks at whether anybody still reads."""
+_MOST: Final = 20
+"""How many changes of one burst a person is shown."""
+_STYLES: Final = {"forgot": "bad", "declined": "bad", "asked": "warn", "edited": "dim"}
+_ASIDE: Final = frozenset({"trouble", "mended", "remark"})
+
+
+@click.command()
+@click.option("--poll", is_flag=True, help="Look again and again; do not let the system tell.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON each, for programs.")
+@pass_place
+def watch(place: Place, /, *, poll: bool, as_json: bool) -> None:
+    """Take in what you change by hand as you save it, and tell what changes.
+
+    Lines that you tick in pending.md are carried out. Ctrl-C stops.
+    """
+    cortex = open_quietly(place, "nothing")
+    told: queue.SimpleQueue[list[News]] = queue.SimpleQueue()
+    told.put([News("remark", notice) for notice in cortex.notices()])
+    with _ended_by(signal.SIGTERM), cortex.watching(told.put, poll=poll) as watching:
+        while watching.is_running and not _is_closed(sys.stdout):
+            with contextlib.suppress(queue.Empty):
+                _print(cortex, told.get(timeout=_PAUSE), as_json=as_json)
+    if not watching.is_running and watching.trouble:
+        raise RefusalError(said.ended(watching.trouble))
+    raise BrokenPipeError
+
+
+def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
+    if as_json:
+        where = folders(cortex)
+        for item in news:
+            click.echo(json.dumps(news_data(item, where)))
+    else:
+        _begin([item for item in news if item.what == "watching"])
+        for item in news:
+            if item.what in _ASIDE:
+                output.note(said.aside(item))
+        changes = [item for item in news if item.what not in (*_ASIDE, "watching")]
+        output.fast_screen().show(_lines(changes))
+    output.flush()
+
+
+def _begin(scopes: Sequence[News]) -> None:
+    """Say what is watched, if it begins."""
+    lines = [said.watching(item.scope, Path(item.text)) for item in scopes]
+    if lines and output.is_terminal(sys.stdout):
+        shown = [line((text, "dim"), hang=4) for text in (*lines, said.HINT)]
+        output.fast_screen().show([*shown, line()])
+    else:
+        for text in lines:
+            output.note(text)
+
+
+def _lines(news: Sequence[News]) -> Iterator[Line]:
+    for item in news[:_MOST]:
+        yield line(
+            (f"{_time(item.at)}  ", "dim"),
+            (said.verb(item), _STYLES.get(item.what, "good")),
+            f": {said.about(item)} ",
+            (said.place(item), "where"),
+            hang=4,
+        )
+    if len(news) > _MOST:
+        yield line((said.more(len(news) - _MOST), "dim"), indent=4)
+
+
+def _time(at: str) -> str:
+    """Return a moment of the journal as the person's clock shows it, to the second."""
+    try:
+        return local(datetime.fromisoformat(at)).strftime("%H:%M:%S")
+    except ValueError:
+        return at
+
+
+@contextlib.contextmanager
+def _ended_by(number: signal.Signals) -> Iterator[None]:
+    """Let a signal end a ``with`` block, and the command, as it is meant to end."""
+
+    def end(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise Exit(DONE)
+
+    before = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def _is_closed(stream: TextIO) -> bool:
+    """Whether whoever read what is printed has gone; only a pipe tells."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    try:
+        poll.register(stream.fileno(), 0)
+    except (OSError, ValueError):
+        return False
+    return bool(poll.poll(0))

@@ -1,0 +1,276 @@
+"""What git brought of somebody else's, as a person is told of it and decides on it.
+
+Promises: with ``pulled = "review"`` nothing that git brought reaches a model before a person
+approved it, neither an entry nor a page; what was approved stays so for the same words in the same
+place, and for no others. With ``news`` everything is loaded, and told of once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.cortex.approvals import Approvals, Did, Said
+from engramdown.cortex.evidence import harmless
+from engramdown.cortex.pending import Pending
+from engramdown.cortex.proposals import Proposal
+from engramdown.cortex.receipts import Receipt
+from engramdown.engram import Engram, Scope
+from engramdown.errors import InvalidEngramError
+from engramdown.hippocampus import filing
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.filing import as_entry
+from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.pulled import Brought, Provenance
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.redaction import redact
+
+__all__ = ["Arrival", "Pulled"]
+
+LOAD: Final = "load"
+_HOLD: Final = "it came with git, and you approve what does"
+_BLANK: Final = "(nothing but white space)"
+_PAGE: Final = "it shapes what a model is told, and came with git"
+
+
+class Arrival(NamedTuple):
+    """Something that git brought, and nobody here wrote, said or changed.
+
+    Attributes:
+        id: What it is called in a review.
+        text: What it says, without the secrets that it may hold.
+        scope: ``project`` or ``global``.
+        path: The file.
+        line: Where it stands there, from 1; 0 for a page as a whole.
+        kind: Of an entry, see :class:`engramdown.Engram`; ``page`` for what shapes a prompt,
+            ``proposal`` for a line of ``pending.md``.
+        key: What it is known by, whatever line it stands on.
+    """
+
+    id: str
+    text: str
+    scope: Scope
+    path: Path
+    line: int
+    kind: str
+    key: str
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        where = f"{self.path.name}:{self.line}" if self.line else self.path.name
+        said = "" if self.kind == "page" else f": {' '.join(self.text.split())}"
+        return f"{self.scope} {where}{said}"
+
+
+class _Found(NamedTuple):
+    place: Provenance
+    store: Hippocampus
+    item: Brought
+
+
+class Pulled:
+    """What git brought into the stores of a cortex."""
+
+    def __init__(
+        self,
+        stores: Sequence[Hippocampus],
+        home: Path | None,
+        *,
+        review: bool,
+        dry: Callable[[], bool] = bool,
+    ) -> None:
+        """Look at ``stores``.
+
+        Args:
+            stores: Those of files.
+            home: The folder of the global scope, where it is kept what a person decided.
+            review: Whether nothing is loaded before a person approved it.
+            dry: Whether nothing is to be written; asked each time.
+        """
+        self._places = {store.root: (Provenance(store), store) for store in stores}
+        self._approvals = Approvals(home, dry)
+        self.reviews = review
+
+    def news(self) -> list[Arrival]:
+        """Return what a person was not told of yet.
+
+        Raises:
+            StoreError: If memory, or what was decided, cannot be read.
+        """
+        found = self._waiting(lambda said: said.seen | said.approved | said.declined)
+        return [_arrival(each) for each in _once(found) if each.item.file != filing.ARCHIVE]
+
+    def told(self, arrivals: Iterable[Arrival]) -> None:
+        """Take note that a person was told of ``arrivals``, and of pages that git does not know.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        keys = {arrival.key for arrival in arrivals}
+        for root, (place, _) in self._places.items():
+            here = [each.key for each in place.brought() if each.key in keys] if keys else []
+            self._approvals.add(root, "seen", here)
+
+    def keep_own(self) -> None:
+        """Take note of what git does not know, so that to commit it makes nobody ask.
+
+        Raises:
+            StoreError: If it cannot be read or written.
+        """
+        for root, (place, _) in self._places.items():
+            place.begin()
+            own = place.own_pages()
+            if own:
+                self._approvals.add(root, "own", own - self._approvals.of(root).approved)
+
+    def proposals(self) -> list[Proposal]:
+        """Return what waits for approval, as a person decides on it; nothing if all is loaded."""
+        return [_proposal(each) for each in self._held()] if self.reviews else []
+
+    def shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
+        """Return those of ``entries`` of a store that may be loaded."""
+        hidden = self._hidden(store)
+        if not hidden:
+            return entries
+        return [each for each in entries if (each.file, each.line) not in hidden]
+
+    def page(self, store: Hippocampus, name: str, text: str) -> str:
+        """Return ``text`` of the page ``name`` if it may be loaded, else ``""``."""
+        return "" if text and (name, 0) in self._hidden(store) else text
+
+    def is_not_ours(self, scope: Scope, item: Pending) -> bool:
+        """Whether a line of ``pending.md`` came with git, its tick too, and is not approved."""
+        here = (store for _, store in self._places.values() if store.scope == scope)
+        return any((filing.PENDING, item.line) in self._hidden(store) for store in here)
+
+    def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt | None:
+        """Carry out what a person decided about what waits; ``None`` if it is nothing of ours.
+
+        Raises:
+            InvalidEngramError: If a page is to be loaded in other words.
+            EntryNotFoundError: If the entry is not there any more.
+            StoreError: If it could not be written.
+        """
+        found = next((each for each in self._held() if _id(each) == proposal_id), None)
+        if found is None:
+            return None
+        engram = _engram(found)
+        if decision == "skip":
+            return Receipt(engram, "queued", "skipped", proposal_id, found.item.file)
+        if decision == "decline":
+            self._decline(found)
+            return Receipt(engram, "discarded", "declined")
+        if text is not None:
+            engram = replace(engram, text=redact(text))
+            self._reword(found, text)
+        else:
+            self._add(found, "approved")
+        at = (found.item.file, found.item.line)
+        return Receipt(engram, "encoded", "approved", _own_id(found), *at)
+
+    def said(self, receipts: Iterable[Receipt]) -> None:
+        """Approve what the user says themselves that stands there already."""
+        lines = {
+            (each.engram.scope, each.file, each.line)
+            for each in receipts
+            if each.action == "merged" and each.engram.source == "user"
+        }
+        for found in self._held() if lines else ():
+            if (found.store.scope, found.item.file, found.item.line) in lines:
+                self._add(found, "approved")
+
+    def _held(self) -> list[_Found]:
+        """Return what waits to be approved."""
+        found = self._waiting(lambda said: said.approved | said.declined)
+        aside = (filing.PENDING, filing.ARCHIVE)
+        return [each for each in _once(found) if each.item.file not in aside]
+
+    def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[_Found]:
+        return [
+            _Found(place, store, item)
+            for root, (place, store) in self._places.items()
+            if (brought := place.brought())
+            for known in (without(self._approvals.of(root)),)
+            for item in brought
+            if item.key not in known
+        ]
+
+    def _hidden(self, store: HippocampusProtocol) -> set[tuple[str, int]]:
+        """Return where stands what may not be loaded, of the files of a store."""
+        if not self.reviews or not isinstance(store, Hippocampus):
+            return set()
+        place = self._places[store.root][0]
+        brought = place.brought()
+        known = self._approvals.of(store.root).approved if brought else frozenset[str]()
+        return {(item.file, item.line) for item in brought if item.key not in known}
+
+    def _decline(self, found: _Found) -> None:
+        if found.item.placed is None:
+            self._add(found, "declined")
+        else:
+            found.place.retire(found.item)
+
+    def _reword(self, found: _Found, text: str) -> None:
+        if found.item.placed is None:
+            reason = f"{found.item.file} is a page; change it in an editor, then accept it"
+            raise InvalidEngramError("text", reason)
+        found.place.reword(found.item, text)
+
+    def _add(self, found: _Found, did: Did) -> None:
+        self._approvals.add(found.store.root, did, [found.item.key])
+
+
+def _id(found: _Found) -> str:
+    return f"~{found.item.key[:12]}"
+
+
+def _once(found: Sequence[_Found]) -> list[_Found]:
+    """Return each thing once, in whatever lines it stands: a lesson has a copy under its topic."""
+    once = {(each.store.root, each.item.key): each for each in reversed(found)}
+    return [*reversed(once.values())]
+
+
+def _own_id(found: _Found) -> str:
+    return filing.entry_id(found.item.placed) if found.item.placed else _id(found)
+
+
+def _path(found: _Found) -> Path:
+    root = found.store.root if found.item.placed is None else found.store.memory
+    return root / found.item.file
+
+
+def _arrival(found: _Found) -> Arrival:
+    kind = "page"
+    if found.item.file == filing.PENDING:
+        kind = "proposal"
+    elif found.item.placed is not None:
+        kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
+    text, line = redact(found.item.text), found.item.line
+    return Arrival(_id(found), text, found.store.scope, _path(found), line, kind, found.item.key)
+
+
+def _proposal(found: _Found) -> Proposal:
+    is_page = found.item.placed is None
+    return Proposal(
+        id=_id(found),
+        engram=_engram(found),
+        hold=_PAGE if is_page else _HOLD,
+        reason=_PAGE if is_page else _HOLD,
+        op=LOAD,
+        file=str(_path(found)),
+        line=found.item.line,
+    )
+
+
+def _engram(found: _Found) -> Engram:
+    """Return what waits as an engram: its words, and of what it claims what can be."""
+    text = found.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if found.item.placed is None:
+        return harmless(Engram(text if text.strip() else _BLANK, "profile", found.store.scope))
+    entry = as_entry(found.item.file, found.store.scope, found.item.placed)
+    try:
+        return harmless(entry.engram())
+    except InvalidEngramError:
+        return harmless(Engram(text, entry.kind, found.store.scope, entry.confidence))

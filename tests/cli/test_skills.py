@@ -1,0 +1,248 @@
+"""What a person gets who keeps skills from the command line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Runner
+
+TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
+DESCRIPTION = "Write release notes. Use before a release."
+
+
+@pytest.fixture
+def skill(run: Runner, memory: Path) -> Path:
+    """Stand in a project with one skill, and return its file."""
+    run.ok("skills", "new", "notes", "--description", DESCRIPTION)
+    return memory.parent / "skills" / "notes" / "SKILL.md"
+
+
+def test_a_skill_is_written_listed_shown_and_fine(run: Runner, skill: Path) -> None:
+    text = f"---\nname: notes\ndescription: {DESCRIPTION}\n---\n# Notes\n"
+    assert skill.read_text(encoding="utf-8") == text
+    assert DESCRIPTION in run.ok("skills").out
+    shown = run.ok("skills", "show", "notes").out
+    assert shown.endswith(text)
+    assert str(skill) in shown
+    assert run.ok("skills", "show", "notes", "--json").json["text"] == text
+    assert run.ok("skills", "validate").out == "1 skill is fine.\n"
+
+
+def test_the_list_is_json_for_programs(run: Runner, skill: Path) -> None:
+    assert run.ok("skills", "list", "--json").json == [
+        {
+            "label": "notes",
+            "scope": "project",
+            "path": str(skill),
+            "name": "notes",
+            "description": DESCRIPTION,
+            "findings": [],
+            "shadows": None,
+            "shadowed_by": None,
+        }
+    ]
+
+
+@pytest.mark.usefixtures("memory")
+def test_without_skills_the_next_step_is_said(run: Runner) -> None:
+    done = run("skills", "--json")
+    assert (done.code, done.json) == (1, [])
+    assert "skills new LABEL" in done.err
+    assert run("skills", "list", "--global").code == 1
+    assert run.ok("skills", "validate").out == "0 skills are fine.\n"
+
+
+def test_without_memory_the_next_step_is_said(run: Runner) -> None:
+    for words in (["skills"], ["skills", "new", "a", "--description", "b"]):
+        done = run(*words)
+        assert done.code == 1
+        assert "run `engramdown init`" in done.err
+
+
+def test_the_project_wins_and_both_are_told(run: Runner, skill: Path, isolated_home: Path) -> None:
+    run.ok("skills", "new", "notes", "--global", "--description", "As everywhere.")
+    run.ok("skills", "new", "maps", "--global", "--description", "Make maps.")
+    home = isolated_home / ".engramdown"
+    assert (home / ".gitignore").exists()
+    assert (home / "memory" / "rules.md").exists()
+    listed = " ".join(run.ok("skills").out.split())
+    assert "(instead of the one of all projects)" in listed
+    assert "(not used: this project's counts)" in listed
+    found = {(each["scope"], each["label"]): each for each in run.ok("skills", "--json").json}
+    assert found["project", "notes"]["shadows"] == "global"
+    assert found["global", "notes"]["shadowed_by"] == "project"
+    assert found["global", "maps"]["shadowed_by"] is None
+    assert run.ok("skills", "show", "notes", "--json").json["path"] == str(skill)
+    assert run.ok("skills", "show", "notes", "--global", "--json").json["scope"] == "global"
+    assert run.ok("skills", "show", "maps", "--json").json["scope"] == "global"
+    run.ok("skills", "edit", "maps", "--description", "Make plans.")
+    assert "Make plans." in run.ok("skills", "list", "--global").out
+    skill.unlink()
+    assert run.ok("skills", "show", "notes", "--json").json["scope"] == "global"
+
+
+def test_an_edit_shows_its_diff_and_changes_nothing_else(run: Runner, skill: Path) -> None:
+    before = skill.read_bytes()
+    done = run.ok("skills", "edit", "notes", "--description", "Use it: now")
+    assert '+description: "Use it: now"' in done.out
+    new = before.replace(DESCRIPTION.encode(), b'"Use it: now"')
+    assert skill.read_bytes() == new
+    body = skill.parent.parent / "how.md"
+    body.write_bytes(b"One\r\ntwo")
+    run.ok("skills", "edit", "notes", "--body-file", str(body))
+    assert skill.read_bytes() == new.replace(b"# Notes\n", b"One\r\ntwo")
+    run.ok("skills", "edit", "notes", "--body-file", "-", stdin=b"Three\n")
+    assert skill.read_bytes() == new.replace(b"# Notes\n", b"Three\n")
+    done = run.ok("skills", "edit", "notes", "--body-file", "-", "--json", stdin=b"Three\n")
+    assert done.json["changed"] is False
+    assert (
+        "Nothing changed in"
+        in run.ok("skills", "edit", "notes", "--description", "Use it: now").out
+    )
+
+
+def test_a_dry_run_writes_nothing(run: Runner, skill: Path) -> None:
+    before = skill.read_bytes()
+    done = run.ok("skills", "edit", "notes", "--description", "Other", "--dry-run")
+    assert "Dry run: nothing is written." in done.out
+    assert "+description: Other" in done.out
+    done = run.ok("skills", "edit", "notes", "--description", "Other", "--dry-run", "--json")
+    assert done.json["dry_run"] is True
+    assert "+description: Other" in done.json["changes"][0]["diff"]
+    assert "+name: maps" in run.ok("skills", "new", "maps", "--description", "b", "--dry-run").out
+    assert run("skills", "new", "notes", "--description", "b", "--dry-run").code == 1
+    assert skill.read_bytes() == before
+    assert [path.name for path in skill.parent.parent.iterdir()] == ["notes"]
+
+
+def test_the_editor_gets_the_whole_file(
+    run: Runner, skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "sed -i -e s/Notes/How/ -e s/Write/Make/")
+    assert "+# How" in run.ok("skills", "edit", "notes").out
+    assert b"description: Make release" in skill.read_bytes()
+    assert "Nothing changed in" in run.ok("skills", "edit", "notes").out
+    monkeypatch.setenv("EDITOR", "truncate -s 0")
+    done = run("skills", "edit", "notes")
+    assert done.code == 2
+    assert "delete its folder" in done.err
+    monkeypatch.delenv("EDITOR")
+    assert "give --description or --body-file" in run("skills", "edit", "notes").err
+
+
+def test_what_was_typed_is_kept_if_somebody_saved_meanwhile(
+    run: Runner, skill: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "editor"
+    script.write_text(f"#!/bin/sh\necho theirs >> {skill}\necho mine >> $1\n", encoding="utf-8")
+    script.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(script))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    done = run("skills", "edit", "notes")
+    assert done.code == 1
+    assert "was changed since it was read" in done.err
+    kept = Path(done.err.split()[-1])
+    assert kept.read_text(encoding="utf-8").endswith("# Notes\nmine\n")
+    assert skill.read_text(encoding="utf-8").endswith("# Notes\ntheirs\n")
+
+
+@pytest.mark.parametrize(
+    "words, code, message",
+    [
+        (["new", "notes", "--description", "b"], 1, "is there already; nothing was written"),
+        (["new", "../x", "--description", "b"], 2, "'../x' is none; use small letters"),
+        (["new", "con", "--description", "b"], 2, "a device on Windows"),
+        (["new", "maps", "--description", " "], 2, "has 0 characters; 1 to 1024 are allowed"),
+        (["new", "maps", "--description", "x" * 1025], 2, "has 1025 characters"),
+        (["new", "maps"], 2, "missing option '--description'"),
+        (["new", "maps", "--description", TOKEN], 1, "holds a GitHub token; nothing was written"),
+        (["edit", "notes", "--description", TOKEN], 1, "holds a GitHub token"),
+        (["edit", "notes", "--description", ""], 2, "has 0 characters"),
+        (["edit", "notse", "--description", "b"], 1, "did you mean notes?"),
+        (["show", "nothing-like-it"], 1, "`engramdown skills list` shows them"),
+        (["validate", "maps"], 1, "no skill 'maps'"),
+        (["show", "\x1b[31m"], 1, "no skill '\\x1b[31m'"),
+        (["ls"], 2, "no command 'ls'; did you mean"),
+    ],
+)
+def test_what_is_refused_names_the_next_step(
+    run: Runner, skill: Path, words: list[str], code: int, message: str
+) -> None:
+    before = skill.read_bytes()
+    done = run("skills", *words)
+    assert done.code == code
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert TOKEN not in done.out + done.err
+    assert skill.read_bytes() == before
+    assert [path.name for path in skill.parent.parent.iterdir()] == ["notes"]
+
+
+def test_a_secret_that_stood_there_keeps_nobody_from_another_edit(run: Runner, skill: Path) -> None:
+    with skill.open("a", encoding="utf-8") as file:
+        file.write(f"{TOKEN}\n")
+    run.ok("skills", "edit", "notes", "--description", "b")
+    done = run("skills", "validate", "--json")
+    assert done.code == 1
+    assert TOKEN[:12] not in done.out
+    assert done.json["skills"][0]["findings"] == [
+        {
+            "line": 6,
+            "code": "secret",
+            "message": "there is a GitHub token",
+            "file": "SKILL.md",
+            "level": "warning",
+            "advice": "Take it out, and name the place where it is kept instead.",
+        }
+    ]
+
+
+def test_one_broken_skill_hides_no_other(run: Runner, skill: Path) -> None:
+    (skill.parent.parent / "broken").mkdir()
+    os.mkfifo(skill.parent.parent / "broken" / "SKILL.md")
+    listed = run.ok("skills").out
+    assert "a pipe or a device" in listed
+    assert DESCRIPTION in listed
+    assert run("skills", "show", "broken").code == 3
+    done = run("skills", "validate")
+    assert done.code == 3
+    assert "Put a readable file there." in done.out
+    assert run.ok("skills", "validate", "notes").out == "1 skill is fine.\n"
+
+
+def test_nothing_of_a_skill_reaches_the_terminal_as_it_is(run: Runner, skill: Path) -> None:
+    hostile = "\x1b]0;x\x07\u202eevil\u200b"
+    skill.write_text(
+        f'---\nname: notes\ndescription: "a {hostile}"\n---\n{hostile}\n', encoding="utf-8"
+    )
+    for words in (["list"], ["show", "notes"], ["validate"], ["list", "--json"]):
+        done = run("skills", *words)
+        assert set("\x1b\x07\u202e\u200b").isdisjoint(done.out + done.err)
+
+
+def test_what_a_crash_left_is_swept_up_by_whoever_looks(run: Runner, skill: Path) -> None:
+    left = skill.with_name(f".SKILL.md.{'0' * 16}.{'1' * 16}.00000000.tmp.part")
+    left.write_bytes(b"half")
+    run.ok("skills")
+    assert not left.exists()
+    left.write_bytes(b"half")
+    skill.parent.parent.chmod(0o500)
+    try:
+        done = run.ok("skills")
+    finally:
+        skill.parent.parent.chmod(0o700)
+    assert "stays for now" in done.err
+    assert DESCRIPTION in done.out
+
+
+def test_labels_complete(run: Runner, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert skill.exists()
+    monkeypatch.setenv("_ENGRAMDOWN_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "engramdown skills show n")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    monkeypatch.setattr("sys.argv", ["engramdown"])
+    assert "plain,notes" in run("skills").out

@@ -1,0 +1,272 @@
+"""engramdown watch: a real process beside a person who saves files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+import pytest
+
+from engramdown.cli.codes import STOPPED
+from tests.cli.conftest import Runner
+from tests.cli.terminal import Terminal
+
+PATIENCE: Final = 60
+
+
+class Watcher:
+    """A running ``engramdown watch``, whose lines are JSON unless something else is asked for."""
+
+    def __init__(self, env: dict[str, str], *arguments: str) -> None:
+        """Begin to watch."""
+        self.process = subprocess.Popen(
+            ["engramdown", "watch", *arguments],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def line(self) -> str:
+        """Wait for the next line."""
+        out: IO[bytes] | None = self.process.stdout
+        assert out is not None
+        return out.readline().decode()
+
+    def next(self) -> dict[str, Any]:
+        """Wait for the next line and return it, read."""
+        found: dict[str, Any] = json.loads(self.line())
+        return found
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        """Send a signal, and return the exit code and what was said on stderr."""
+        self.process.send_signal(number)
+        _, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, err.decode()
+
+
+@pytest.fixture
+def watchers() -> Iterator[list[Watcher]]:
+    """Return a list of those that are to be killed at the end."""
+    made: list[Watcher] = []
+    yield made
+    for watcher in made:
+        watcher.process.kill()
+        watcher.process.communicate()
+
+
+def begin(watchers: list[Watcher], env: dict[str, str], *arguments: str) -> Watcher:
+    """Begin to watch, and wait until nothing escapes it."""
+    watcher = Watcher(env, *arguments)
+    watchers.append(watcher)
+    err: IO[bytes] | None = watcher.process.stderr
+    assert err is not None
+    for _ in ("global", "project"):
+        if "--json" in arguments:
+            assert watcher.next()["what"] == "watching"
+        else:
+            assert err.readline().startswith(b"note: watching ")
+    return watcher
+
+
+def add(path: Path, line: str) -> None:
+    """Add a line to a file, as an editor that writes in place does."""
+    path.write_text(path.read_text(encoding="utf-8") + line, encoding="utf-8")
+
+
+@pytest.fixture
+def rules(memory: Path) -> Path:
+    """Return the file of the rules."""
+    return memory / "rules.md"
+
+
+@pytest.mark.parametrize("arguments", [["--json"], ["--json", "--poll"]], ids=["native", "polling"])
+def test_each_change_is_a_line_of_json(
+    rules: Path, watchers: list[Watcher], child_env: dict[str, str], arguments: list[str]
+) -> None:
+    watcher = begin(watchers, child_env, *arguments)
+    add(rules, "- Mine is the kitchen\n")
+    found = watcher.next()
+    assert found == found | {
+        "what": "learned",
+        "text": "Mine is the kitchen",
+        "by": "person",
+        "scope": "project",
+    }
+    assert found["path"] == str(rules)
+    line = rules.read_text(encoding="utf-8").split("\n")[found["line"] - 1]
+    assert line.startswith("- Mine is")
+    rules.write_text(
+        rules.read_text(encoding="utf-8").replace("the kitchen", "the big kitchen"),
+        encoding="utf-8",
+    )
+    found = watcher.next()
+    assert (found["what"], found["text"], found["before"]) == (
+        "changed",
+        "Mine is the big kitchen",
+        "Mine is the kitchen",
+    )
+
+
+def test_a_person_reads_one_sentence_each(
+    run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    watcher = begin(watchers, child_env)
+    known = run.remember("--lesson", "CI is slow")
+    told = watcher.line()
+    assert told[2] == told[5] == ":"
+    assert told[10:] == f"Learned: CI is slow (lessons.md:11, id {known}, you)\n"
+    run.ok("forget", known)
+    assert watcher.line()[10:] == f"Forgot: CI is slow (lessons.md, id {known}, you)\n"
+    add(rules, "\nSome prose.\n")
+    watcher.line()
+    add(rules, f"- Token {'ghp_' + 'a1B2' * 9}\n")
+    assert "a1B2" not in watcher.line()
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, STOPPED), (signal.SIGTERM, 0)])
+def test_a_signal_ends_it(
+    watchers: list[Watcher],
+    child_env: dict[str, str],
+    number: signal.Signals,
+    code: int,
+) -> None:
+    watcher = begin(watchers, child_env)
+    said = "\nStopped.\n" if number == signal.SIGINT else ""
+    assert watcher.end(number) == (code, said)
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_reader_that_goes_away_ends_it_even_if_nothing_happens(
+    watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    watcher = begin(watchers, child_env)
+    assert watcher.process.stdout is not None
+    watcher.process.stdout.close()
+    assert watcher.process.wait(PATIENCE) == 141
+
+
+def test_trouble_is_said_beside_the_changes_and_ends_nothing(
+    rules: Path, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    watcher = begin(watchers, child_env)
+    memory.rename(memory.with_name("away"))
+    err: IO[bytes] | None = watcher.process.stderr
+    assert err is not None
+    assert err.readline().decode() == f"note: {memory}: is gone; it is waited for\n"
+    memory.with_name("away").rename(memory)
+    assert err.readline().decode() == f"note: no longer: {memory}: is gone; it is waited for\n"
+    add(rules, "- After all\n")
+    assert "Learned: After all" in watcher.line()
+
+
+def test_what_was_changed_before_is_taken_in_and_said_to_be(
+    rules: Path, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    add(rules, "- Before\n")
+    watchers.append(Watcher(child_env, "--json"))
+    found = watchers[0].next()
+    assert found["what"] == "remark"
+    assert found["text"] == f"{memory}: took in what you or git changed"
+
+
+def test_where_there_is_no_memory_yet_it_waits_for_it(
+    run: Runner,
+    tmp_path: Path,
+    watchers: list[Watcher],
+    child_env: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    begin(watchers, child_env, "--json")
+    run.ok("init", "--no-global")
+    found = watchers[0].next()
+    assert (found["what"], found["scope"]) == ("remark", "project")
+    run.remember("--lesson", "CI is slow")
+    assert watchers[0].next()["text"] == "CI is slow"
+
+
+def test_of_a_burst_a_person_is_shown_the_beginning_and_a_program_all(
+    run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    plain = begin(watchers, child_env)
+    data = begin(watchers, child_env, "--json")
+    add(rules, "".join(f"- Rule {number}\n" for number in range(50)))
+    assert [data.next()["text"] for _ in range(50)] == [f"Rule {number}" for number in range(50)]
+    shown = [plain.line() for _ in range(21)]
+    assert "Rule 19" in shown[19]
+    assert shown[20] == "    ... and 30 more; `engramdown history` shows all\n"
+    assert run.ok("list").out.count("Rule ") == 50
+
+
+def test_a_person_at_a_terminal_is_told_what_is_watched(
+    rules: Path, child_env: dict[str, str]
+) -> None:
+    with Terminal(["engramdown", "watch"], child_env, columns=40) as terminal:
+        terminal.expect("Ctrl-C stops.")
+        shown = " ".join(terminal.text.split())
+        assert "(all projects)" in shown
+        assert "(this project)" in shown
+        add(rules, "- Never push to main, never, not even on a Friday at noon \x1b[31m\n")
+        terminal.expect("you, by hand)")
+        assert terminal.interrupt() == STOPPED
+    rows = terminal.text.split("\n")
+    assert max(map(len, rows)) <= 40
+    assert "\x1b[31mF" not in terminal.raw
+    assert "␛[31m" in terminal.raw
+    assert "\x1b[32m" in terminal.raw
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
+def test_a_person_may_work_in_vim(
+    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    watcher = begin(watchers, child_env, "--json")
+    for backup in ("no", "yes", "auto"):
+        subprocess.run(
+            [
+                *("vim", "-u", "NONE", "-N", "-es", "-c", f"set backupcopy={backup}"),
+                *("-c", "$", "-c", f"put ='- Written with {backup}'", "-c", "wq", str(rules)),
+            ],
+            env={**os.environ, **child_env},
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        found = watcher.next()
+        assert (found["what"], found["text"]) == ("learned", f"Written with {backup}")
+
+
+def test_a_switch_of_branches_is_gits_and_a_hand_edit_behind_it_the_persons(
+    run: Runner, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], check=True, env=child_env, capture_output=True)
+
+    run.remember("--lesson", "On main")
+    git("init", "-q", "-b", "main")
+    git("add", ".engramdown")
+    git("commit", "-qm", "main")
+    git("checkout", "-qb", "other")
+    (memory / "topics").mkdir(exist_ok=True)
+    for number in range(200):
+        (memory / "topics" / f"t{number}.md").write_text(f"- Lesson {number}\n", encoding="utf-8")
+    run.remember("--lesson", "On the other branch")
+    git("add", ".engramdown")
+    git("commit", "-qm", "other")
+    watcher = begin(watchers, child_env, "--json")
+    git("checkout", "-q", "main")
+    found = [watcher.next() for _ in range(201)]
+    assert {item["by"] for item in found} == {"git"}
+    assert {item["what"] for item in found} == {"forgot"}
+    assert "On the other branch" in {item["text"] for item in found}
+    add(memory / "lessons.md", "- By hand\n")
+    item = watcher.next()
+    assert (item["text"], item["by"]) == ("By hand", "person")
+    # What git took away, nobody deleted.
+    assert not (memory / "archive.md").exists()
