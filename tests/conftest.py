@@ -41,7 +41,7 @@ _PATIENT: Final = settings(
 settings.register_profile("default", _PATIENT, max_examples=60)
 # What is red there is red for whoever looks into it; new examples are sought at every desk. A law
 # that holds on the oldest Python is tried on the others, not searched again.
-_EXAMPLES: Final = 100 if sys.version_info < (3, 12) else 20
+_EXAMPLES: Final = 50 if sys.version_info < (3, 12) else 20
 settings.register_profile("ci", _PATIENT, max_examples=_EXAMPLES, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 

@@ -28,6 +28,7 @@ __all__ = [
     "does_no_io",
     "has_all_and_docstring",
     "is_not_long",
+    "is_of_every_system",
     "keeps_functions_short",
     "reads_no_clock",
     "suppresses_with_reason",
@@ -42,6 +43,9 @@ FUNCTION_LINES: Final = 40
 PARAMETERS: Final = 5
 
 _CLOCKS: Final = frozenset({"now", "today", "utcnow", "localtime", "time_ns", "monotonic"})
+_SYSTEM: Final = frozenset(
+    {"fcntl", "grp", "msvcrt", "nt", "posix", "pwd", "resource", "termios", "tty", "winreg"}
+)
 _IO: Final = frozenset({"open", "print", "input", "breakpoint"})
 _LONG_FILE: Final = re.compile(r"^# long file: \w", re.MULTILINE)
 _SUPPRESSION: Final = re.compile(r"# (?:noqa|type: ignore|pragma: no cover)(?P<rest>.*)$")
@@ -96,6 +100,15 @@ def suppresses_with_reason(source: str) -> list[str]:
     return complaints
 
 
+def is_of_every_system(source: str) -> list[str]:
+    """What Python has on one system only is not imported: locks come from portalocker."""
+    return [
+        f"{line}: {name}; not every system has it"
+        for line, name in _imports(source)
+        if name in _SYSTEM
+    ]
+
+
 def reads_no_clock(source: str) -> list[str]:
     """A pure module is told what day it is."""
     return [
@@ -116,13 +129,7 @@ def does_no_io(source: str) -> list[str]:
 
 def third_party_imports(source: str) -> set[str]:
     """Return the top-level packages that a module imports and Python does not bring along."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module)
-    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    return {name for _, name in _imports(source)} - sys.stdlib_module_names
 
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -144,6 +151,15 @@ def _targets(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return [node.target.id]
     return []
+
+
+def _imports(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the top-level package of each import."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.lineno, node.module.partition(".")[0]
 
 
 def _functions(tree: ast.Module) -> Iterator[_Function]:

@@ -74,6 +74,11 @@ def test_every_module_keeps_every_rule(name: str, rule: rules.Rule) -> None:
     assert rule(MODULES[name]) == []
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_runs_on_every_system(name: str) -> None:
+    assert rules.is_of_every_system(MODULES[name]) == []
+
+
 @pytest.mark.parametrize("name", PURE_FILES)
 @pytest.mark.parametrize("rule", rules.PURE_RULES, ids=lambda rule: rule.__name__)
 def test_every_pure_module_keeps_the_rules_of_pure_modules(name: str, rule: rules.Rule) -> None:
@@ -100,6 +105,9 @@ def test_every_pure_module_keeps_the_rules_of_pure_modules(name: str, rule: rule
         pytest.param(rules.calls_no_splitlines, "f = str.splitlines\n", id="splitlines-as-value"),
         pytest.param(rules.suppresses_with_reason, "f()  # noqa: S102\n", id="noqa"),
         pytest.param(rules.suppresses_with_reason, "f()  # type: ignore[call]\n", id="ignore"),
+        pytest.param(rules.is_of_every_system, "import fcntl\n", id="one-system"),
+        pytest.param(rules.is_of_every_system, "def f():\n    import fcntl\n", id="inside"),
+        pytest.param(rules.is_of_every_system, "from fcntl import flock\n", id="from-one-system"),
         pytest.param(rules.reads_no_clock, "datetime.now(UTC)\n", id="now"),
         pytest.param(rules.reads_no_clock, "date.today()\n", id="today"),
         pytest.param(rules.does_no_io, "open('x')\n", id="open"),
@@ -166,7 +174,9 @@ def test_the_dependencies_are_a_decision() -> None:
 def test_the_extras_are_a_decision() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     named = {name: {re.split(r"[<>=~!\[; ]", item)[0] for item in extras[name]} for name in extras}
-    named.pop("dev")
+    # What is for those who work on this project.
+    assert {"dev", "fuzz"} <= named.keys()
+    named = {name: named[name] for name in named.keys() - {"dev", "fuzz"}}
     assert named == OPTIONAL_DEPENDENCIES
 
 

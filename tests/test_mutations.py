@@ -242,14 +242,14 @@ BUGS: Final = (
     Bug(
         "an assistant overwrites what a person changed",
         "hippocampus.merge",
-        "if saved is not None and _agree(saved, old):\n            result = result.swap",
+        "if saved is not None and _is_left(saved, old):\n            result = result.swap",
         "if saved is not None:\n            result = result.swap",
         lambda core: core.merging_keeps_both_sides(A, A.replace("a <", "x <"), "- y" + A[3:]),
     ),
     Bug(
         "an assistant removes what a person changed",
         "hippocampus.merge",
-        "if saved is not None and _agree(saved, old):\n            result = result.remove",
+        "if saved is not None and _is_left(saved, old):\n            result = result.remove",
         "if saved is not None:\n            result = result.remove",
         lambda core: core.merging_keeps_both_sides(A, "", "- y" + A[3:]),
     ),
@@ -270,8 +270,8 @@ BUGS: Final = (
     Bug(
         "a person's line ends count as a change",
         "hippocampus.merge",
-        "return one.block.text == other.block.text and",
-        "return one.block.raw == other.block.raw and",
+        "return one.block.text == other.block.text or _words(one) == _words(other)",
+        "return one.block.raw == other.block.raw",
         lambda core: core.merging_keeps_both_sides(
             A, A.replace("a <", "x <"), "mine\n\n" + A.replace("\n", "\r\n")
         ),
@@ -363,8 +363,8 @@ BUGS: Final = (
     Bug(
         "an editor that was open takes our line away",
         "hippocampus.handedits",
-        "    folder.put(edit.file, merged.document)\n",
-        "",
+        "    folder.put(edit.file, merged.document)\n    # What stood there last",
+        "    # What stood there last",
         lambda core: core.hand_edits_keep_the_words_of_both(
             core.Shelf(), "lessons.md", (A, A + LATER), A + "- mine\n"
         ),
@@ -372,8 +372,8 @@ BUGS: Final = (
     Bug(
         "our change that gave way is in no archive",
         "hippocampus.handedits",
-        "for lost in merged.lost:",
-        "for lost in ():",
+        "        for lost in merged.lost:",
+        "        for lost in ():",
         lambda core: core.hand_edits_keep_the_words_of_both(
             core.Shelf(), "lessons.md", (A, "- x" + A[3:] + LATER), "- y" + A[3:]
         ),

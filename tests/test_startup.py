@@ -69,6 +69,10 @@ MODEL: Final = """
 from engramdown.consolidation.asking.instructor_model import InstructorModel
 assert InstructorModel("openai/small").name
 """
+WATCHING: Final = """
+from engramdown import Cortex
+Cortex.open().watching(print)
+"""
 STATS: Final = COMMAND.format(arguments=["stats"])
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
 
@@ -107,6 +111,14 @@ def test_importing_the_package_loads_nothing_heavy(
     loaded = packages_loaded_by("import engramdown", child_env, tmp_path)
     assert "engramdown" in loaded
     assert loaded & (HEAVY | {"click", "sqlite3"}) == set()
+
+
+def test_what_could_be_watched_loads_nothing_of_what_watches(
+    child_env: dict[str, str], project: Path
+) -> None:
+    loaded = packages_loaded_by(WATCHING, child_env, project)
+    assert "engramdown" in loaded
+    assert loaded & HEAVY == set()
 
 
 def test_recall_loads_nothing_heavy(child_env: dict[str, str], project: Path) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engramdown.disk import Disk
 from engramdown.engram import Engram
-from engramdown.hippocampus.disk import Disk
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from engramdown import Cortex
 
-__all__ = ["Counting", "build", "lessons", "main", "replayed"]
+__all__ = ["Counting", "build", "lessons", "main", "opened", "replayed", "without_number"]
 
 T = TypeVar("T", bound=BaseModel)
 SESSIONS: Final = ("alder", "birch", "cedar", "dogwood", "elm")
@@ -85,7 +85,12 @@ def lessons(folder: Path) -> Counter[str]:
     text = "".join(
         path.read_text(encoding="utf-8") for path in sorted(folder.rglob("memory/**/*.md"))
     )
-    return Counter(re.sub(r" \d+ ", " ", found[1]) for found in _WRITTEN.finditer(text))
+    return Counter(without_number(found[1]) for found in _WRITTEN.finditer(text))
+
+
+def without_number(text: str) -> str:
+    """Return an answer of :class:`Counting` without its number."""
+    return re.sub(r" \d+ ", " ", text)
 
 
 def replayed(root: Path) -> dict[str, str]:
@@ -101,9 +106,9 @@ def replayed(root: Path) -> dict[str, str]:
 
 def _steps(path: Path) -> Iterator[dict[str, Any]]:
     if path.exists():
-        for line in path.read_text(encoding="utf-8").split("\n"):
-            if line:
-                yield json.loads(line)
+        # What is behind the last line end was cut short, and is no step.
+        for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+            yield json.loads(line)
 
 
 class Points:

@@ -2,68 +2,15 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import random
-import shutil
 import time
 from itertools import count
 from pathlib import Path
-from typing import Final
 
 import pytest
 
-from engramdown.errors import StoreError
-from tests.crash.scopes import OPERATIONS, Case, opened
-from tests.hippocampus.disks import Point, WatchedDisk
-
-ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT, errno.EMFILE)
-
-
-class Fault:
-    """Raises an error of the system at a point, and, if it is sticky, at all points after it."""
-
-    def __init__(self, number: int, code: int, *, sticky: bool) -> None:
-        """Raise the error ``code`` at the point with this ``number``, counted from 1."""
-        self.number = number
-        self._left = number
-        self._code = code
-        self._sticky = sticky
-        self._healed = False
-        self.landed = ""
-
-    def heal(self) -> None:
-        """Let everything work again."""
-        self._healed = True
-
-    def __call__(self, point: Point) -> None:
-        self._left -= 1
-        if self._healed or not (self._left == 0 or (self._sticky and self._left < 0)):
-            return
-        self.landed = self.landed or str(point)
-        raise OSError(self._code, os.strerror(self._code))
-
-
-def act_on_failing_disk(case: Case, root: Path, fault: Fault) -> str:
-    """Carry out an operation, check what it left, and return what is wrong."""
-    case.copy(root)
-    store = opened(root, WatchedDisk(fault))
-    try:
-        case.operation.act(store)
-        done = True
-    except StoreError as error:
-        done = False
-        if str(root) not in str(error):
-            return f"names no path: {error}"
-    except OSError as error:
-        return f"escaped: {error!r}"
-    fault.heal()
-    try:
-        case.verify(root, done=done, store=store if fault.number % 3 else None)
-    except (AssertionError, StoreError) as error:
-        return f"done={done}: {error}"
-    shutil.rmtree(root)
-    return ""
+from tests.crash.points import ERRORS, Fault, act_on_failing_disk
+from tests.crash.scopes import OPERATIONS, Case
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

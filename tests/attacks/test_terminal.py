@@ -1,0 +1,138 @@
+"""Text in memory reaches no terminal as it is: no escape, no C1, no bidi, nothing invisible."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from engramdown import Cortex, EpisodicMemory
+from tests.cli.conftest import Done, Runner
+from tests.cortex.person import Person
+
+# A window title, a link, a cleared screen, C1's own introducer, a reversed line, hidden letters,
+# a carriage return over what stands there, a bell and a backspace.
+HOSTILE: Final = (
+    "heron \x1b]0;owned\x07 \x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\ \x1b[2J \x9b31m "
+    "\u202egnp.exe\u202c \u2066x\u2069 z\u200be\u2060r\ufeffo \U000e0069\U000e0067 \x7f\x08 end"
+)
+RAW: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2028\u2029\u2060-\u2069"
+    "\ufeff\U000e0000-\U000e007f]"
+)
+OUR_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
+
+# Each with the arguments that let it show as much as it can. ID is an entry, WAITS a proposal,
+# SESSION a transcript.
+SHOWN: Final[dict[str, list[list[str]]]] = {
+    "calls": [[]],
+    "compact": [["--dry-run"], ["--dry-run", "--json"]],
+    "context": [[], ["heron"], ["--json"]],
+    "diff": [[], ["--json"]],
+    "doctor": [[], ["--json"]],
+    "edit": [["ID", "new words heron", "--dry-run"], ["ID", HOSTILE, "--dry-run", "--json"]],
+    "export": [["SESSION", "-o", "page.md"], ["SESSION", "--json"]],
+    "forget": [["ID", "--dry-run"], ["ID", "--dry-run", "--json"], [HOSTILE]],
+    "history": [[], ["--json"], ["ID"]],
+    "import": [["claude-code", HOSTILE]],
+    "init": [[]],
+    "list": [[], ["--json"], [HOSTILE], ["--topic", "ci"]],
+    "log": [
+        *(["list"], ["list", "--json"], ["show", "SESSION"], ["show", "SESSION", "--json"]),
+        *(["show", "SESSION", "--whole"], ["show", HOSTILE], ["card", "SESSION"], ["tools"]),
+        *(["user", HOSTILE], ["user", HOSTILE, "--session", HOSTILE]),
+    ],
+    "migrate": [["--dry-run"], ["--dry-run", "--json"]],
+    "recall": [["heron"], ["heron", "--json"], [HOSTILE], ["heron", "--topic", HOSTILE]],
+    "remember": [[HOSTILE, "--dry-run"], [f"Always {HOSTILE}", "--dry-run", "--json"]],
+    "restore": [["OLD", "--dry-run"], ["OLD", "--dry-run", "--json"]],
+    "review": [[], ["--json"], ["WAITS", "--accept", "--dry-run"]],
+    "skills": [
+        *([], ["list"], ["list", "--json"], ["show", "birds"], ["show", "birds", "--json"]),
+        *(["show", HOSTILE], ["validate"], ["validate", "--json"], ["validate", HOSTILE]),
+        ["edit", "birds", "--description", HOSTILE, "--dry-run"],
+        ["new", HOSTILE, "--description", HOSTILE, "--dry-run"],
+        ["new", "more", "--description", HOSTILE, "--dry-run", "--json"],
+    ],
+    "show": [["ID"], ["ID", "--json"], [HOSTILE]],
+    "sleep": [["--dry-run"], ["--dry-run", "--json"]],
+    "stats": [[], ["--json"]],
+    "undo": [["--dry-run"], ["--dry-run", "--json"], [HOSTILE]],
+    "why": [["ID"], ["ID", "--json"], [HOSTILE]],
+}
+# Run for long, ask a terminal, or show nothing of a store.
+ASIDE: Final = {"tour", "watch", "merge-driver", "completion"}
+
+
+def hostile_store(project: Path) -> dict[str, str]:
+    """Fill a project with hostile text in every place; return the names of what is in it."""
+    cortex = Cortex.open(project=project, mode="autopilot")
+    entry = cortex.project_hc.encode_rule(HOSTILE, kind="always")
+    gone = cortex.project_hc.encode_rule(f"gone {HOSTILE}", kind="never")
+    cortex.project_hc.forget(gone.id)
+    cortex.project_hc.encode_lesson(f"lesson {HOSTILE}", "ci")
+    there = Person(project / ".engramdown")
+    there.adds("lessons.md", f"- by hand {HOSTILE} <!-- from:x#1 expires:2020-01-01 -->")
+    there.saves(
+        "pending.md", f"# Pending\n\n- [ ] wait {HOSTILE} <!-- id:wwwwwwww kind:always -->\n"
+    )
+    there.saves("soul.md", f"# {HOSTILE}\n\n{HOSTILE}\n")
+    skill = project / ".engramdown/skills/birds/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    page = f"---\nname: birds\ndescription: {HOSTILE}\n{HOSTILE}: x\n---\n{HOSTILE}\n"
+    skill.write_text(page, encoding="utf-8", newline="")
+    memory = EpisodicMemory(project / ".engramdown")
+    session = memory.start_session(title=HOSTILE)
+    memory.log(session, "user", HOSTILE)
+    memory.log(session, "tool_call", HOSTILE, name=HOSTILE, call="1")
+    memory.log(session, "tool_result", HOSTILE * 40, name=HOSTILE, call="1", error=HOSTILE)
+    memory.end(session)
+    memory.close()
+    archived = there.reads("archive.md")
+    found = re.search(r" id:(\w+)", archived)
+    assert found
+    return {"ID": entry.id, "OLD": found[1], "SESSION": session, "WAITS": "wwwwwwww"}
+
+
+def commands() -> Iterator[str]:
+    """Yield the name of every command."""
+    module = importlib.import_module("engramdown.cli.main")
+    (group,) = {item for item in vars(module).values() if isinstance(item, click.Group)}
+    yield from group.list_commands(click.Context(group))
+
+
+def check(done: Done, what: str, *, colour: bool) -> None:
+    for stream in (done.out, done.err):
+        text = OUR_COLOURS.sub("", stream) if colour else stream
+        found = RAW.search(text)
+        assert found is None, (
+            f"{what}: {found[0]!r} in {text[max(0, found.start() - 60) :][:120]!r}"
+        )
+        assert "Traceback" not in text
+
+
+def test_every_command_is_tried() -> None:
+    assert set(commands()) - ASIDE <= set(SHOWN)
+
+
+@pytest.mark.parametrize("colour", [False, True], ids=["plain", "colour"])
+def test_no_command_shows_what_is_hostile_as_it_is(
+    home: Person, project: Path, run: Runner, monkeypatch: pytest.MonkeyPatch, *, colour: bool
+) -> None:
+    assert home.memory.is_dir()
+    monkeypatch.setenv("FORCE_COLOR" if colour else "NO_COLOR", "1")
+    names = hostile_store(project)
+    there = set(commands())
+    for command, uses in SHOWN.items():
+        for arguments in uses if command in there else ():
+            words = [names.get(word, word) for word in arguments]
+            done = run(command, *words)
+            check(done, f"{command} {arguments}", colour=colour)
+            if "--json" in words and done.out:
+                json.loads(done.out)

@@ -1,0 +1,117 @@
+"""Laws of what the package keeps for itself, for any bytes: journal, cards, calls; git's merges.
+
+Promises: such a file may be damaged, or come with a repository that somebody else made.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from unittest.mock import patch
+
+from engramdown.consolidation.asking import calls
+from engramdown.cortex import migrated, sleep_lock, sleep_state
+from engramdown.disk import Disk
+from engramdown.engram import Engram
+from engramdown.episodes import forgetting, trouble
+from engramdown.episodes.cards.card import Card, as_page, overlaid
+from engramdown.episodes.cards.filled import filled_in, read_filled, without_filled, write_filled
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.importers.finding import Opened
+from engramdown.episodes.importers.ledger import Ledger
+from engramdown.errors import EngramdownError
+from engramdown.git.merging import keeps_all, merge_files
+from engramdown.hippocampus.store import Hippocampus
+from tests.fuzz.pages import fields, text_of
+
+__all__ = ["derived", "git_merge", "journal", "states"]
+
+_PAGE = "# Rules\n\n## Always\n\n- Use uv <!-- id:k3v9q2ht -->\n- By hand\n"
+
+
+def journal(data: bytes) -> None:
+    """Whatever stands in the journal, memory is read, written, taken back, and nothing else."""
+    # Files that the journal knows and that are not there are waited for: nobody is saving any.
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, patch("time.sleep"):
+        root = Path(folder, ".engramdown")
+        rules = root / "memory" / "rules.md"
+        rules.parent.mkdir(parents=True)
+        rules.write_text(_PAGE, encoding="utf-8")
+        (root / "history.jsonl").write_bytes(data)
+        os.utime(rules, (0, 0))  # saved long ago: nobody has it open
+        store = Hippocampus(root, disk=Disk(durable=False))
+        store.notice()
+        before = {entry.text for entry in store.entries()}
+        assert {"Use uv", "By hand"} <= before
+        written = store.encode([Engram("Log in UTC", "always", "project")])
+        known = {entry.id: entry.text for entry in store.entries()}
+        assert known[written[0].entry.id] == "Log in UTC"
+        store.history()
+        for act in (store.archived, lambda: store.why(written[0].entry.id), store.undo):
+            with suppress(EngramdownError):
+                act()
+        assert {"Use uv", "By hand"} <= {entry.text for entry in store.entries()}
+        assert {path.name for path in Path(folder).iterdir()} == {".engramdown"}
+
+
+def derived(data: bytes) -> None:
+    """A card, a person's page of it, and a line about a call are read, or are none."""
+    for line in data.split(b"\n"):
+        call = calls.read_line(line)
+        if call is not None:
+            assert calls.read_line(calls.write_line(call)) == call
+    card = Card(session="s", kind="work")
+    said = read_filled(data)
+    if said is not None:
+        assert read_filled(write_filled(said)) == said
+        card = filled_in(card, said, [])
+    without_filled(data)
+    card = overlaid(card, text_of(data))
+    page = as_page(card)
+    assert as_page(overlaid(card, page)) == page
+
+
+def states(data: bytes) -> None:
+    """What a job, an import or a recording left is read, or is nothing."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        root = Path(folder)
+        disk = EpisodeDisk()
+        places = (
+            *(root / name for name in (sleep_state.NAME, sleep_state.WORK, sleep_lock.NAME)),
+            *(root / migrated.NAME, root / "episodes" / trouble.marker(1)),
+            *(
+                root / "episodes" / forgetting.UNFINISHED,
+                Ledger(root / "episodes", disk, durable=False).path,
+            ),
+        )
+        for path in places:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        state = sleep_state.SleepState(root)
+        state.done("replay")
+        state.work()
+        sleep_state.slept_at(root)
+        assert sleep_lock.SleepLock(root)._holder().pid >= 0
+        migrated.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
+        for _, wrong in trouble.find_trouble(root / "episodes", disk):
+            assert str(wrong)
+        ledger = Ledger(root / "episodes", disk, durable=False)
+        ledger.session_of("claude-code", "s1")
+        ledger.find("claude-code", Opened("fuzz", io.BytesIO(data)), len(data))
+        forgetting._intent(data)
+
+
+def git_merge(data: bytes) -> None:
+    """A merge as git asks for it drops no entry of either side, whatever the sides are."""
+    base, ours, theirs = fields(data, 3)
+    old, mine, other = (text.encode("utf-8", "surrogateescape") for text in (base, ours, theirs))
+    for name in ("rules.md", "pending.md"):
+        merged = merge_files(f".engramdown/memory/{name}", old, mine, other)
+        text = text_of(merged.data)
+        # What one side leaves open may hide entries until a person has resolved the conflict.
+        whole = merged.conflict and all(side.rstrip() in text for side in (ours, theirs))
+        assert whole or keeps_all(name, base, ours, theirs, text)
+        assert merge_files(name, old, mine, mine).data == mine
