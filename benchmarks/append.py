@@ -17,16 +17,14 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
-from benchmarks.measure import finish, table
+from benchmarks.measure import finish, table, together
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 
@@ -70,41 +68,21 @@ def _compare(processes: int, *, synced: bool) -> tuple[str, str, str, str, str]:
 
 
 def _time(way: str, processes: int, lines: int, *, synced: bool) -> float:
-    """Return the seconds from the start signal until the last process is done."""
+    """Return the seconds that writers need together."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "benchmarks.append", way, folder, str(lines)]
-        command += ["synced"] if synced else []
-        running = [
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            for _ in range(processes)
-        ]
-        for process in running:
-            _pipe(process.stdout).readline()
-        start = time.perf_counter()
-        for process in running:
-            _pipe(process.stdin).close()
-        for process in running:
-            _pipe(process.stdout).read()
-        end = time.perf_counter()
-        if any(process.wait() for process in running):
-            raise RuntimeError(f"a writer of {way} failed")
-        return end - start
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise RuntimeError("a process without a pipe")
-    return stream
+        return together([[*command, *(["synced"] if synced else [])]] * processes)
 
 
 def _write(way: str, folder: str, lines: int, *, synced: bool) -> None:
-    """Be one of the processes: say that we are ready, wait, append ``lines``."""
+    """Be one of the processes: say that we are ready, wait, append, say so."""
     append = {"bare": _bare, "encoded": _encoded, "log": _log}[way](Path(folder), synced=synced)
     append()
     print(flush=True)
     sys.stdin.read()
     for _ in range(lines):
         append()
+    print(flush=True)
 
 
 def _bare(folder: Path, *, synced: bool) -> Callable[[], object]:

@@ -21,9 +21,9 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
-__all__ = ["finish", "machine", "ms", "paired", "save", "table"]
+__all__ = ["finish", "machine", "ms", "paired", "save", "table", "together"]
 
 _LAST_3G: Final = 999.5  # from here on the format "3g" writes 1e+03
 RESULTS: Final = Path(__file__).resolve().parent / "results"
@@ -46,6 +46,39 @@ def paired(
         statistics.median(second for _, second in pairs),
         statistics.median(second / first for first, second in pairs),
     )
+
+
+def together(commands: Sequence[Sequence[str]]) -> float:
+    """Return the seconds from the start signal until the last of some programs is done.
+
+    Each prints a line when it is ready, begins when it can read to the end of its input, and prints
+    another line when it is done: how long it takes to end does not count.
+
+    Raises:
+        RuntimeError: If one of them fails.
+    """
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for command in commands
+    ]
+    for process in running:
+        _pipe(process.stdout).readline()
+    start = time.perf_counter()
+    for process in running:
+        _pipe(process.stdin).close()
+    for process in running:
+        _pipe(process.stdout).readline()
+    end = time.perf_counter()
+    failed = sum(process.wait() != 0 for process in running)
+    if failed:
+        raise RuntimeError(f"{failed} of {len(running)} programs failed")
+    return end - start
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise RuntimeError("a process without a pipe")
+    return stream
 
 
 def ms(seconds: float) -> str:
