@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.disk import FILE_MODE, Disk
-from engramdown.skills.writing import SkillFiles
+from engramdown.swapping import Swap
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted
 from tests.crash.skill_cuts import cut, record
@@ -58,6 +58,6 @@ def test_without_a_sync_something_is_wrong(mutant: type[Disk], tmp_path: Path) -
 def test_a_store_that_forgets_what_it_displaced_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SkillFiles, "_put_right", lambda self, left, *_: self._drop(left))
+    monkeypatch.setattr(Swap, "_put_right", lambda self, left, *_: self._drop(left))
     with pytest.raises(AssertionError, match="what was saved in between is gone"):
         [*chain.from_iterable(cuts(tmp_path / f"{seed}", Disk, seed) for seed in range(20))]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from engramdown import swapping
 from engramdown.disk import Disk
 from engramdown.errors import SkillExistsError, StoreError
-from engramdown.skills import writing
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
 from tests.hippocampus.disks import Point, Watch, WatchedDisk
@@ -33,8 +33,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "_SETTLE_OPEN", 0.05)
-    monkeypatch.setattr(writing, "_SETTLE_GONE", 0.05)
+    monkeypatch.setattr(swapping, "_SETTLE_OPEN", 0.05)
+    monkeypatch.setattr(swapping, "_SETTLE_GONE", 0.05)
 
 
 def opened(root: Path, disk: Disk | None = None) -> SkillStore:
@@ -221,7 +221,7 @@ def test_a_save_that_a_dead_program_displaced_comes_back(
 
 def _without_clean_up(store: SkillStore, change: Callable[[Page], Page]) -> None:
     """Let a store stop where it is killed, as no handler of it runs then."""
-    store.files._put_back = lambda *_: None  # type: ignore[method-assign] # as said above
+    store.files._swap._put_back = lambda *_: None  # type: ignore[method-assign] # as said above
     store.edit("charts", change)
 
 

@@ -1,0 +1,277 @@
+"""Writing one file that a person edits, too: it is exchanged, never overwritten.
+
+Promises: a file appears whole or not at all; a change is made to what stands on the disk at that
+moment; what a person saved in between is in our hands and gets its place again; an error leaves
+the file as it was; what a crash left is told from its name, and swept up by whoever writes next.
+For whoever holds the lock of the folder.
+
+The order is that of the memory files (docs/write-protocol.md) but for the journal of changes: a
+step here is one file, which is old or new. A temporary name tells what the file was meant to be
+and to displace: ``.<name>.<digest>.<digest>.<random>.tmp``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from engramdown.disk import Disk
+from engramdown.errors import StoreError
+
+__all__ = ["TEMPORARY", "Swap"]
+
+TEMPORARY: Final = re.compile(
+    r"\.(.+)\.([0-9a-f]{16})\.([0-9a-f]{16})\.[0-9a-f]{8}(?:\.old)?\.tmp(\.part)?"
+)
+"""A file in the making, or what it displaced: the name, what it was to be, what it displaces."""
+
+_DIGITS: Final = 16
+# How long an editor is given that has the file open, and one that took it away, in seconds.
+_SETTLE_OPEN: Final = 2.0
+_SETTLE_GONE: Final = 1.0
+_POLL: Final = 0.005
+_TRIES: Final = 50
+
+
+class Swap:
+    """Writes single files."""
+
+    def __init__(self, disk: Disk) -> None:
+        """Write through ``disk``."""
+        self._disk = disk
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Write a new file.
+
+        Raises:
+            FileExistsError: If there is one.
+            StoreError: If it would be too large.
+            OSError: If it could not be written; nothing is there then.
+        """
+        self._disk.check_size(path, len(data))
+        self._disk.make_folder(path.parent)
+        temporary = _temporary(path, data, b"")
+        placed = False
+        try:
+            self._disk.create(temporary, data)
+            self._disk.publish(temporary, path)
+            placed = True
+            # Whoever made the folder may have died before it was made to last.
+            for folder in (path.parent, path.parent.parent):
+                self._disk.sync_folder(folder)
+        except BaseException:
+            with contextlib.suppress(OSError, StoreError):
+                if placed:
+                    self._withdraw(path, temporary, data)
+                self._disk.unlink(temporary)
+            raise
+
+    def edit(
+        self, path: Path, change: Callable[[bytes | None], bytes], *, is_there: bool = False
+    ) -> bytes:
+        """Change a file, or make it, and return what it holds now.
+
+        Args:
+            path: Which one.
+            change: Is given what stands there, ``None`` for no file. It is called again when
+                somebody saves meanwhile, so it must change nothing else, or may do so twice.
+            is_there: Whether the file is known to be there: one that is gone is waited for.
+
+        Raises:
+            StoreError: If it could not be written; it is as it was then.
+            OSError: The same.
+        """
+        for _ in range(_TRIES):
+            before = self._settled(path, is_there=is_there)
+            after = change(before)
+            if after == before or self._put(path, before, after):
+                return after
+        raise StoreError(
+            f"{path}: is saved by somebody else again and again; nothing was written. "
+            f"Try again when that is over."
+        )
+
+    def remove(self, path: Path, seen: Callable[[bytes], object]) -> None:
+        """Remove a file; what stood there last, however late it was saved, is told to ``seen``.
+
+        Raises:
+            StoreError: If a program has it open to write into it.
+            OSError: If it could not be removed.
+        """
+        before = self._settled(path, is_there=False)
+        if before is None:
+            return
+        seen(before)
+        temporary = _temporary(path, b"", before)
+        self._disk.withdraw(path, temporary)
+        now = self._disk.read(temporary)
+        if now is not None and now != before:
+            seen(now)
+        self._disk.sync_folder(path.parent)
+        self._drop(temporary)
+
+    def leftovers(self, folder: Path) -> Iterator[Path]:
+        """Yield the temporary files that lie about; what is no file of such a name is not ours."""
+        for name in self._disk.names(folder):
+            if TEMPORARY.fullmatch(name) and self._is_file(folder / name):
+                yield folder / name
+
+    def clear_up(self, left: Path) -> Path | None:
+        """Finish what a process that died had begun with a temporary file; return its target."""
+        named = TEMPORARY.fullmatch(left.name)
+        data = self._disk.read(left)
+        if named is None or data is None:
+            return None
+        name, new, old, unfinished = named.groups()
+        path = left.with_name(name)
+        if not unfinished and _digest(data) not in (new, old):
+            # Somebody saved right before the exchange, and nobody was left to look.
+            now = self._disk.read(path)
+            self._put_right(left, path, now if now and _digest(now) == new else b"")
+            return path
+        # What it displaced may go once what stands there lasts.
+        self._disk.sync_folder(path.parent)
+        self._drop(left)
+        return path
+
+    # ---- one try ----
+
+    def _put(self, path: Path, before: bytes | None, after: bytes) -> bool:
+        if before is not None:
+            return self._replaced(path, before, after)
+        try:
+            self.create(path, after)
+        except FileExistsError:
+            return False
+        return True
+
+    def _withdraw(self, path: Path, temporary: Path, data: bytes) -> None:
+        """Take a new file back, unless somebody changed it already."""
+        self._disk.withdraw(path, temporary)
+        if self._disk.read(temporary) != data:
+            self._disk.publish(temporary, path)
+
+    def _settled(self, path: Path, *, is_there: bool) -> bytes | None:
+        """Read a file once nobody writes into it; one that is gone may come back at once.
+
+        Raises:
+            StoreError: If a program keeps it open.
+        """
+        self._closed(path)
+        waited = 0.0
+        while not (data := self._disk.read(path)) and waited < _SETTLE_GONE:
+            if data is None and not is_there and not self._is_beside(path):
+                return None
+            time.sleep(_POLL)
+            waited += _POLL
+        return data
+
+    def _is_beside(self, path: Path) -> bool:
+        """Whether an editor may have put a file aside, to write it anew: ``day.md~``."""
+        return any(path.name in name for name in self._disk.names(path.parent))
+
+    def _closed(self, path: Path) -> None:
+        """Wait until nobody has a file open to write into it.
+
+        Raises:
+            StoreError: If that takes too long.
+        """
+        waited = 0.0
+        while self._disk.is_being_written(path):
+            if waited >= _SETTLE_OPEN:
+                raise StoreError(
+                    f"{path}: is open in another program, which may write into it; nothing was "
+                    f"written. Close it there, then try again."
+                )
+            time.sleep(_POLL)
+            waited += _POLL
+
+    def _replaced(self, path: Path, before: bytes, after: bytes) -> bool:
+        """Put ``after`` into the place of ``before``; ``False`` if something else stood there."""
+        self._disk.check_size(path, len(after))
+        self._disk.check_writable(path.parent)
+        self._disk.check_writable(path)
+        temporary = _temporary(path, after, before)
+        try:
+            self._disk.create(temporary, after, like=path)
+            if self._disk.read(path) != before or not self._exchanged(temporary, path):
+                self._disk.unlink(temporary)
+                return False
+            writes = self._disk.is_being_written(temporary)
+            if writes or self._disk.read(temporary) != before:
+                self._put_right(temporary, path, after)
+                return False
+            self._disk.sync_folder(path.parent)
+        except BaseException:
+            with contextlib.suppress(OSError, StoreError):
+                self._put_back(temporary, path, after)
+            raise
+        self._drop(temporary)
+        return True
+
+    def _exchanged(self, temporary: Path, path: Path) -> bool:
+        """Exchange two files; ``False`` if an editor took one away."""
+        try:
+            self._disk.exchange(temporary, path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _put_back(self, temporary: Path, path: Path, after: bytes) -> None:
+        """Undo what was begun."""
+        if self._disk.read(temporary) not in (after, None):
+            self._put_right(temporary, path, after)
+        else:
+            self._disk.unlink(temporary)
+
+    def _put_right(self, temporary: Path, path: Path, ours: bytes) -> None:
+        """Give what we displaced its place back; whatever somebody saved last stands there."""
+        if self._disk.read(path) == ours and self._exchanged(temporary, path):
+            if self._disk.read(temporary) == ours:
+                self._disk.sync_folder(path.parent)
+                self._drop(temporary)
+                return
+            self._disk.exchange(temporary, path)
+        self._keep(temporary, path)
+
+    def _keep(self, temporary: Path, path: Path) -> None:
+        """Keep a save whose place somebody else has."""
+        with contextlib.suppress(StoreError):
+            self._closed(temporary)
+        data = self._disk.read(temporary) or b""
+        try:
+            if data and data != self._disk.read(path):
+                self._disk.publish(temporary, path)
+        except FileExistsError:
+            kept = path.with_name(f"{path.stem}.other-{_digest(data)[:8]}{path.suffix}")
+            with contextlib.suppress(FileExistsError):
+                self._disk.publish(temporary, kept)
+        self._disk.sync_folder(path.parent)
+        self._drop(temporary)
+
+    def _drop(self, temporary: Path) -> None:
+        """Remove a temporary file, unless a program writes into it; the next one looks again."""
+        with contextlib.suppress(OSError):
+            if not self._disk.is_being_written(temporary):
+                self._disk.unlink(temporary)
+
+    def _is_file(self, path: Path) -> bool:
+        with contextlib.suppress(StoreError):
+            self._disk.identity(path)
+            return True
+        return False
+
+
+def _temporary(path: Path, after: bytes, before: bytes) -> Path:
+    dice = os.urandom(4).hex()
+    return path.with_name(f".{path.name}.{_digest(after)}.{_digest(before)}.{dice}.tmp")
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
