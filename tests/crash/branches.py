@@ -153,6 +153,8 @@ class Story:
             if self.wrong:
                 break
         if not self.wrong:
+            # What people did since is theirs to take out: only what git brings is looked at.
+            self._take_in()
             self._merge()
             self._open()
         return [f"{' '.join(self._done)}\n{each}" for each in self.wrong]
@@ -237,6 +239,11 @@ class Story:
             store.forget(self._dice.choice(entries).id)
         else:
             store.encode([Engram(self._dice.choice(TEXTS), kind, "project", topic=topic)])
+
+    def _take_in(self) -> None:
+        """Let the store see what was done by hand."""
+        Hippocampus(self._memory.parent, "project").notice()
+        self._commit()
 
     def _branch(self) -> None:
         self.git("switch", "--quiet", "-c", f"b{len(self._branches())}")
