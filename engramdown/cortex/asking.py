@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Asking", "ledger_of", "prompts_for", "prompts_of"]
 
-_OF_THE_USER: Final = frozenset({"identity"})
+_OF_THE_USER: Final = frozenset({"identity", "facts"})
 
 
 class Asking:

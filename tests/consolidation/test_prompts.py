@@ -102,6 +102,10 @@ OURS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
         },
     ),
     "card": ("lines", {"lines": [{"role": "user", "name": "TEXT", "text": "TEXT"}]}),
+    "facts": (
+        "messages",
+        {"messages": [{"number": 1, "role": "user", "text": "TEXT"}], "most": 10},
+    ),
 }
 """What each job gives its template, with the tag that the data stands in."""
 
@@ -116,6 +120,7 @@ SAID: Final = {
         "by a person, text TEXT"
     ),
     "card": "- user TEXT: TEXT",
+    "facts": "- Message 1, user: TEXT",
 }
 
 
