@@ -1,0 +1,257 @@
+r"""One day of the journal: a markdown page that sections are appended to and nothing is taken from.
+
+Promises: pure; ``parse(x).render() == x`` for every ``x``; a section that is added leaves the bytes
+before it as they are but for ``words`` and ``themes`` of the front matter; what is read of it
+equals what was written, and no text can begin a section of its own. A section that a person began
+with a heading of theirs is one as well.
+
+A section of ours begins with ``## 10:15 <!-- by:agent at:2026-02-27T10:15:00Z -->``. In its text
+what would be a heading or a comment is escaped with a backslash, as markdown has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
+from urllib.parse import unquote
+
+from engramdown.episodes.front import Front, fold, split
+from engramdown.words import spaced
+
+__all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]
+
+Author = Literal["person", "agent"]
+
+_OURS: Final = re.compile(
+    r"## ([0-9]{2}:[0-9]{2}) <!-- by:(person|agent)((?: [a-z]+:[^\s>]*)*) -->[ \t\r]*\Z"
+)
+_HEADING: Final = re.compile(r"##(?=[ \t\r]|\Z)")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
+_COMMENT: Final = re.compile(r"<!--.*?-->")
+# What would be a heading of a page, with the backslashes that it has already.
+_TITLE: Final = re.compile(r"( {0,3})(\\*#{1,2}(?:[ \t\r]|\Z))")
+_RULE: Final = re.compile(r"(\\*)(?:---|\.\.\.)[ \t]*\Z")
+_OPENS: Final = re.compile(r"<(\\*!--)")
+_OPENED: Final = re.compile(r"<\\(\\*!--)")
+_LONE: Final = re.compile("[\ud800-\udfff]")
+_ENDS: Final = re.compile(r"\r+\n")
+_BLANK: Final = re.compile(r"\A(?:[ \t\r]*\n)+")
+_UNSAFE: Final = re.compile(r"[^\w./+:@-]|(?<=-)-", re.ASCII)
+
+
+class Section(NamedTuple):
+    """What was written at once.
+
+    Attributes:
+        heading: The time as the clock on the wall had it, or what a person wrote; ``""`` for what
+            stands above the first heading.
+        text: What was written.
+        by: Who wrote it; ``person`` for what nobody signed.
+        at: The moment, in UTC, or ``""``.
+        session: The session in which it was written, or ``""``.
+        themes: What it is about.
+        line: Its line on the page, counted from 1.
+    """
+
+    heading: str
+    text: str
+    by: Author = "person"
+    at: str = ""
+    session: str = ""
+    themes: tuple[str, ...] = ()
+    line: int = 0
+
+
+class Page:
+    """A day as it stands.
+
+    Attributes:
+        front: Its front matter and what is below.
+    """
+
+    def __init__(self, front: Front) -> None:
+        """Take the parts as they are."""
+        self.front = front
+
+    def render(self) -> str:
+        """Return the text."""
+        return self.front.render()
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """What was written, in the order of the page; what is empty and has no heading is none."""
+        return tuple(_sections(self.front))
+
+    @property
+    def words(self) -> int:
+        """How many words the sections have; each character counts where no spaces are written."""
+        return sum(len(spaced(section.text).split()) for section in self.sections)
+
+    @property
+    def themes(self) -> tuple[str, ...]:
+        """What the day is about: what its front matter says, then what its sections say."""
+        each = (theme for section in self.sections for theme in section.themes)
+        known = {fold(theme): theme for theme in reversed([*self.front.items("themes"), *each])}
+        return tuple(reversed(known.values()))
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether a person closed the day: ``locked: true``."""
+        return self.front.get("locked").lower() == "true"
+
+    def with_section(self, section: Section) -> Page:
+        """Return the page with a section more at its end."""
+        front = self.front
+        end = front.line_end
+        shown = _escaped(normal(section.text), is_open=front.is_open).replace("\n", end)
+        body = front.body + _gap(front, end) + f"{_heading(section)}{end}{end}{shown}{end}"
+        longer = Page(front._replace(body=body))
+        counted = longer.front.with_number("words", longer.words)
+        return Page(counted.with_items("themes", section.themes))
+
+
+def parse(text: str) -> Page:
+    """Return the page that a text is."""
+    return Page(split(text))
+
+
+def blank_page(day: date, before: str = "") -> Page:
+    r"""Return a page that nothing was written on yet.
+
+    Args:
+        day: Which day it is.
+        before: What stands in the file: nothing, or a byte order mark.
+
+    >>> blank_page(date(2026, 2, 27)).render()
+    '---\ndate: 2026-02-27\nwords: 0\n---\n'
+    """
+    return parse(f"{before}---\ndate: {day.isoformat()}\nwords: 0\n---\n")
+
+
+def normal(text: str) -> str:
+    r"""Return a text as it is kept: line ends are ``\n``, and no blank lines around it.
+
+    >>> normal("\r\n  one\r\ntwo \n\n")
+    '  one\ntwo'
+    """
+    text = _LONE.sub("\ufffd", _ENDS.sub("\n", text)).rstrip(" \t\r\n")
+    return _BLANK.sub("", text)
+
+
+# ---- reading ----
+
+
+def _sections(front: Front) -> Iterator[Section]:
+    first = front._replace(body="").render().count("\n") + 1
+    begun, rows = Section("", "", line=first), list[str]()
+    ours = False
+    for number, line, found in _lines(front.body, first):
+        if not found:
+            rows.append(line)
+            continue
+        yield from _done(begun, rows, ours=ours)
+        signed = _OURS.match(line)
+        ours, rows = signed is not None, []
+        begun = _signed(signed, number) if signed else _unsigned(line, number)
+    yield from _done(begun, rows, ours=ours)
+
+
+def _lines(body: str, first: int) -> Iterator[tuple[int, str, bool]]:
+    """Yield each line with its number, and whether a section begins with it."""
+    fence = ""
+    for number, line in enumerate(body.split("\n"), first):
+        found = _OURS.match(line) is not None or (not fence and _HEADING.match(line) is not None)
+        fence = "" if found else _fence(fence, line)
+        yield number, line, found
+
+
+def _fence(fence: str, line: str) -> str:
+    """Return the fence that is open behind a line, if ``fence`` is before it."""
+    found = _FENCE.match(line)
+    if not fence:
+        return found[1] if found else ""
+    closes = found and found[1].startswith(fence) and not line[found.end() :].strip(" \t\r")
+    return "" if closes else fence
+
+
+def _done(begun: Section, rows: list[str], *, ours: bool) -> Iterator[Section]:
+    text = normal("\n".join(rows))
+    if text or begun.heading or ours:
+        yield begun._replace(text=_unescaped(text) if ours else text)
+
+
+def _signed(found: re.Match[str], line: int) -> Section:
+    said = dict(field.split(":", 1) for field in found[3].split())
+    themes = [unquote(each) for each in said.get("themes", "").split(",")]
+    return Section(
+        heading=found[1],
+        text="",
+        by="agent" if found[2] == "agent" else "person",
+        at=unquote(said.get("at", "")),
+        session=unquote(said.get("session", "")),
+        themes=tuple(filter(None, themes)),
+        line=line,
+    )
+
+
+def _unsigned(line: str, number: int) -> Section:
+    return Section(_COMMENT.sub("", line[2:]).strip(), "", line=number)
+
+
+# ---- writing ----
+
+
+def _gap(front: Front, end: str) -> str:
+    """Return what goes between what stands there and a heading: a blank line."""
+    before = front.body
+    if not before:
+        return end if front.closing.endswith("\n") else end * 2 if front.closing else ""
+    if not before.endswith("\n"):
+        return end * 2
+    return "" if re.search(r"\n[ \t\r]*\n\Z", before) else end
+
+
+def _heading(section: Section) -> str:
+    themes = ",".join(map(_safe, section.themes))
+    fields = {"at": _safe(section.at), "session": _safe(section.session), "themes": themes}
+    said = "".join(f" {key}:{value}" for key, value in fields.items() if value)
+    return f"## {section.heading} <!-- by:{section.by}{said} -->"
+
+
+def _safe(value: str) -> str:
+    """Return a value without what would end a word, a list or a comment."""
+    return _UNSAFE.sub(lambda found: _percent(found[0]), value)
+
+
+def _percent(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
+
+
+def _escaped(text: str, *, is_open: bool) -> str:
+    return "\n".join(_guarded(line, is_open=is_open) for line in text.split("\n"))
+
+
+def _guarded(line: str, *, is_open: bool) -> str:
+    line = _OPENS.sub(r"<\\\1", line)
+    rule = _RULE.match(line)
+    if rule is not None and (rule[1] or is_open):
+        return f"\\{line}"
+    return _TITLE.sub(r"\1\\\2", line, count=1) if _TITLE.match(line) else line
+
+
+def _unescaped(text: str) -> str:
+    return "\n".join(map(_bare, text.split("\n")))
+
+
+def _bare(line: str) -> str:
+    line = _OPENED.sub(r"<\1", line)
+    rule = _RULE.match(line)
+    if rule is not None and rule[1]:
+        return line[1:]
+    found = _TITLE.match(line)
+    if found is not None and found[2].startswith("\\"):
+        return found[1] + line[len(found[1]) + 1 :]
+    return line

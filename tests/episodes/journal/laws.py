@@ -1,0 +1,48 @@
+"""What holds for every page of the journal, whatever stands on it.
+
+Promises: a law takes any text and fails by an assertion that says what is wrong.
+"""
+
+from __future__ import annotations
+
+from engramdown.episodes.journal.page import Section, normal, parse
+
+__all__ = ["pages_come_back", "sections_are_added", "texts_are_kept"]
+
+
+def pages_come_back(text: str) -> None:
+    """A page is its text, and each section stands on a line of its own, in order."""
+    page = parse(text)
+    assert page.render() == text
+    lines = [section.line for section in page.sections]
+    assert lines == sorted(set(lines))
+    assert all(1 <= line <= text.count("\n") + 1 for line in lines)
+
+
+def sections_are_added(text: str, section: Section) -> None:
+    """A section stands behind those before it, which are as they were, and is read as written."""
+    page = parse(text)
+    after = page.with_section(section)
+    assert after.front.body.startswith(page.front.body)
+    assert (after.front.opening, after.front.closing) == (page.front.opening, page.front.closing)
+    again = parse(after.render())
+    assert again.render() == after.render()
+    assert [_said(each) for each in again.sections] == [
+        *map(_said, page.sections),
+        _said(section._replace(text=normal(section.text))),
+    ]
+    assert again.front.get("words") in (f"{again.words}", page.front.get("words"))
+
+
+def texts_are_kept(text: str) -> None:
+    """What is kept of a text is kept as it is the next time."""
+    kept = normal(text)
+    assert normal(kept) == kept
+    assert normal(f"\n \r\n{kept} \r\n\t\n") == kept
+    assert kept.replace("\ufffd", "") in text.replace("\r\n", "\n").replace("\ufffd", "") or (
+        "\r" in text or not text.isprintable()
+    )
+
+
+def _said(section: Section) -> Section:
+    return section._replace(line=0)
