@@ -41,6 +41,7 @@ class ConsolidationSettings(NamedTuple):
         learn_from_errors: Whether the end of a turn looks for what went wrong in it.
         identity_every: After so many messages of a user facts about them are looked for; 0 is
             never.
+        extract_facts: Whether the background worker asks for facts in conversations.
     """
 
     model: str = ""
@@ -56,6 +57,7 @@ class ConsolidationSettings(NamedTuple):
     threshold: int = 20
     learn_from_errors: bool = True
     identity_every: int = 5
+    extract_facts: bool = False
 
 
 CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
@@ -72,6 +74,7 @@ CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
     "threshold": count,
     "learn_from_errors": boolean,
     "identity_every": count,
+    "extract_facts": boolean,
 }
 """Each setting of the table, with what checks it."""
 

@@ -34,6 +34,7 @@ from engramdown.consolidation_settings import (
 )
 from engramdown.episode_settings import EPISODE_SETTINGS, Durability, EpisodeSettings
 from engramdown.errors import SettingsError
+from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
 
 __all__ = [
     "BUDGET_NAMES",
@@ -45,6 +46,7 @@ __all__ = [
     "Mode",
     "Places",
     "Settings",
+    "WorkerSettings",
     "episode_settings",
     "find_places",
     "find_project",
@@ -87,6 +89,7 @@ class Settings(NamedTuple):
             approve it (``review``); a project can only ask for the latter.
         episodes: What is set about transcripts.
         consolidation: What is set about offline work on memory.
+        worker: What is set about the background worker.
     """
 
     mode: Mode = "autopilot"
@@ -97,6 +100,7 @@ class Settings(NamedTuple):
     pulled: Literal["news", "review"] = "news"
     episodes: EpisodeSettings = EpisodeSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
+    worker: WorkerSettings = WorkerSettings()
 
     @property
     def max_file_bytes(self) -> int:
@@ -214,6 +218,7 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
         values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
     values["episodes"] = episode_settings(values.get("episodes", {}))
     values["consolidation"] = ConsolidationSettings(**values.get("consolidation", {}))
+    values["worker"] = WorkerSettings(**values.get("worker", {}))
     return Settings(**values)
 
 
@@ -334,6 +339,11 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
     "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
     "consolidation": table(CONSOLIDATION_SETTINGS, "[consolidation]", "setting"),
+    "worker": table(WORKER_SETTINGS, "[worker]", "setting"),
 }
-_TABLES: Final = ("budgets", "episodes", "consolidation")
-_PERSONAL: Final = {"episodes": frozenset({"embedder"}), "consolidation": PERSONAL}
+_TABLES: Final = ("budgets", "episodes", "consolidation", "worker")
+_PERSONAL: Final = {
+    "episodes": frozenset({"embedder"}),
+    "consolidation": PERSONAL,
+    "worker": frozenset(WORKER_SETTINGS),
+}

@@ -132,3 +132,15 @@ def test_a_project_can_switch_learning_from_errors_off_only(
     for folder, value in zip(scopes, both, strict=True):
         configure(folder, f"learn_from_errors = {value}")
     assert load(*scopes).consolidation.learn_from_errors is holds
+
+
+@pytest.mark.parametrize(
+    "home, project, holds",
+    [("", "", False), ("true", "", True), ("", "true", False), ("true", "false", False)],
+)
+def test_a_project_can_only_switch_the_search_for_facts_off(
+    home: str, project: str, scopes: tuple[Path, Path], *, holds: bool
+) -> None:
+    for folder, value in zip(scopes, (home, project), strict=True):
+        configure(folder, f"extract_facts = {value}" if value else "")
+    assert load(*scopes).consolidation.extract_facts is holds

@@ -49,9 +49,17 @@ class Asking:
         self.run = Run(Ledger(folder), limits)
 
     @classmethod
-    def begin(cls, cortex: Cortex) -> Asking:
-        """Begin a run of a cortex."""
-        return cls(cortex.model, cortex.settings.consolidation, _ledger_folder(cortex))
+    def begin(cls, cortex: Cortex, timeout: float | None = None) -> Asking:
+        """Begin a run of a cortex.
+
+        Args:
+            cortex: Whose model, limits and ledger.
+            timeout: How long one call may take at most, in seconds, if less than what is set.
+        """
+        settings = cortex.settings.consolidation
+        if timeout is not None:
+            settings = settings._replace(timeout=min(timeout, settings.timeout))
+        return cls(cortex.model, settings, _ledger_folder(cortex))
 
     def of(self, job: str) -> Asker | None:
         """Return what a job asks, or ``None`` if there is no model."""

@@ -32,13 +32,16 @@ NO_MODEL: Final = (
 )
 
 
-def fill_card(cortex: Cortex, episodes: EpisodicMemory, session: str) -> bool:
+def fill_card(
+    cortex: Cortex, episodes: EpisodicMemory, session: str, asking: Asking | None = None
+) -> bool:
     """Ask the model of ``cortex`` what a session was about, and keep it for its card.
 
     Args:
         cortex: Whose model, limits and prompts.
         episodes: The transcripts.
         session: The id of the session.
+        asking: The run that it belongs to; by default one of its own.
 
     Returns:
         Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
@@ -50,7 +53,7 @@ def fill_card(cortex: Cortex, episodes: EpisodicMemory, session: str) -> bool:
     """
     transcript = episodes.session(session)
     lines = live(transcript.episodes)
-    model = Asking.begin(cortex).of(JOB)
+    model = (asking or Asking.begin(cortex)).of(JOB)
     if model is None:
         raise ModelError(NO_MODEL, "refused")
     if not lines:

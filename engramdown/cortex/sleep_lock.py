@@ -46,9 +46,9 @@ class Holder(NamedTuple):
 class SleepLock:
     """A file in the folder of a scope that one sleeper holds at a time."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, name: str = NAME) -> None:
         """Name the file in ``root``, which must exist when the lock is taken."""
-        self.path = root / NAME
+        self.path = root / name
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[Holder | None]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment
+from engramdown.cortex.attempts import NEVER, Attempts
 from engramdown.engram import Engram
 from engramdown.episodes.derived import WORK, in_hand
 from engramdown.episodes.disk import EpisodeDisk
@@ -24,14 +25,28 @@ from engramdown.episodes.episode import Episode
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.regular import open_regular
 
-__all__ = ["NAME", "TRIES", "WORK", "Mark", "Part", "SleepState", "Work", "digest_of", "slept_at"]
+__all__ = [
+    "BESIDE",
+    "NAME",
+    "TRIES",
+    "WORK",
+    "Mark",
+    "Part",
+    "SleepState",
+    "Work",
+    "digest_of",
+    "slept_at",
+]
 
 NAME: Final = "sleep.jsonl"
 """The file of what was done, in the folder of a scope."""
 TRIES: Final = 3
 """So often a session is tried whose answers are of no use; then it is left until it goes on."""
 
-_SEEN: Final = frozenset({"waits", "idle"})
+BESIDE: Final = frozenset({"card", "facts", "model", "summary"})
+"""What the background worker keeps here, which is no sleep."""
+
+_SEEN: Final = frozenset({"waits", "idle", "empty"})
 _APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
@@ -45,7 +60,8 @@ class Mark(NamedTuple):
         seq: The number of the last line that was read.
         digest: Of the memory that the job left, where it is about the scope.
         outcome: ``done``; ``failed`` for a try that gave nothing; ``waits`` for a step for which a
-            model has to be asked, and was not; ``idle`` if there is not enough yet to learn from.
+            model has to be asked, and was not; ``idle`` if there is not enough yet to learn from;
+            ``empty`` if there is nothing at all.
         messages: How many messages of the user wait with it.
     """
 
@@ -94,10 +110,10 @@ class SleepState:
         self._work = root / WORK
         self._disk = EpisodeDisk()
         self._done: dict[tuple[str, str, str], Mark] = {}
-        self._failed: dict[tuple[str, str, str, int], int] = {}
+        self._failed: dict[tuple[str, str, str, int], Attempts] = {}
         self._seen: dict[tuple[str, str, str], Mark] = {}
-        for mark in self._read():
-            self._take(mark)
+        for mark, at in self._read():
+            self._take(mark, at)
 
     def done(self, job: str, session: str = "", born: str = "") -> Mark:
         """Return how far a job has come."""
@@ -105,7 +121,11 @@ class SleepState:
 
     def tries(self, mark: Mark) -> int:
         """Return how often the step that would end at ``mark`` gave nothing."""
-        return self._failed.get((mark.job, mark.session, mark.born, mark.seq), 0)
+        return self.attempts(mark).times
+
+    def attempts(self, mark: Mark) -> Attempts:
+        """Return how often that step gave nothing since it was done, and when it did so last."""
+        return self._failed.get((mark.job, mark.session, mark.born, mark.seq), NEVER)
 
     def seen(self, mark: Mark) -> Mark | None:
         """Return what is known of the step that would end at ``mark``, if it waits, or is idle."""
@@ -118,7 +138,8 @@ class SleepState:
         Raises:
             StoreError: If it cannot be written.
         """
-        told = ({"ts": moment()} | mark._asdict() for mark in marks)
+        now = moment()
+        told = ({"ts": now} | mark._asdict() for mark in marks)
         lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in told)
         try:
             descriptor = open_regular(self._path, _APPENDING)
@@ -130,7 +151,7 @@ class SleepState:
         except OSError as error:
             raise _cannot(self._path, error) from error
         for mark in marks:
-            self._take(mark)
+            self._take(mark, now)
 
     def begin(self, work: Work) -> None:
         """Keep what is about to be written to memory.
@@ -170,7 +191,7 @@ class SleepState:
         except OSError as error:
             raise _cannot(self._work, error) from error
 
-    def _read(self) -> Iterator[Mark]:
+    def _read(self) -> Iterator[tuple[Mark, str]]:
         try:
             data = self._disk.load(self._path) or b""
         except OSError as error:
@@ -178,16 +199,17 @@ class SleepState:
         for line in data.split(b"\n"):
             mark = _mark(line)
             if mark is not None:
-                yield mark
+                yield mark, _time(line)
 
-    def _take(self, mark: Mark) -> None:
+    def _take(self, mark: Mark, at: str) -> None:
+        key = (mark.job, mark.session, mark.born, mark.seq)
         if mark.outcome == "done":
             self._done[mark.job, mark.session, mark.born] = mark
+            self._failed.pop(key, None)
         elif mark.outcome in _SEEN:
             self._seen[mark.job, mark.session, mark.born] = mark
         else:
-            key = (mark.job, mark.session, mark.born, mark.seq)
-            self._failed[key] = self._failed.get(key, 0) + 1
+            self._failed[key] = Attempts(self._failed.get(key, NEVER).times + 1, at)
 
 
 def slept_at(root: Path) -> str:
@@ -196,8 +218,9 @@ def slept_at(root: Path) -> str:
         lines = (EpisodeDisk().load(root / NAME) or b"").split(b"\n")
     except (OSError, StoreError):
         return ""
-    moments = (json.loads(line).get("ts") for line in reversed(lines) if _mark(line))
-    return next((str(each) for each in moments if each), "")
+    marks = ((line, _mark(line)) for line in reversed(lines))
+    moments = (_time(line) for line, mark in marks if mark is not None and mark.job not in BESIDE)
+    return next(filter(None, moments), "")
 
 
 def digest_of(lines: Iterable[Episode]) -> str:
@@ -215,6 +238,11 @@ def _mark(line: bytes) -> Mark | None:
         return _fitting(Mark(*(told[name] for name in Mark._fields)))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
+
+
+def _time(line: bytes) -> str:
+    """Return when a line that tells a mark was written, or ``""``."""
+    return str(json.loads(line).get("ts") or "")
 
 
 def _fitting(mark: Mark) -> Mark:

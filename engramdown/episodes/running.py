@@ -65,12 +65,14 @@ def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
     return max(known, key=lambda info: (info.started, info.id), default=None)
 
 
-def left_open(sessions: Sessions, disk: EpisodeDisk) -> list[SessionInfo]:
-    """Return the sessions that nobody ended, in which nothing was said for an hour.
+def left_open(
+    sessions: Sessions, disk: EpisodeDisk, minutes: float = ORPHAN_MINUTES
+) -> list[SessionInfo]:
+    """Return the sessions that nobody ended, in which nothing was said for so long, an hour.
 
     Those that a program has open are none of them.
     """
-    before = _an_hour_ago()
+    before = stamp_of(nanoseconds() - int(minutes * _MINUTE))
     found = []
     for info in sessions.list():
         # One that is being removed is nobody's business any more.

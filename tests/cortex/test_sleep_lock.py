@@ -35,6 +35,12 @@ def test_the_first_has_it_and_the_second_is_told_who(tmp_path: Path) -> None:
         assert third is None
 
 
+def test_a_lock_of_another_name_is_another(tmp_path: Path) -> None:
+    with SleepLock(tmp_path).hold(), SleepLock(tmp_path, "other.lock").hold() as holder:
+        assert holder is None
+    assert {path.name for path in tmp_path.iterdir()} == {NAME, "other.lock"}
+
+
 def test_a_holder_who_was_killed_holds_nothing(tmp_path: Path, child_env: dict[str, str]) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, env=child_env

@@ -58,6 +58,29 @@ def test_a_try_that_gave_nothing_is_counted_and_is_not_done(tmp_path: Path) -> N
     assert known.tries(MARK._replace(seq=9)) == 0
 
 
+def test_it_is_known_when_a_try_failed_last_until_it_is_done(tmp_path: Path) -> None:
+    state = SleepState(tmp_path)
+    for hour in (10, 11):
+        with freeze_time(f"2026-03-01 {hour}:00"):
+            state.add(MARK._replace(outcome="failed"))
+    for known in (state, SleepState(tmp_path)):
+        assert known.attempts(MARK) == (2, "2026-03-01T11:00:00.000000Z")
+    state.add(MARK)
+    for known in (state, SleepState(tmp_path)):
+        assert known.attempts(MARK) == (0, "")
+
+
+def test_what_the_worker_keeps_here_is_no_sleep(tmp_path: Path) -> None:
+    SleepState(tmp_path).add(MARK._replace(job="card"))
+    assert slept_at(tmp_path) == ""
+
+
+def test_that_there_is_nothing_in_a_session_is_known_until_it_goes_on(tmp_path: Path) -> None:
+    SleepState(tmp_path).add(empty := MARK._replace(outcome="empty"))
+    assert SleepState(tmp_path).seen(MARK) == empty
+    assert SleepState(tmp_path).seen(MARK._replace(seq=9)) is None
+
+
 @pytest.mark.parametrize("size", [1, 20, -1])
 def test_what_a_crash_cut_spoils_no_other_line(tmp_path: Path, size: int) -> None:
     SleepState(tmp_path).add(MARK)
