@@ -36,6 +36,7 @@ __all__ = [
     "known_to_git",
     "moved_since",
     "raced_since",
+    "standing",
 ]
 
 # The newest lines are enough: nobody moves that often between two steps and a look.
@@ -207,6 +208,16 @@ def raced_since(path: Path, disk: Disk) -> str:
     return datetime.fromtimestamp(began - _RACE, UTC).isoformat(timespec="microseconds")
 
 
+def standing(path: Path, disk: Disk) -> tuple[object, ...]:
+    """Return what is another thing as soon as git did something in the work tree of ``path``."""
+    try:
+        folder = _git_folder(_work_tree(path, disk), disk)
+        places = (folder / "index", folder / "logs" / "HEAD", folder / _AT_WORK)
+        return tuple(disk.identity(each) for each in places)
+    except (OSError, StoreError):
+        return ()  # There is no git, or it changes so fast that the next look sees it.
+
+
 def is_kept(path: Path, disk: Disk) -> bool:
     """Whether git has put away what a file holds, which is neither committed nor to be.
 
@@ -267,7 +278,10 @@ def _named_since(log: Path, since: float, disk: Disk) -> Iterator[bytes]:
 
 def _told(log: Path, disk: Disk) -> Iterator[re.Match[bytes]]:
     """Yield the lines of a log, the newest first: the time in whole seconds, and what was done."""
-    for line in reversed(_end(log, disk, _TAIL).rstrip(b"\n").split(b"\n")):
+    data = _end(log, disk, _TAIL)
+    # What is cut may look like a line, but names no commit.
+    lines = data.rstrip(b"\n").split(b"\n")[len(data) == _TAIL :]
+    for line in reversed(lines):
         found = _LINE.search(line)
         if found is None:
             return

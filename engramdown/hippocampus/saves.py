@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,7 @@ from engramdown.hippocampus.checkouts import (
     known_to_git,
     moved_since,
     raced_since,
+    standing,
 )
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
@@ -119,21 +121,28 @@ class Saves:
         now = states(self._reader, self._history)
         names = [name for name, head, state in now if (head or "") != state]
         heads = {name: self._head_text(name) for name in dict.fromkeys([*names, *also])}
-        files = [(self._reader.path(name), head or "") for name, head in heads.items()]
+        files = [(self._where(name), head or "") for name, head in heads.items()]
         saves: list[Save] = []
         for _ in range(_LOOKS):
-            self._let_git_finish(path for path, _ in files)
+            self._let_git_finish(where() for where, _ in files)
             data = self._staging.settled(files)
+            before = self._git(files)
             texts = zip(heads, data, strict=True)
             saves = [self._save(name, heads[name], found) for name, found in texts]
-            # What git says of a file that came meanwhile says nothing of the one that we read.
-            if [self._disk.read(path) for path, _ in files] == data:
+            # What git says of a file that came meanwhile says nothing of the one that we read; it
+            # may also have gone to another branch and come back.
+            now_there = [self._disk.read(where()) for where, _ in files]
+            if now_there == data and self._git(files) == before:
                 break
         return [save for save in saves if self._is_news(save)]
 
+    def _git(self, files: Iterable[tuple[Callable[[], Path], str]]) -> set[tuple[object, ...]]:
+        """Return what tells whether git did something meanwhile."""
+        return {standing(where(), self._disk) for where, _ in files}
+
     def let_finish(self, name: str) -> None:
         """Wait until a file looks whole again that an editor moved away for a moment."""
-        self._staging.settled([(self._reader.path(name), self._head_text(name) or "")])
+        self._staging.settled([(self._where(name), self._head_text(name) or "")])
 
     def displaced(self, name: str, saved: str, source: str, by: str) -> Save | None:
         """Return a save that our own file displaced; ``None`` if it was taken in already.
@@ -189,6 +198,10 @@ class Saves:
             return new_step(_CLONED if came else _FOUND, (part,), ())
         changes = entry_changes(file, parse(save.head), parse(save.saved or ""))
         return new_step(_act(save), (part,), tuple(changes))
+
+    def _where(self, name: str) -> Callable[[], Path]:
+        """Return what says where a file is; one that is away for a moment may be an alias."""
+        return partial(self._reader.path, name)
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
         saved = decoded(data)

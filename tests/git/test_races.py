@@ -91,6 +91,16 @@ def test_what_is_learned_while_git_brings_files_stays(
     assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
 
 
+def test_what_is_learned_stays_however_often_git_moved_a_moment_ago(racing: Racing) -> None:
+    log = racing.desk.top / ".git" / "logs" / "HEAD"
+    last = log.read_bytes().split(b"\n")[-2]
+    head = last.split(b" ")[1]
+    line = b"%b %b Ada <ada@example.org> %d +0000\tcommit: Memory\n" % (head, head, time.time())
+    log.write_bytes(line * 500)  # more than we read of a log
+    racing.race("merge", "--quiet", "other")
+    assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
+
+
 def test_what_was_stashed_is_in_the_stash_and_what_came_after_that_stays(racing: Racing) -> None:
     racing.learn("To be stashed")
     racing.desk.write(BEFORE, "mine")
