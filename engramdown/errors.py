@@ -6,6 +6,7 @@
     ├── InvalidEngramError    (also a ValueError)   a memory that cannot be one
     ├── InvalidSessionError   (also a ValueError)   a session id that is no safe file name
     ├── InvalidSkillError     (also a ValueError)   a skill that cannot be one
+    ├── InvalidNoteError      (also a ValueError)   an entry of the journal, or a note, that cannot
     ├── SettingsError         (also a ValueError)   a config file or variable with a wrong value
     ├── GitError                                    git has no answer: no repository, no commit
     ├── MidTurnError                                a person was about to be interrupted
@@ -20,6 +21,7 @@
         ├── SkillNotFoundError   (also a LookupError)   no skill with this label
         ├── SkillExistsError                            there is one already
         ├── SkillChangedError                           somebody changed what was to be replaced
+        ├── NotesChangedError                           the same, of the notes on a session
         ├── AmbiguousIdError     (also a LookupError)   several memories with this prefix
         └── UndoRefusedError                        undoing would overwrite a person
 
@@ -39,11 +41,13 @@ __all__ = [
     "EpisodeNotFoundError",
     "GitError",
     "InvalidEngramError",
+    "InvalidNoteError",
     "InvalidSessionError",
     "InvalidSkillError",
     "LockTimeoutError",
     "MidTurnError",
     "ModelError",
+    "NotesChangedError",
     "SessionNotFoundError",
     "SettingsError",
     "SkillChangedError",
@@ -117,6 +121,19 @@ class InvalidSessionError(EngramdownError, ValueError):
 
 class InvalidSkillError(EngramdownError, ValueError):
     """A skill that cannot be one: a label that is no name, a description that is too long.
+
+    Attributes:
+        field: What is wrong.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        """Say which ``field`` is wrong, why, and what is allowed."""
+        super().__init__(f"{field}: {_hidden(reason)}")
+        self.field = field
+
+
+class InvalidNoteError(EngramdownError, ValueError):
+    """An entry of the journal, or a note, that cannot be one: it is empty, or too long.
 
     Attributes:
         field: What is wrong.
@@ -290,6 +307,17 @@ class SkillChangedError(StoreError):
         super().__init__(
             f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
             f"Read it again, and put your change into what stands there now."
+        )
+
+
+class NotesChangedError(StoreError):
+    """Somebody changed the notes on a session that were to be replaced."""
+
+    def __init__(self, path: str) -> None:
+        """Name the file."""
+        super().__init__(
+            f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
+            f"Read the notes again, and put your change into what stands there now."
         )
 
 

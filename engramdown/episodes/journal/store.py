@@ -1,0 +1,329 @@
+"""The journal of one scope: a file for each day, which people and assistants add to.
+
+Promises: a section that was acknowledged is on the disk, behind those before it, however many
+write at once and whoever saves the page meanwhile; nothing that stands there is changed but for
+the word count and the themes of the front matter; no secret is written; reading takes no lock and
+creates nothing, and a page that cannot be read hides no other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from engramdown.clock import moment
+from engramdown.disk import Disk
+from engramdown.episodes.journal.days import day_of, file_of, spoken, title
+from engramdown.episodes.journal.entries import Entry, drafted
+from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
+from engramdown.episodes.journal.told import Day, Match, Recent, Written
+from engramdown.episodes.journal.zones import Clock
+from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in
+from engramdown.errors import InvalidNoteError, StoreError
+from engramdown.naming import named_errors
+from engramdown.scope_lock import ScopeLock
+from engramdown.swapping import Swap
+
+__all__ = ["FOLDER", "Journal"]
+
+FOLDER: Final = "journal"
+"""The name of the folder in that of a scope."""
+
+_READY: Final = "ready"
+
+
+class Journal:
+    """The journal of one scope.
+
+    Attributes:
+        root: The folder of the scope, an ``.engramdown`` folder.
+        folder: Where the pages are.
+        clock: By which a day begins.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     journal = Journal(Path(folder))
+    ...     where = journal.write("Moved the deploys to Monday.", themes=["deploys"])
+    ...     [match.section.text for match in journal.search("deploy")]
+    ['Moved the deploys to Monday.']
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        zone: str = "",
+        disk: Disk | None = None,
+        lock_timeout: float = 10.0,
+    ) -> None:
+        """Open the journal of a scope; nothing is created before the first section.
+
+        Args:
+            root: The ``.engramdown`` folder of the scope.
+            zone: The IANA name of the zone in which days begin, by default that of the system.
+            disk: The system calls; durable, 16 MB a file, unless given.
+            lock_timeout: How long to wait for other writers, in seconds.
+        """
+        self.root = root
+        self.folder = root / FOLDER
+        self.clock = Clock(zone)
+        self._disk = disk or Disk()
+        self._swap = Swap(self._disk)
+        # Beside the folder, not in it: journal/ is for git, and what else is here is not.
+        self._lock = ScopeLock(root / "journal.lock", lock_timeout)
+
+    # ---- writing ----
+
+    def write(
+        self,
+        text: str,
+        *,
+        by: Author = "person",
+        themes: Iterable[str] = (),
+        session: str = "",
+        at: datetime | None = None,
+    ) -> Written:
+        """Add a section to the page of its day, and return where it stands.
+
+        Args:
+            text: What to write; secrets in it are hidden.
+            by: Who writes.
+            themes: What it is about, a word or two each.
+            session: The session in which it is written, or ``""``.
+            at: When it was, if not now; without a zone as the clock on the wall has it.
+
+        Raises:
+            InvalidNoteError: If it is empty or too long, or a theme is none.
+            InvalidSessionError: If the session is none.
+            StoreError: If it could not be written, or the person locked that day.
+        """
+        entry = self._drafted(text, by=by, themes=themes, session=session, at=at)
+        path = self.path(entry.day)
+        befores = [b""]
+
+        def added(before: bytes | None) -> bytes:
+            befores.append(before or b"")
+            return _encoded(_with(entry, path, before or b""))
+
+        with self._hold():
+            after = self._swap.edit(path, added)
+        return _written(entry, path, befores[-1], after)
+
+    def rehearse(
+        self,
+        text: str,
+        *,
+        by: Author = "person",
+        themes: Iterable[str] = (),
+        session: str = "",
+        at: datetime | None = None,
+    ) -> Written:
+        """Return where a section would stand; as :meth:`write`, but nothing is written."""
+        entry = self._drafted(text, by=by, themes=themes, session=session, at=at)
+        path = self.path(entry.day)
+        before = self._read(path) or b""
+        return _written(entry, path, before, _encoded(_with(entry, path, before)))
+
+    def tidy(self) -> None:
+        """Sweep up what a crash left; takes the lock only if there is something.
+
+        Raises:
+            StoreError: If it cannot be put in order.
+        """
+        with named_errors(self.folder, "read"):
+            found = next(self._swap.leftovers(self.folder), None)
+        if found is not None:
+            with self._hold():
+                pass  # Whoever holds the lock has tidied.
+
+    # ---- reading ----
+
+    def today(self) -> date:
+        """Return the day that it is."""
+        return self.clock.local(_now()).date()
+
+    def path(self, day: date) -> Path:
+        """Return the file of a day; it need not be there.
+
+        Raises:
+            StoreError: If a link leads out of the scope.
+        """
+        return self._disk.inside(self.folder / file_of(day), self.root)
+
+    def day(self, day: date) -> Day | None:
+        """Return a day, or ``None`` if it has no page.
+
+        Raises:
+            StoreError: If the page cannot be read.
+        """
+        path = self.path(day)
+        data = self._read(path)
+        return None if data is None else Day(day, path, _page(data))
+
+    def days(self, limit: int | None = 10) -> list[Day]:
+        """Return the days that have a page, the newest first; ``None`` for all.
+
+        Raises:
+            StoreError: If the folder cannot be read.
+        """
+        return [day for each in self._dates()[:limit] if (day := self._looked_at(each))]
+
+    def recent(self, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
+        """Return today and the days before it as they are told in a prompt, the newest first.
+
+        A day without a page, without a word, or with a page that cannot be read is left out.
+
+        Args:
+            lookback_days: How many days before today.
+            today: What day it is, if not the one of the clock.
+
+        Raises:
+            ValueError: If ``lookback_days`` is negative.
+            StoreError: If the folder cannot be read.
+        """
+        if lookback_days < 0:
+            raise ValueError(f"lookback_days is {lookback_days}; give 0 or more")
+        now = today or self.today()
+        first = now - timedelta(days=min(lookback_days, now.toordinal() - 1))
+        found = [self._looked_at(each) for each in self._dates() if first <= each <= now]
+        told = [day for day in found if day and not day.is_blank]
+        return [Recent(title(day.date, now), day.date, day.sections) for day in told]
+
+    def search(  # wide: one filter each
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        exact: bool = False,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> list[Match]:
+        """Return the sections that answer ``query``, the best first; any text is a query.
+
+        Args:
+            query: Words, or for ``exact`` the very string, capitals or not, newest first.
+            limit: How many at most.
+            exact: Whether to look for the string as it is.
+            since: The earliest day.
+            until: The latest day.
+
+        Raises:
+            StoreError: If the folder cannot be read.
+        """
+        stems = asked(query)
+        dates = self._dates()
+        wanted = [
+            each for each in dates if (since or each) <= each <= (until or each) and limit > 0
+        ]
+        found = list(self._sections(reversed(wanted), None if exact else stems))
+        texts = [_said(day, section, exact=exact) for day, section in found]
+        hits = stand_in(query, texts) if exact else ranked(stems, texts)
+        return [_match(*found[at], query, stems, score) for at, score in hits[: max(limit, 0)]]
+
+    def _sections(
+        self, dates: Iterable[date], stems: frozenset[str] | None
+    ) -> Iterator[tuple[Day, Section]]:
+        """Yield the sections of days, of those only that may hold one of ``stems``."""
+        for each in dates:
+            day = self._looked_at(each)
+            text = day.page.render() if day else ""
+            if day and (stems is None or may_hold(f"{spoken(each)} {text}", stems)):
+                yield from ((day, section) for section in day.sections)
+
+    def _dates(self) -> list[date]:
+        """Return the days that have a file, the newest first."""
+        with named_errors(self.folder, "read"):
+            self._disk.inside(self.folder, self.root)
+            found = map(day_of, self._disk.names(self.folder))
+            return sorted((day for day in found if day is not None), reverse=True)
+
+    def _looked_at(self, day: date) -> Day | None:
+        try:
+            return self.day(day)
+        except StoreError as error:
+            return Day(day, self.folder / file_of(day), parse(""), str(error))
+
+    def _read(self, path: Path) -> bytes | None:
+        with named_errors(path, "read"):
+            return self._disk.read(path)
+
+    # ---- under the lock ----
+
+    def _drafted(
+        self, text: str, *, by: Author, themes: Iterable[str], session: str, at: datetime | None
+    ) -> Entry:
+        when = at or _now()
+        local = self.clock.local(when)
+        # Of an hour that comes twice only the moment knows which one it was.
+        stamp = (when if when.tzinfo else local).astimezone(UTC)
+        entry = drafted(text, by=by, themes=themes, session=session, at=local)
+        section = entry.section._replace(
+            at=stamp.isoformat(timespec="seconds").replace("+00:00", "Z")
+        )
+        return entry._replace(section=section)
+
+    @contextlib.contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Hold the lock with the folder in order."""
+        with named_errors(self.folder, "written"):
+            self._disk.inside(self.folder, self.root)
+            self._disk.make_folder(self.folder)
+            self._disk.check_writable(self.folder)
+            with self._lock.hold() as held:
+                if held.finished != _READY:
+                    # Whoever made these folders may have died before they were made to last.
+                    for folder in (self.folder, self.root):
+                        self._disk.sync_folder(folder)
+                    with contextlib.suppress(PermissionError):  # then it was not us
+                        self._disk.sync_folder(self.root.parent)
+                    held.finish(_READY)
+                for left in self._swap.leftovers(self.folder):
+                    self._swap.clear_up(left)
+                yield
+
+
+def _now() -> datetime:
+    return datetime.fromisoformat(moment()).astimezone(UTC)
+
+
+def _page(data: bytes) -> Page:
+    return parse(data.decode("utf-8", "surrogateescape"))
+
+
+def _encoded(page: Page) -> bytes:
+    return page.render().encode("utf-8", "surrogateescape")
+
+
+def _with(entry: Entry, path: Path, before: bytes) -> Page:
+    """Return the page of a day with a section more.
+
+    Raises:
+        InvalidNoteError: If a person locked the day.
+    """
+    page = _page(before)
+    if not page.render().strip("\ufeff"):
+        page = blank_page(entry.day, page.render())
+    if page.is_locked:
+        reason = "is locked; take `locked: true` out of its front matter, or write to another day"
+        raise InvalidNoteError(str(path), reason)
+    return page.with_section(entry.section)
+
+
+def _written(entry: Entry, path: Path, before: bytes, after: bytes) -> Written:
+    page = _page(after)
+    texts = [data.decode("utf-8", "surrogateescape") for data in (before, after)]
+    return Written(path, entry.day, page.sections[-1], entry.hidden, *texts)
+
+
+def _said(day: Day, section: Section, *, exact: bool) -> str:
+    themes = " ".join(section.themes)
+    said = f"{section.heading}\n{section.text}\n{themes}"
+    return said if exact else f"{said}\n{spoken(day.date)}"
+
+
+def _match(day: Day, section: Section, query: str, stems: frozenset[str], score: float) -> Match:
+    text = " ".join(section.text.split())
+    return Match(day.date, day.path, section, piece(text, query, stems), score)
