@@ -32,6 +32,7 @@ from engramdown.consolidation_settings import (
     ConsolidationSettings,
     joined,
 )
+from engramdown.conversation_settings import CONVERSATION_SETTINGS, ConversationSettings
 from engramdown.episode_settings import EPISODE_SETTINGS, Durability, EpisodeSettings
 from engramdown.errors import SettingsError
 from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
@@ -42,6 +43,7 @@ __all__ = [
     "FOLDER",
     "MODES",
     "ConsolidationSettings",
+    "ConversationSettings",
     "EpisodeSettings",
     "Mode",
     "Places",
@@ -89,6 +91,7 @@ class Settings(NamedTuple):
             approve it (``review``); a project can only ask for the latter.
         episodes: What is set about transcripts.
         consolidation: What is set about offline work on memory.
+        conversation: What is set about running conversations.
         worker: What is set about the background worker.
     """
 
@@ -100,6 +103,7 @@ class Settings(NamedTuple):
     pulled: Literal["news", "review"] = "news"
     episodes: EpisodeSettings = EpisodeSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
+    conversation: ConversationSettings = ConversationSettings()
     worker: WorkerSettings = WorkerSettings()
 
     @property
@@ -218,6 +222,7 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
         values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
     values["episodes"] = episode_settings(values.get("episodes", {}))
     values["consolidation"] = ConsolidationSettings(**values.get("consolidation", {}))
+    values["conversation"] = ConversationSettings(**values.get("conversation", {}))
     values["worker"] = WorkerSettings(**values.get("worker", {}))
     return Settings(**values)
 
@@ -339,9 +344,10 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
     "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
     "consolidation": table(CONSOLIDATION_SETTINGS, "[consolidation]", "setting"),
+    "conversation": table(CONVERSATION_SETTINGS, "[conversation]", "setting"),
     "worker": table(WORKER_SETTINGS, "[worker]", "setting"),
 }
-_TABLES: Final = ("budgets", "episodes", "consolidation", "worker")
+_TABLES: Final = ("budgets", "episodes", "consolidation", "conversation", "worker")
 _PERSONAL: Final = {
     "episodes": frozenset({"embedder"}),
     "consolidation": PERSONAL,

@@ -4,7 +4,8 @@ Promises: *exclude* adds a line and changes none; *redact* empties lines and lea
 of the file as it was; *purge* leaves nothing of a session. What a crash interrupts is finished by
 the next call, or was not begun. Nobody who writes to the session meanwhile loses a line. What was
 made of the lines goes with them: payloads that no other line has, the index, what sleep has in
-hand, and cards that were computed or told by a model; a person's own is named, and left to them.
+hand, summaries, and cards that were computed or told by a model; a person's own is named, and left
+to them.
 
 A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
 under the lock that is held here, and goes on in the new one.
@@ -342,7 +343,7 @@ class Forgetting:
             ids = {each.id for each in episodes if each.seq in intent.seqs}
             for path in self._traces.pieces(intent.session, ids):
                 self._disk.remove(path)
-            self._cards.unfill(intent.session)
+            self._cards.unfill(intent.session, intent.seqs)
         for path in self._traces.unsaid({*intent.payloads, *digests(self._traces.left())}):
             self._disk.remove(path)
         self._derived.forget_unsaid()

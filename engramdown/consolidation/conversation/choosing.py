@@ -7,6 +7,7 @@ from its results. Leaves are made of messages, condensed gists of gists of one d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.conversation.items import Item, cuts
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 LEAF_MESSAGES: Final = 10
-"""Fewer messages than this are no leaf, unless they are as long as one may be."""
+"""Fewer messages than this are no leaf, unless no more can be read with them."""
 SOURCE_TOKENS: Final = 20_000
 """So many tokens a summary is made from at most, unless one tool call has more."""
 FAN_IN: Final = 4
@@ -67,8 +68,9 @@ def leaf_chunks(
     Args:
         items: The view.
         end: Where the fresh tail begins.
-        least: How many messages a leaf has.
-        most: How many tokens it is made from at most.
+        least: How many messages a leaf has, unless the next ones are too long to be read with
+            them; then they may be fewer, but for the last few of a conversation and for a trifle.
+        most: How many tokens it is made from at most, unless one tool call has more.
 
     >>> found = leaf_chunks([Item(seq, 30, "user") for seq in range(12)], 11)
     >>> [(chunk.start, chunk.end, chunk.target) for chunk in found]
@@ -77,8 +79,8 @@ def leaf_chunks(
     free = cuts(items)
     found = []
     for start, stop in _runs(items[:end], messages=True):
-        for first, last, tokens in _pieces(items, free, (start, stop), most):
-            if last - first >= least or tokens >= most:
+        for first, last, tokens, is_full in _pieces(items, free, (start, stop), (least, most)):
+            if last - first >= least or is_full:
                 found.append(_chunk(first, last, tokens, _LEAF_SHARE, 0))
     return found
 
@@ -94,7 +96,7 @@ def condensed_chunks(
     """
     found = []
     for start, stop in _runs(items[:end], messages=False):
-        for first, last in _shares(start, stop, fan_in):
+        for first, last in _shares(start, stop, max(fan_in, _FEWEST)):
             end_of, tokens = _readable(items, first, last, most)
             found.append(_chunk(first, end_of, tokens, _CONDENSED_SHARE, items[first].depth + 1))
     return found
@@ -103,7 +105,7 @@ def condensed_chunks(
 def handoff_chunk(items: Sequence[Item], end: int) -> Chunk | None:
     """Return all that stands before ``end``; ``None`` if that is nothing, or one handoff."""
     before = items[:end]
-    if not before or (len(before) == 1 and not before[0].is_message):
+    if not before or (len(before) == 1 and before[0].role == "handoff"):
         return None
     tokens = sum(item.tokens for item in before)
     depth = max(item.depth for item in before) + 1
@@ -126,20 +128,24 @@ def _runs(items: Sequence[Item], *, messages: bool) -> Iterator[tuple[int, int]]
 
 
 def _pieces(
-    items: Sequence[Item], free: Sequence[bool], run: tuple[int, int], most: int
-) -> Iterator[tuple[int, int, int]]:
-    """Yield the pieces of a run that have as many tokens as are read at once."""
-    start, stop = run
-    first, at, tokens = start, start, 0
-    while at < stop:
-        following = next(place for place in range(at + 1, stop + 1) if free[place] or place == stop)
-        cost = sum(item.tokens for item in items[at:following])
-        if tokens and tokens + cost > most:
-            yield first, at, tokens
-            first, tokens = at, 0
+    items: Sequence[Item], free: Sequence[bool], run: tuple[int, int], size: tuple[int, int]
+) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield the pieces of a run that are read at once, their tokens, and whether no more fit."""
+    least, most = size
+    trifle = most // max(least, 1)
+    # A run may begin and end within a tool call: what was cut off there stays where it is.
+    places = [place for place in range(run[0], run[1] + 1) if free[place]]
+    first, tokens = places[0] if places else 0, 0
+    for start, stop in pairwise(places):
+        cost = sum(item.tokens for item in items[start:stop])
+        is_small = start - first < least and tokens < trifle
+        # A trifle is read with what is too long anyway.
+        if start > first and tokens + cost > most and not (is_small and cost > most):
+            yield first, start, tokens, not is_small
+            first, tokens = start, 0
         tokens += cost
-        at = following
-    yield first, stop, tokens
+    if places:
+        yield first, places[-1], tokens, tokens >= most
 
 
 def _readable(items: Sequence[Item], first: int, last: int, most: int) -> tuple[int, int]:

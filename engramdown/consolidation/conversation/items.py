@@ -7,7 +7,7 @@ and all after it. Linear time.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -27,7 +27,7 @@ class Item(NamedTuple):
     Attributes:
         source: Which.
         tokens: What a model is shown of it costs.
-        role: Of a message, as in its line; ``""`` for a gist.
+        role: Of a message, as in its line; the form of a gist.
         name: The tool.
         call: What a tool call and its results have in common, or ``""``.
         depth: Of a gist; -1 for a message.
@@ -49,30 +49,60 @@ class Item(NamedTuple):
 def cuts(items: Sequence[Item]) -> list[bool]:
     """Return for each place whether a cut before it parts nothing; one place more than items.
 
+    A result goes with the oldest open call of its id; one without an id, with the oldest open call
+    without one of the same tool. Calls of the newest turn come first: what an earlier turn left
+    open was interrupted. If none is open, it is a second result of the call answered last.
+
     >>> call, result = Item(1, 9, "tool_call", "sh", "c1"), Item(2, 9, "tool_result", "sh", "c1")
     >>> cuts([call, result, Item(3, 9, "user")])
     [True, False, True, True]
     """
     free = [True] * (len(items) + 1)
-    waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
-    answered: dict[tuple[str, str], int] = {}
+    calls: dict[tuple[str, str], _Calls] = {}
     reach = [0] * len(items)
+    turn = 0
     for at, item in enumerate(items):
-        key = (item.call, "" if item.call else item.name)
+        turn += item.role == "user"
+        if item.role not in ("tool_call", "tool_result"):
+            continue
+        mine = calls.setdefault((item.call, "" if item.call else item.name), _Calls())
         if item.role == "tool_call":
-            waiting[key].append(at)
-        elif item.role == "tool_result":
-            # A second result goes with the call that was answered last.
-            call = waiting[key].popleft() if waiting[key] else answered.get(key)
-            if call is not None:
-                answered[key] = call
-                reach[call] = at
+            mine.begin(at, turn)
+        elif (call := mine.answer()) is not None:
+            reach[call] = at
     last = 0
     for at, end in enumerate(reach):
-        if at and at <= last:
-            free[at] = False
+        free[at] = not at or at > last
         last = max(last, end)
     return free
+
+
+class _Calls:
+    """The calls that a result may belong to.
+
+    Attributes:
+        open: Those without a result, by turn.
+        answered: The one that was answered last.
+    """
+
+    def __init__(self) -> None:
+        self.open: list[tuple[int, deque[int]]] = []
+        self.answered: int | None = None
+
+    def begin(self, at: int, turn: int) -> None:
+        """Note a call."""
+        if not self.open or self.open[-1][0] < turn:
+            self.open.append((turn, deque()))
+        self.open[-1][1].append(at)
+
+    def answer(self) -> int | None:
+        """Return the call that the next result belongs to."""
+        if self.open:
+            _, newest = self.open[-1]
+            self.answered = newest.popleft()
+            if not newest:
+                self.open.pop()
+        return self.answered
 
 
 def fresh_tail(items: Sequence[Item], count: int = FRESH_TAIL, most: int = MOST_FRESH) -> int:
@@ -82,20 +112,21 @@ def fresh_tail(items: Sequence[Item], count: int = FRESH_TAIL, most: int = MOST_
         items: The view.
         count: How many messages it holds at least, if there are as many; it then reaches back to
             the beginning of the turn that it would cut.
-        most: How many it holds at most, unless the newest user message stands before these.
+        most: How many messages it reaches back to at most for the sake of a turn.
+
+    >>> said = [Item("g1", 9, depth=0), *(Item(seq, 9, "user") for seq in range(5))]
+    >>> fresh_tail(said), fresh_tail(said, 2)
+    (1, 4)
     """
     free = cuts(items)
     messages = [at for at, item in enumerate(items) if item.is_message]
-    if len(messages) <= count:
-        return 0
     users = [at for at in messages if items[at].role == "user"]
-    newest = users[-1] if users else len(items)
-    start = min(messages[-count] if count > 0 else len(items), newest)
-    turn = max((at for at in users if at <= start and free[at]), default=start)
-    start = _back(free, turn)
+    kept = messages[-count:] if count > 0 else []
+    least = min([*kept[:1], *users[-1:]], default=len(items))
+    start = _back(free, max((at for at in users if at <= least and free[at]), default=least))
     if len(messages) > most and start < messages[-most]:
         # A turn is longer than what is always shown: only its end is.
-        start = _back(free, min(_on(free, messages[-most]), newest))
+        start = _back(free, min(_on(free, messages[-most]), least))
     return start
 
 

@@ -8,7 +8,8 @@ answer is to wait; a person who asks is not told to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.asking.calls import ASKED, FREE, Call
@@ -115,20 +116,18 @@ def rests_until(calls: Iterable[Call], now: str) -> str:
     asked = [call for call in calls if call.outcome not in FREE and call.ts <= now]
     burst = _burst(asked)
     ends = [_later(burst, _REST)] if burst else []
-    failures = _failures(asked)
-    if failures:
-        pause = _REST if failures >= _BREAKS else _FIRST_PAUSE * 2 ** (failures - 1)
-        ends.append(_later(asked[-1].ts, min(pause, _REST)))
+    failed = _failed(asked)
+    if failed:
+        pause = _REST if len(failed) >= _BREAKS else _FIRST_PAUSE * 2 ** (len(failed) - 1)
+        ends.append(_later(failed[0].ts, pause))
     last = max(ends, default="")
     return last if last > now else ""
 
 
-def _failures(asked: Sequence[Call]) -> int:
-    """Return how many calls failed since one gave something; one that goes on is none."""
-    ended = [call for call in asked if call.outcome != ASKED]
-    return next(
-        (nth for nth, call in enumerate(reversed(ended)) if call.outcome == "ok"), len(ended)
-    )
+def _failed(asked: Sequence[Call]) -> list[Call]:
+    """Return the calls that failed since one gave something, newest first."""
+    ended = (call for call in reversed(asked) if call.outcome != ASKED)
+    return list(takewhile(lambda call: call.outcome != "ok", ended))
 
 
 def _burst(asked: Sequence[Call]) -> str:
@@ -140,7 +139,7 @@ def _burst(asked: Sequence[Call]) -> str:
 
 
 def _later(moment: str, by: timedelta) -> str:
-    later = datetime.fromisoformat(moment) + by
+    later = datetime.fromisoformat(moment.removesuffix("Z")).replace(tzinfo=UTC) + by
     return later.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 

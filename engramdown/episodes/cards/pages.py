@@ -6,7 +6,7 @@ by us; reading creates nothing; what a model said never stands in the way of a p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -22,13 +22,11 @@ from engramdown.episodes.cards.filled import (
 )
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import stamp_of
+from engramdown.episodes.gist_log import FOLDER, without_gists_of
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.sessions import Transcript
 
 __all__ = ["FOLDER", "CardFiles"]
-
-FOLDER: Final = "gists"
-"""The name of the folder in that of a scope."""
 
 _SUFFIX: Final = ".card.md"
 _FILLED: Final = ".jsonl"
@@ -111,13 +109,13 @@ class CardFiles:
             self._disk.sync_folder(self.folder)
         return True
 
-    def unfill(self, session: str) -> None:
-        """Take what models said of a session off the disk; for whoever holds the lock."""
+    def unfill(self, session: str, seqs: Collection[int]) -> None:
+        """Take what was said of a session, and of these lines, off the disk; with the lock held."""
         path = self.filled_path(session)
         data = self._disk.load(path)
         if data is None:
             return
-        left = without_filled(data)
+        left = without_filled(without_gists_of(data, seqs))
         if left.strip():
             self._disk.publish(path, left, durable=True, replace=True)
         else:

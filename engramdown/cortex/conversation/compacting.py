@@ -1,0 +1,285 @@
+"""Summaries of a conversation, written and put in their places.
+
+Promises: no lock is held while a model thinks; a pass of which one summary fails writes none, and
+leaves the conversation as it was, byte by byte. What a summary covers is looked at again when it is
+written: if somebody else was faster it is dropped, and what was said meanwhile is never covered.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+
+from engramdown.clock import moment
+from engramdown.consolidation.conversation.choosing import (
+    FAN_IN,
+    SOURCE_TOKENS,
+    Chunk,
+    condensed_chunks,
+    handoff_chunk,
+    leaf_chunks,
+)
+from engramdown.consolidation.conversation.items import FRESH_TAIL, Item, fresh_tail
+from engramdown.consolidation.conversation.parts import SUMMARY, Part
+from engramdown.consolidation.conversation.summarizing import Request, Written
+from engramdown.consolidation.gists import Form, Gist, Source, write_gist
+from engramdown.cortex.conversation.messages import Count
+from engramdown.cortex.conversation.track import Track
+from engramdown.episodes.marks import echoes
+
+__all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]
+
+Mode = Literal["incremental", "full", "handoff"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+"""One round; as many as help; everything before the tail, for somebody who has not read it."""
+
+Write = Callable[[Request], Written | None]
+"""Writes one summary, or says that there is nothing to write."""
+
+_Choose = Callable[[Sequence[Item], int], Sequence[Chunk]]
+
+_ROUNDS: Final = 10
+_SECONDS: Final = 120.0
+_AT_ONCE: Final = 4
+# What is handed over is read at once; what is longer is summarised first.
+_HANDED: Final = 2 * SOURCE_TOKENS
+_TIGHT: Final = 2
+_RECALLED: Final = "(memory was looked up)"
+
+
+@runtime_checkable
+class RunnerProtocol(Protocol):
+    """Whatever runs the model of a conversation."""
+
+    @property
+    def stateful(self) -> bool:
+        """Whether it keeps the conversation itself; then it is left alone."""
+        ...
+
+
+class Compacted(NamedTuple):
+    """What came of a compaction.
+
+    Attributes:
+        mode: One of :data:`MODES`.
+        gists: The summaries that were written, in order.
+        messages: How many messages they cover that none covered before.
+        tokens_before: What the view cost.
+        tokens_after: What it costs now.
+        rounds: How many rounds wrote something.
+        lost: How many summaries were dropped, because somebody else was faster.
+        seconds: How long it took.
+        reload_required: Whether a runner that is not stateful has to begin again from the view.
+        reason: Why nothing was written, or not more, or ``""``.
+        failed: Whether that is a failure.
+    """
+
+    mode: Mode
+    gists: tuple[Gist, ...] = ()
+    messages: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    rounds: int = 0
+    lost: int = 0
+    seconds: float = 0.0
+    reload_required: bool = False
+    reason: str = ""
+    failed: bool = False
+
+
+class Compaction:
+    """One compaction of one conversation."""
+
+    def __init__(  # wide: what a conversation is summarised with
+        self,
+        track: Track,
+        write: Write,
+        count: Count,
+        limit: int | None,
+        *,
+        tail: int = FRESH_TAIL,
+        notes: str = "",
+    ) -> None:
+        """Prepare to summarise what ``track`` sees.
+
+        Args:
+            track: The conversation.
+            write: Writes one summary; four may be written at once.
+            count: Says what a text costs.
+            limit: What the view may cost, in tokens; above it, two gists are condensed already.
+            tail: How many of the newest messages are left alone.
+            notes: What the assistant noted for itself, or ``""``.
+        """
+        self._track = track
+        self._write = write
+        self._count = count
+        self._limit = limit
+        self._tail = tail
+        self._notes = notes
+        self._lost = self._rounds = 0
+
+    def run(self, mode: Mode) -> Compacted:
+        """Summarise.
+
+        Raises:
+            ModelError: If a summary could not be had; the pass that it was for wrote nothing.
+            StoreError: If one could not be written.
+            SessionNotFoundError: If the session was purged meanwhile.
+        """
+        started = time.monotonic()
+        self._track.refresh()
+        before = self._cost()
+        written: list[Gist] = []
+        rounds = {"incremental": 1, "full": _ROUNDS}.get(mode, 0)
+        if mode == "handoff" and any(chunk.tokens > _HANDED for chunk in _handed(*self._older())):
+            rounds = _ROUNDS
+        written += self._repeat(rounds, started)
+        if mode == "handoff":
+            written += self._pass("handoff", _handed)
+        return Compacted(
+            mode,
+            tuple(written),
+            _covered(written),
+            before,
+            self._cost(),
+            self._rounds,
+            self._lost,
+            time.monotonic() - started,
+            bool(written),
+            "" if written else "there is nothing to summarise before the newest messages",
+        )
+
+    # ---- rounds ----
+
+    def _repeat(self, rounds: int, started: float) -> list[Gist]:
+        """Go on as long as it helps: each round has to save tokens."""
+        written: list[Gist] = []
+        for _ in range(rounds):
+            cost = self._cost()
+            new = self._pass("leaf", leaf_chunks)
+            is_tight = self._limit is not None and self._cost() > self._limit
+            fan_in = _TIGHT if is_tight else FAN_IN
+            new += self._pass("condensed", partial(condensed_chunks, fan_in=fan_in))
+            written += new
+            self._rounds += bool(new)
+            late = time.monotonic() - started > _SECONDS
+            if not new or late or self._cost() >= cost:
+                break
+        return written
+
+    def _cost(self) -> int:
+        return sum(item.tokens for item in self._track.items())
+
+    def _older(self) -> tuple[list[Item], int]:
+        """Return the view, and where its fresh tail begins."""
+        items = self._track.items()
+        return items, fresh_tail(items, self._tail)
+
+    def _pass(self, form: Form, choose: _Choose) -> list[Gist]:
+        """Write a summary of each chunk, or none; return those that were put in their places."""
+        with self._track.guard:
+            items, end = self._older()
+            asked = [self._asked(items, chunk, form) for chunk in choose(items, end)]
+        texts = self._written([request for request, _ in asked])
+        gists = [
+            gist._replace(
+                ts=moment(),
+                text=text.text,
+                tokens=self._count(text.text),
+                level=text.level,
+                model=text.model,
+            )
+            for (_, gist), text in zip(asked, texts, strict=True)
+            if text is not None
+        ]
+        return self._commit(gists) if gists else []
+
+    def _written(self, requests: Sequence[Request]) -> list[Written | None]:
+        if len(requests) < _TIGHT:
+            return [self._write(request) for request in requests]
+        # Imported here: most conversations need one summary at a time.
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_AT_ONCE, "engramdown-summary") as pool:
+            waiting = [pool.submit(self._write, request) for request in requests]
+            try:
+                return [each.result() for each in waiting]
+            finally:
+                # After a failure nobody is asked for the others, which would not be written.
+                pool.shutdown(cancel_futures=True)
+
+    def _commit(self, gists: Sequence[Gist]) -> list[Gist]:
+        kept: list[Gist] = []
+
+        def make() -> list[bytes]:
+            with self._track.guard:
+                self._track.refresh()
+                fold = self._track.fold
+                kept.extend(gist for gist in gists if fold.covers_a_run(gist.sources))
+            return [write_gist(gist) for gist in kept]
+
+        self._track.log.append(self._track.session, make)
+        self._track.refresh()
+        self._lost += len(gists) - len(kept)
+        return kept
+
+    # ---- one summary ----
+
+    def _asked(self, items: Sequence[Item], chunk: Chunk, form: Form) -> tuple[Request, Gist]:
+        """Return what is asked for, and the summary but for its words."""
+        sources = tuple(item.source for item in items[chunk.start : chunk.end])
+        before = items[chunk.start - 1].source if chunk.start else 0
+        gists = self._track.fold.gists
+        previous = gists[before].text if isinstance(before, str) else ""
+        parts = tuple(self._part(source) for source in sources)
+        request = Request(form, parts, chunk.depth, chunk.target, previous, self._notes)
+        spans = [self._span(source) for source in sources]
+        gist = Gist(
+            id=f"g{os.urandom(8).hex()}",
+            ts="",
+            form=form,
+            depth=chunk.depth,
+            sources=sources,
+            text="",
+            tokens=0,
+            earliest=min(first for first, _, _ in spans),
+            latest=max(last for _, last, _ in spans),
+            messages=sum(messages for _, _, messages in spans),
+            source_tokens=chunk.tokens,
+        )
+        return request, gist
+
+    def _part(self, source: Source) -> Part:
+        if isinstance(source, str):
+            gist = self._track.fold.gists[source]
+            return Part(SUMMARY, gist.text, at=_minute(gist.earliest))
+        said = self._track.message(source)
+        episode = said.episode
+        # What memory brought in is no news: it would be remembered as if it had been said.
+        text = _RECALLED if echoes(episode) else said.text
+        return Part(episode.role, text, episode.name, _minute(episode.ts), bool(episode.error))
+
+    def _span(self, source: Source) -> tuple[str, str, int]:
+        """Return when a source was first and last added to, and how many messages it stands for."""
+        if isinstance(source, str):
+            gist = self._track.fold.gists[source]
+            return gist.earliest, gist.latest, gist.messages
+        ts = self._track.message(source).episode.ts
+        return ts, ts, 1
+
+
+def _handed(items: Sequence[Item], end: int) -> list[Chunk]:
+    chunk = handoff_chunk(items, end)
+    return [chunk] if chunk else []
+
+
+def _covered(gists: Iterable[Gist]) -> int:
+    """Return how many messages gists cover themselves."""
+    return sum(isinstance(source, int) for gist in gists for source in gist.sources)
+
+
+def _minute(ts: str) -> str:
+    return ts[:16].replace("T", " ")

@@ -1,0 +1,268 @@
+"""A running conversation, as its assistant and its host see it.
+
+Promises: every word that was said is still there; what a model sees of it is a fold of the
+transcript and the log of summaries. Automatic work never raises and never keeps a message waiting
+for longer than it takes itself; after a failure it rests. One compaction at a time; whoever comes
+meanwhile is told so at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engramdown.clock import moment
+from engramdown.consolidation.conversation.items import Item, fresh_tail
+from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
+from engramdown.consolidation.gists import Gist
+from engramdown.cortex.conversation.compacting import (
+    MODES,
+    Compacted,
+    Compaction,
+    Mode,
+    RunnerProtocol,
+    Write,
+)
+from engramdown.cortex.conversation.messages import Count
+from engramdown.cortex.conversation.track import Track
+from engramdown.errors import EngramdownError, ModelError
+from engramdown.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.conversation.summarizing import Request, Written
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.episodes.memory import EpisodicMemory
+
+__all__ = ["JOBS", "NO_MODEL", "Conversation"]
+
+JOBS: Final = ("gist", "handoff")
+"""The names of its calls in the ledger, and of its prompts."""
+NO_MODEL: Final = (
+    "no model is set to summarise with; name one as `model` under [consolidation] in the global "
+    "scope's config.toml, or ask for a summary without one"
+)
+_BUSY: Final = "this conversation is being summarised already"
+_FIRST_REST: Final = timedelta(minutes=1)
+_LONGEST_REST: Final = timedelta(minutes=30)
+_Failure = (EngramdownError, OSError)
+
+
+class _Rest(NamedTuple):
+    """What failed in this process.
+
+    Attributes:
+        failures: How often in a row.
+        until: Until when nobody is asked again, or ``""``.
+    """
+
+    failures: int = 0
+    until: str = ""
+
+
+class Conversation:
+    """A running conversation.
+
+    Attributes:
+        session: The id of its session.
+        track: Its view.
+    """
+
+    def __init__(
+        self,
+        cortex: Cortex,
+        episodes: EpisodicMemory,
+        session: str,
+        count: Count = estimate_tokens,
+    ) -> None:
+        """Follow a session; see :meth:`engramdown.Cortex.conversation`."""
+        self._cortex = cortex
+        self._count = count
+        self._busy = threading.Lock()
+        self._rest = _Rest()
+        self.session = session
+        self.track = Track(episodes, session, count)
+
+    # ---- how full it is ----
+
+    def view(self) -> list[Item]:
+        """Return what a model sees of it, in order: messages, and summaries in their places.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        self.track.refresh()
+        return self.track.items()
+
+    @property
+    def uncovered(self) -> int:
+        """How many messages before the fresh tail no summary covers."""
+        items = self.view()
+        return sum(item.is_message for item in items[: fresh_tail(items, self._tail)])
+
+    @property
+    def gists(self) -> tuple[Gist, ...]:
+        """Every summary that applies, those that others cover included, in the order they came."""
+        self.track.refresh()
+        return tuple(self.track.fold.gists.values())
+
+    def needs_compaction(self, budget: int | None = None) -> Pressure:
+        """Return how full it is, and whether it is time to summarise.
+
+        Args:
+            budget: What a prompt may cost, in tokens, if that is known.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        return pressure(self.view(), self._thresholds, budget)
+
+    # ---- compaction ----
+
+    def compact(  # wide: what a person can ask for
+        self,
+        mode: Mode = "incremental",
+        *,
+        without_model: bool = False,
+        tail: int | None = None,
+        budget: int | None = None,
+        runner: RunnerProtocol | None = None,
+    ) -> Compacted:
+        """Summarise what is older than the newest messages, whether it is time for that or not.
+
+        Args:
+            mode: ``incremental`` for one round, ``full`` for as many as help, ``handoff`` for one
+                text that somebody can go on with who has not read the conversation.
+            without_model: Summarise by rules; such summaries say so.
+            tail: How many of the newest messages are left alone; by default as it is set.
+            budget: What a prompt may cost, in tokens: above it, more is condensed.
+            runner: Whatever runs the model; one that keeps the conversation itself need not reload.
+
+        Raises:
+            ValueError: If there is no such mode, or ``tail`` is negative.
+            ModelError: If there is no model, or it gave no summary; nothing was written for it.
+            SessionNotFoundError: If there is no such session.
+            StoreError: If a summary could not be written.
+        """
+        if mode not in MODES:
+            raise ValueError(f"{mode!r} is no mode; use one of {', '.join(MODES)}")
+        if tail is not None and tail < 0:
+            raise ValueError(f"tail is {tail}; give 0 or more messages")
+        if not self._busy.acquire(blocking=False):
+            return Compacted(mode, reason=_BUSY)
+        try:
+            write = self._without_model if without_model else self._with_model()
+            limit = self.needs_compaction(budget).limit
+            compaction = Compaction(
+                self.track,
+                write,
+                self._count,
+                limit if limit >= 0 else None,
+                tail=self._tail if tail is None else tail,
+                notes=self._notes(),
+            )
+            done = compaction.run(mode)
+        finally:
+            self._busy.release()
+        stateful = runner is not None and runner.stateful
+        return done._replace(reload_required=done.reload_required and not stateful)
+
+    def compact_if_due(
+        self, budget: int | None = None, runner: RunnerProtocol | None = None
+    ) -> Compacted | None:
+        """Summarise if it is time for that; never raises.
+
+        Without a model, and when one fails, nothing is done until the ceiling is reached; then the
+        summary is made without one.
+
+        Args:
+            budget: What a prompt may cost, in tokens, if that is known.
+            runner: See :meth:`compact`.
+
+        Returns:
+            What came of it, or ``None`` if it was not time.
+        """
+        try:
+            needs = self.needs_compaction(budget)
+            if not needs.due:
+                return None
+            return self._automatic(needs, budget, runner)
+        except _Failure as error:
+            self._failed()
+            return Compacted("incremental", reason=str(error), failed=True)
+
+    def _automatic(
+        self, needs: Pressure, budget: int | None, runner: RunnerProtocol | None
+    ) -> Compacted:
+        reason, failed = self._resting(), False
+        if not reason:
+            try:
+                done = self.compact(budget=budget, runner=runner)
+            except ModelError as error:
+                reason, failed = str(error), True
+                self._failed()
+            else:
+                self._rest = _Rest()
+                return done
+        if not needs.over:
+            return Compacted("incremental", reason=reason, failed=failed)
+        return self.compact(without_model=True, budget=budget, runner=runner)
+
+    def _resting(self) -> str:
+        """Return why no model is asked now of our own accord, or ``""``."""
+        # Imported here: only a conversation that is full needs the ledger.
+        from engramdown.consolidation.conversation.pressure import rests_until
+        from engramdown.cortex.asking import ledger_of
+
+        now = moment()
+        calls = [call for call in ledger_of(self._cortex).known().calls if call.job in JOBS]
+        until = max(self._rest.until, rests_until(calls, now))
+        return f"after failures, or many calls, no model is asked until {until}" * (until > now)
+
+    def _failed(self) -> None:
+        failures = self._rest.failures + 1
+        pause = min(_FIRST_REST * 2 ** min(failures - 1, 10), _LONGEST_REST)
+        until = (datetime.fromisoformat(moment()) + pause).isoformat(timespec="microseconds")
+        self._rest = _Rest(failures, until.replace("+00:00", "Z"))
+
+    # ---- with what ----
+
+    def _with_model(self) -> Write:
+        from engramdown.consolidation.conversation.summarizing import PROMPTS, write_summary
+        from engramdown.cortex.asking import Asking
+
+        asking = Asking.begin(self._cortex)
+        models = {job: model for job in JOBS if (model := asking.of(job)) is not None}
+        if not models:
+            raise ModelError(NO_MODEL, "refused")
+        templates = {name: text for job in JOBS for name, text in self._prompts(job).items()}
+
+        def write(request: Request) -> Written:
+            model = models[PROMPTS[request.form]]
+            return write_summary(request, model, templates, self._count)
+
+        return write
+
+    def _prompts(self, job: str) -> dict[str, str]:
+        from engramdown.cortex.asking import prompts_for
+
+        return prompts_for(self._cortex, job)
+
+    @property
+    def _without_model(self) -> Write:
+        from engramdown.consolidation.conversation.summarizing import write_without_model
+
+        return partial(write_without_model, count=self._count)
+
+    @property
+    def _tail(self) -> int:
+        return self._cortex.settings.conversation.fresh_tail
+
+    @property
+    def _thresholds(self) -> Thresholds:
+        chosen = self._cortex.settings.conversation
+        return Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
+
+    def _notes(self) -> str:
+        return ""

@@ -1,0 +1,219 @@
+"""The view of one conversation, kept up to date as it grows.
+
+Promises: writes nothing. To look again costs as much as was added since; what is covered by a
+summary is not kept in mind. What was excluded or redacted is not in the view, nor is a summary that
+was made from it. A summary is read only after the messages that it covers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
+
+from engramdown.consolidation.conversation.items import Item
+from engramdown.consolidation.gists import Fold, Gist, Source, read_gist
+from engramdown.cortex.conversation.messages import ROLES, Count, Said, gist_item, said, said_item
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Episode, read_line
+from engramdown.episodes.gist_log import GistLog
+from engramdown.episodes.ids import check_session_id
+from engramdown.episodes.live import REDACTED, excluded
+from engramdown.episodes.marks import marked
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.sessions import lines
+from engramdown.episodes.watch import SUFFIX
+from engramdown.errors import SessionNotFoundError
+from engramdown.tokens import estimate_tokens
+
+__all__ = ["Track"]
+
+_NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
+_MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
+
+
+class _File:
+    """How far a file was read.
+
+    Attributes:
+        inode: Which it was.
+        end: Where the next line begins.
+    """
+
+    def __init__(self) -> None:
+        """Begin at the beginning."""
+        self.inode = -1
+        self.end = 0
+
+
+class Track:
+    """The view of one conversation.
+
+    Attributes:
+        session: The id of the session.
+        fold: The view, and every summary that applied.
+        log: Where summaries are written.
+        guard: To be held by whoever needs the view as it is for more than one question.
+    """
+
+    def __init__(
+        self, episodes: EpisodicMemory, session: str, count: Count = estimate_tokens
+    ) -> None:
+        """Follow a session; nothing is read yet.
+
+        Args:
+            episodes: The transcripts.
+            session: The id of the session.
+            count: Says what a text costs.
+
+        Raises:
+            InvalidSessionError: If the id is no safe file name.
+        """
+        self.session = check_session_id(session)
+        self.log = GistLog(episodes.folder.parent, EpisodeDisk(), episodes.recorder.lock)
+        self._episodes = episodes
+        self._disk = EpisodeDisk()
+        self._path = episodes.folder / f"{session}{SUFFIX}"
+        self._count = count
+        self.guard = threading.RLock()
+        self._clear()
+
+    def _clear(self) -> None:
+        self.fold = Fold()
+        self._spoken, self._gists = _File(), _File()
+        self._marks: list[Episode] = []
+        self._said: dict[int, Said] = {}
+        self._shown: dict[str, Item] = {}
+        self._newest_user = -1
+
+    # ---- the view ----
+
+    def items(self) -> list[Item]:
+        """Return what is in the view, in order, as far as it matters for what becomes of it."""
+        with self.guard:
+            return [self._item(source) for source in self.fold]
+
+    def message(self, seq: int) -> Said:
+        """Return a message of the view."""
+        return self._said[seq]
+
+    def is_over(self, seq: int) -> bool:
+        """Whether the turn of a message is over: the user has spoken again since."""
+        return seq < self._newest_user
+
+    def _item(self, source: Source) -> Item:
+        if isinstance(source, int):
+            return said_item(self._said[source], is_over=self.is_over(source))
+        if source not in self._shown:
+            self._shown[source] = gist_item(self.session, self.fold.gists[source], self._count)
+        return self._shown[source]
+
+    # ---- reading ----
+
+    def refresh(self) -> None:
+        """Take in what was added since the last look.
+
+        Raises:
+            SessionNotFoundError: If there is no such session (any more).
+            StoreError: If something else than a file stands in its place.
+        """
+        with self.guard:
+            # Summaries first: what they cover was said before, so it is found behind them.
+            gists = self._new_gists()
+            if gists is None or not self._take_in():
+                self._start_again()
+            else:
+                self._apply(gists)
+
+    def _start_again(self) -> None:
+        self._clear()
+        gists = self._new_gists() or []
+        # What a summary covers is not taken apart: of a long transcript that is nearly all.
+        unread = {source for gist in gists for source in gist.sources if isinstance(source, int)}
+        self._begin(unread)
+        self._apply(gists)
+        if any(source in unread for source in self.fold):
+            # A summary is stale, and what it would cover is to be seen after all.
+            self._clear()
+            gists = self._new_gists() or []
+            self._begin(frozenset())
+            self._apply(gists)
+
+    def _apply(self, gists: Iterable[Gist]) -> None:
+        for gist in gists:
+            if self.fold.apply(gist):
+                for source in gist.sources:
+                    self._said.pop(source, None) if isinstance(source, int) else None
+
+    def _begin(self, unread: Collection[int]) -> None:
+        self._spoken.inode = self._found().st_ino
+        new = list(self._new_lines(unread))
+        self._marks = [each for _, each in new if each and marked(each)[0] is not None]
+        self._add(new)
+
+    def _take_in(self) -> bool:
+        """Read new lines; ``False`` if what was read before does not hold any more."""
+        found, known = self._found(), self._spoken
+        if found.st_ino != known.inode or found.st_size < known.end:
+            return False
+        if found.st_size == known.end:
+            return True
+        new = list(self._new_lines(()))
+        if any(each and marked(each)[0] is not None for _, each in new):
+            return False
+        self._add(new)
+        return True
+
+    def _found(self) -> os.stat_result:
+        found = self._disk.find(self._path)
+        if found is None:
+            raise SessionNotFoundError(self.session, str(self._path.parent))
+        return found
+
+    def _add(self, new: Iterable[tuple[int, Episode | None]]) -> None:
+        whole, away = excluded(self._marks)
+        for seq, episode in new:
+            if whole or seq in away:
+                continue
+            if episode is None:
+                self.fold.add(seq)
+            elif episode.role in ROLES and REDACTED not in episode.more and self.fold.add(seq):
+                self._said[seq] = said(self.session, episode, self._episodes.whole, self._count)
+                if episode.role == "user":
+                    self._newest_user = max(seq, self._newest_user)
+
+    def _new_lines(self, unread: Collection[int]) -> Iterator[tuple[int, Episode | None]]:
+        """Yield the lines behind what was read, with their numbers; none of those ``unread``."""
+        for offset, line in lines(self._disk, self._path, self._spoken.end):
+            if not line.endswith(b"\n"):
+                return
+            self._spoken.end = offset + len(line)
+            number = _NUMBER.match(line) if unread else None
+            if number and int(number[1]) in unread and _MAY_BE_EMPTY not in line:
+                yield int(number[1]), None
+                continue
+            episode = read_line(line)
+            if episode is not None:
+                yield episode.seq, episode
+
+    def _new_gists(self) -> list[Gist] | None:
+        """Return the summaries behind what was read; ``None`` if the log is another one now."""
+        path, log = self.log.path(self.session), self._gists
+        found = self._disk.find(path)
+        if found is None:
+            return [] if log.inode < 0 else None
+        if log.inode < 0:
+            log.inode = found.st_ino
+        elif found.st_ino != log.inode or found.st_size < log.end:
+            return None
+        gists = []
+        for offset, line in lines(self._disk, path, log.end) if found.st_size > log.end else ():
+            if not line.endswith(b"\n"):
+                break
+            log.end = offset + len(line)
+            gist = read_gist(line)
+            if gist is not None:
+                gists.append(gist)
+        return gists
