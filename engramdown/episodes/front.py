@@ -91,12 +91,21 @@ class Front(NamedTuple):
         >>> split("---\nwords: 7 # counted\n---\n").with_number("words", 12).head
         'words: 12 # counted\n'
         """
-        if self._line(key, "") is None and self._line(key, r"[^\n]*?") is not None:
-            found = self._line(key, r"[ \t]+(?P<value>[0-9]+)")
-            return (
-                self._put(found.start("value"), found.end("value"), f"{number}") if found else self
-            )
+        found = self._line(key, r"[ \t]+(?P<value>[0-9]+)")
+        if found is not None:
+            return self._put(found.start("value"), found.end("value"), f"{number}")
         return self._with(key, f"{number}")
+
+    def with_value(self, key: str, value: str) -> Front:
+        r"""Return the text with a value in the place of what stands on the line of a key.
+
+        >>> split("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
+        'updated: 2027 # by us\n'
+        """
+        found = self._line(key, r"[ \t]+(?P<value>\S[^\n]*?)")
+        if found is not None and found["value"][:1] not in "#|>":
+            return self._put(found.start("value"), found.end("value"), value)
+        return self._with(key, value)
 
     def with_items(self, key: str, items: Iterable[str]) -> Front:
         r"""Return the text with items that its list does not have yet, in the form that it has.
@@ -121,8 +130,6 @@ class Front(NamedTuple):
                 return self
             rows = "".join(f"{last['dash']}{each}{self.line_end}" for each in fresh.values())
             return self._put(last.end() + 1, last.end() + 1, rows)
-        if self._line(key, "") is None and self._line(key, r"[^\n]*?") is not None:
-            return self
         return self._with(key, f"[{new}]")
 
     def _with(self, key: str, value: str) -> Front:
@@ -130,6 +137,8 @@ class Front(NamedTuple):
         if not self.opening:
             return self
         found = self._line(key, "")
+        if found is None and self._line(key, r"[^\n]*?") is not None:
+            return self
         if found is None:
             at = len(self.head)
             return self._put(at, at, f"{key}: {value}{self.line_end}")

@@ -1,0 +1,300 @@
+"""The notes on one session: read, replaced, continued, taken back.
+
+Promises: reading creates nothing, and where there are no notes there is an empty text; what was
+acknowledged is on the disk; what a person saved meanwhile is never lost: a replaced text is kept
+first, and can be brought back; a text that was to replace another one than stands there is refused;
+no secret is written. For any number of writers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.clock import moment
+from engramdown.disk import Disk
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.gist_log import GistLog
+from engramdown.episodes.ids import check_session_id
+from engramdown.episodes.journal.entries import LONGEST, without_secrets
+from engramdown.episodes.journal.page import Author
+from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.notes.page import (
+    Version,
+    read_versions,
+    text_of,
+    updated_of,
+    with_text,
+    write_version,
+)
+from engramdown.errors import InvalidNoteError, NotesChangedError, StoreError
+from engramdown.naming import named_errors
+from engramdown.swapping import TEMPORARY, Swap
+
+__all__ = ["FOLDER", "Note", "WorkingNotes", "path_of", "pieces"]
+
+FOLDER: Final = "working"
+"""The name of the folder in that of a scope."""
+EPISODES: Final = "episodes"
+"""The folder of the transcripts, whose lock holds for the notes, too."""
+
+_SUFFIX: Final = ".md"
+_PATIENCE: Final = 10.0
+_TRIES: Final = 50
+
+
+class Note(NamedTuple):
+    """Notes as they stand.
+
+    Attributes:
+        text: What they say; ``""`` where there are none.
+        updated: When they were written last, UTC, or ``""``.
+        digest: What a later :meth:`WorkingNotes.write` may expect to find; ``""`` for no file.
+        hidden: The kinds of secrets that were hidden as they were written.
+    """
+
+    text: str = ""
+    updated: str = ""
+    digest: str = ""
+    hidden: tuple[str, ...] = ()
+
+
+class _MovedError(Exception):
+    """Somebody wrote between two of our steps."""
+
+
+class WorkingNotes:
+    """The notes on one session.
+
+    Attributes:
+        root: The folder of the scope.
+        session: The id of the session.
+        path: The file.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        session: str,
+        *,
+        disk: Disk | None = None,
+        lock: FolderLock | None = None,
+    ) -> None:
+        """Keep notes in the scope's folder ``root``; nothing is created before the first write.
+
+        Args:
+            root: The ``.engramdown`` folder of the scope.
+            session: The id of the session.
+            disk: The system calls; durable, 16 MB a file, unless given.
+            lock: That of the writers of transcripts; one of the same file unless given.
+
+        Raises:
+            InvalidSessionError: If the id is none.
+        """
+        self.root = root
+        self.session = check_session_id(session)
+        self.path = path_of(root, session)
+        self._disk = disk or Disk()
+        self._swap = Swap(self._disk)
+        self._episodes = EpisodeDisk()
+        self._lock = lock or FolderLock(root / EPISODES / ".lock", self._episodes, _PATIENCE)
+        self._log = GistLog(root, self._episodes, self._lock)
+
+    # ---- reading ----
+
+    def read(self) -> Note:
+        """Return the notes as they stand.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
+        data = self._load()
+        if data is None:
+            return Note()
+        page = _decoded(data)
+        return Note(text_of(page), updated_of(page), _digest(data))
+
+    def history(self) -> list[Version]:
+        """Return the texts that were replaced, each once, the newest first; not what stands there.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
+        known, found = {self.read().text}, []
+        for version in self._versions():
+            if version.text not in known:
+                known.add(version.text)
+                found.append(version)
+        return found
+
+    # ---- writing ----
+
+    def write(self, text: str, *, by: Author = "agent", expected: str | None = None) -> Note:
+        """Replace the notes; what stands there is kept in :meth:`history`.
+
+        Args:
+            text: What to keep; secrets in it are hidden.
+            by: Who writes.
+            expected: The digest of the notes that were read, if no others may be replaced.
+
+        Raises:
+            InvalidNoteError: If it is too long.
+            NotesChangedError: If other notes stand there than were expected.
+            StoreError: If it could not be written; the notes are as before.
+        """
+        kept, hidden = without_secrets("text", text)
+        return self._changed(lambda _: kept, by, expected)._replace(hidden=hidden)
+
+    def append(self, text: str, *, by: Author = "agent") -> Note:
+        """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
+        kept, hidden = without_secrets("text", text)
+        if not kept:
+            raise InvalidNoteError("text", "is empty; say what is to be kept")
+
+        def longer(before: str) -> str:
+            if len(before) + len(kept) >= LONGEST:
+                reason = f"would make {len(before) + len(kept) + 1:,} characters of the notes"
+                raise InvalidNoteError("text", f"{reason}, {LONGEST:,} are allowed; replace them")
+            return f"{before}\n{kept}" if before else kept
+
+        return self._changed(longer, by, None)._replace(hidden=hidden)
+
+    def delete(self, *, by: Author = "agent") -> bool:
+        """Remove the notes; ``False`` if there are none. They can be restored.
+
+        Raises:
+            StoreError: If they could not be removed.
+        """
+        data = self._load()
+        if data is None:
+            return False
+        self._keep(text_of(_decoded(data)), by)
+        late: list[bytes] = []
+        with self._hold():
+            self._swap.remove(self.path, late.append)
+        for each in late:
+            self._keep(text_of(_decoded(each)), by)
+        return True
+
+    def restore(self, number: int = 1, *, by: Author = "person") -> Note:
+        """Bring back a text that was replaced; what stands there is kept as any other.
+
+        Args:
+            number: Which one of :meth:`history`, 1 for the newest.
+            by: Who asks for it.
+
+        Raises:
+            InvalidNoteError: If there is no such version.
+            StoreError: If it could not be written.
+        """
+        versions = self.history()
+        if not 1 <= number <= len(versions):
+            known = f"there are {len(versions)}, 1 is the newest" if versions else "there is none"
+            raise InvalidNoteError("version", f"{number} is none; {known}")
+        return self.write(versions[number - 1].text, by=by)
+
+    # ---- steps ----
+
+    def _changed(self, make: Callable[[str], str], by: Author, expected: str | None) -> Note:
+        for _ in range(_TRIES):
+            before = self._load()
+            if expected is not None and expected != _digest(before):
+                raise NotesChangedError(str(self.path))
+            page = _decoded(before or b"")
+            old, text = text_of(page), make(text_of(page))
+            if before is not None and text == old:
+                return self.read()
+            if not text.startswith(old):
+                self._keep(old, by)
+            with contextlib.suppress(_MovedError):
+                return self._replaced(before, with_text(page, text, _now()))
+        raise StoreError(
+            f"{self.path}: is saved by somebody else again and again; nothing was written. "
+            f"Try again when that is over."
+        )
+
+    def _replaced(self, before: bytes | None, page: str) -> Note:
+        def swapped(now: bytes | None) -> bytes:
+            if now != before:
+                raise _MovedError
+            return page.encode("utf-8", "surrogateescape")
+
+        with self._hold():
+            data = self._swap.edit(self.path, swapped)
+        return Note(text_of(page), updated_of(page), _digest(data))
+
+    def _keep(self, text: str, by: Author) -> None:
+        """Keep a text that is about to be replaced, unless it is kept already."""
+        if not text:
+            return
+        line = write_version(Version(_now(), by, text))
+
+        def unless_known() -> list[bytes]:
+            newest = next(iter(self._versions()), None)
+            return [] if newest is not None and newest.text == text else [line]
+
+        with named_errors(self.path, "written"):
+            self._make_folders()
+            self._log.append(self.session, unless_known)
+
+    @contextlib.contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Hold the lock of the transcripts, with the folder in order."""
+        with named_errors(self.path, "written"):
+            self._make_folders()
+            self._disk.check_writable(self.path.parent)
+            with self._lock.hold(_PATIENCE):
+                for left in self._swap.leftovers(self.path.parent):
+                    self._swap.clear_up(left)
+                yield
+
+    def _make_folders(self) -> None:
+        self._disk.make_folder(self.path.parent)
+        self._episodes.make_folder(self.root / EPISODES, durable=True)
+        note = self.path.with_name(".gitignore")
+        if not self._disk.exists(note):
+            # What was said is nobody's business but this machine's, whatever git is told above.
+            self._episodes.publish(note, b"*\n", durable=True)
+
+    def _versions(self) -> list[Version]:
+        path = self._log.path(self.session)
+        with named_errors(path, "read"):
+            return read_versions(self._episodes.load(path) or b"")
+
+    def _load(self) -> bytes | None:
+        with named_errors(self.path, "read"):
+            self._disk.inside(self.path, self.root)
+            return self._disk.read(self.path)
+
+
+def path_of(root: Path, session: str) -> Path:
+    """Return the file of the notes on a session."""
+    return root / FOLDER / f"{session}{_SUFFIX}"
+
+
+def pieces(root: Path, session: str, disk: EpisodeDisk) -> list[Path]:
+    """Return what may hold notes on a session: the file, and what a crash left beside it."""
+    path = path_of(root, session)
+    other = re.compile(re.escape(session) + r"\.other-[0-9a-f]{8}\.md")
+    found = [path]
+    for name in disk.names(path.parent):
+        temporary = TEMPORARY.fullmatch(name)
+        if (temporary and temporary[1] == path.name) or other.fullmatch(name):
+            found.append(path.with_name(name))
+    return found
+
+
+def _now() -> str:
+    return f"{moment()[:19]}Z"
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()[:16]

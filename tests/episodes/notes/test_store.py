@@ -1,0 +1,339 @@
+"""Notes on a session: what stood there can be had again, whoever replaced it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from freezegun import freeze_time
+
+from engramdown import swapping
+from engramdown.disk import Disk
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.journal.entries import LONGEST
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.notes.finding import search_notes
+from engramdown.episodes.notes.store import Note, WorkingNotes, pieces
+from engramdown.errors import (
+    InvalidNoteError,
+    InvalidSessionError,
+    NotesChangedError,
+    StoreError,
+)
+from tests.hippocampus.disks import Point, WatchedDisk
+from tests.hippocampus.editors import STYLES, save
+
+NOON = datetime(2026, 2, 27, 12, 5, tzinfo=UTC)
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+SESSION = "20260227-120500-4f2a"
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(swapping, "_SETTLE_OPEN", 0.05)
+    monkeypatch.setattr(swapping, "_SETTLE_GONE", 0.05)
+
+
+def opened(root: Path, disk: Disk | None = None, session: str = SESSION) -> WorkingNotes:
+    return WorkingNotes(root, session, disk=disk or Disk(durable=False))
+
+
+def old(notes: WorkingNotes) -> list[str]:
+    return [version.text for version in notes.history()]
+
+
+def test_where_there_are_no_notes_there_is_an_empty_text(tmp_path: Path) -> None:
+    notes = opened(tmp_path / "none")
+    assert notes.read() == Note("", "", "")
+    assert notes.history() == []
+    assert notes.delete() is False
+    assert list(tmp_path.iterdir()) == []
+
+
+@freeze_time(NOON)
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    notes = WorkingNotes(tmp_path, SESSION)
+    written = notes.write("The user is tired.\n\nBe brief.")
+    assert notes.read() == written
+    assert (written.text, written.updated) == (
+        "The user is tired.\n\nBe brief.",
+        "2026-02-27T12:05:00Z",
+    )
+    assert notes.path == tmp_path / f"working/{SESSION}.md"
+    assert notes.path.read_text(encoding="utf-8") == (
+        "---\nupdated: 2026-02-27T12:05:00Z\n---\n\nThe user is tired.\n\nBe brief.\n"
+    )
+    assert notes.path.stat().st_mode & 0o777 == 0o600
+    assert notes.path.with_name(".gitignore").read_bytes() == b"*\n"
+    assert opened(tmp_path, session="other").read().text == ""
+
+
+def test_a_text_that_is_replaced_can_be_had_again(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    for text in ("one", "two", "two", "three"):
+        notes.write(text)
+    assert old(notes) == ["two", "one"]
+    lines = (tmp_path / f"gists/{SESSION}.jsonl").read_text(encoding="utf-8").split("\n")
+    assert [json.loads(line)["kind"] for line in lines if line] == ["note", "note"]
+    assert notes.restore(2).text == notes.read().text == "one"
+    assert old(notes) == ["three", "two"]
+    assert notes.restore().text == "three"
+    with pytest.raises(InvalidNoteError, match=r"version: 9 is none; there are \d, 1 is"):
+        notes.restore(9)
+    with pytest.raises(InvalidNoteError, match="version: 1 is none; there is none"):
+        opened(tmp_path, session="other").restore()
+
+
+def test_a_text_is_added_below(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.append("- one")
+    assert notes.append("- two\n").text == "- one\n- two"
+    assert old(notes) == []
+    with pytest.raises(InvalidNoteError, match="text: is empty"):
+        notes.append(" \n")
+    with pytest.raises(InvalidNoteError, match="100,000 are allowed; replace them"):
+        notes.append("x" * (LONGEST - 3))
+    with pytest.raises(InvalidNoteError, match="100,000 are allowed; write it in parts"):
+        notes.write("x" * (LONGEST + 1))
+
+
+def test_notes_that_are_deleted_can_be_restored(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.write("one")
+    assert notes.delete() is True
+    assert not notes.path.exists()
+    assert notes.read().text == ""
+    assert notes.restore().text == "one"
+
+
+def test_a_secret_is_hidden_and_told(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    written = notes.write(f"token {TOKEN} here")
+    assert written.hidden == ("GitHub token",)
+    assert notes.append(f"again {TOKEN}").hidden == ("GitHub token",)
+    assert TOKEN not in notes.path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("session", ["../x", "a/b", "", "x" * 300, "CON", "A"])
+def test_an_id_that_is_no_file_name_reaches_no_file(tmp_path: Path, session: str) -> None:
+    with pytest.raises(InvalidSessionError):
+        opened(tmp_path, session=session)
+
+
+# ---- a person who edits the file ----
+
+
+def test_a_text_that_somebody_changed_is_not_replaced_unseen(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    seen = notes.write("one")
+    notes.path.write_text("By hand.\n", encoding="utf-8")
+    with pytest.raises(NotesChangedError, match="was changed since it was read"):
+        notes.write("two", expected=seen.digest)
+    assert notes.read().text == "By hand."
+    assert notes.write("two", expected=notes.read().digest).text == "two"
+    with pytest.raises(NotesChangedError):
+        notes.write("three", expected="")
+    fresh = opened(tmp_path, session="fresh")
+    assert fresh.write("x", expected="").text == "x"
+
+
+def test_what_a_person_wrote_is_kept_before_it_is_replaced(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.write("one")
+    notes.path.write_text("---\nmood: fine\n---\nBy hand.\n", encoding="utf-8")
+    notes.write("two")
+    assert old(notes) == ["By hand."]
+    assert "mood: fine" in notes.path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("style", sorted(STYLES))
+def test_a_save_in_between_is_kept(tmp_path: Path, style: str) -> None:
+    path = opened(tmp_path).path
+    opened(tmp_path).write("one")
+    saved = False
+
+    def watch(point: Point) -> None:
+        nonlocal saved
+        if not saved and (point.call, point.moment) == ("exchange", "before"):
+            saved = True
+            save(style, path, "By hand.\n")
+
+    notes = opened(tmp_path, WatchedDisk(watch))
+    notes.write("two")
+    assert saved
+    assert notes.read().text == "two"
+    assert "By hand." in old(notes)
+    assert [name.name for name in path.parent.iterdir() if name.suffix == ".tmp"] == []
+
+
+def test_a_save_right_before_a_removal_is_kept(tmp_path: Path) -> None:
+    path = opened(tmp_path).path
+    opened(tmp_path).write("one")
+
+    def watch(point: Point) -> None:
+        if (point.call, point.moment) == ("withdraw", "before"):
+            path.write_text("By hand.\n", encoding="utf-8")
+
+    notes = opened(tmp_path, WatchedDisk(watch))
+    notes.delete()
+    assert not path.exists()
+    assert old(notes) == ["By hand.", "one"]
+
+
+def test_who_saves_again_and_again_is_not_fought(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.write("one")
+    saves: list[str] = []
+
+    def watch(point: Point) -> None:
+        if (point.call, point.moment) == ("exchange", "before"):
+            saves.append(f"save {len(saves)}\n")
+            notes.path.write_text(saves[-1], encoding="utf-8")
+
+    with pytest.raises(StoreError, match="is saved by somebody else again and again"):
+        opened(tmp_path, WatchedDisk(watch)).write("two")
+    there = {path.read_text(encoding="utf-8") for path in notes.path.parent.glob("*.md")}
+    assert saves[-1] in there
+
+
+def test_a_crash_before_the_exchange_leaves_the_notes_as_they_were(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.write("one")
+
+    def watch(point: Point) -> None:
+        if (point.call, point.moment) == ("create", "before"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        opened(tmp_path, WatchedDisk(watch)).write("two")
+    assert notes.read().text == "one"
+    assert old(notes) == []
+    notes.write("two")
+    assert old(notes) == ["one"]
+
+
+def test_a_torn_line_in_the_log_hides_no_version(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.write("one")
+    log = tmp_path / f"gists/{SESSION}.jsonl"
+    log.parent.mkdir()
+    log.write_bytes(b'{"kind":"gist"}\n{"kind":"no')
+    notes.write("two")
+    assert log.read_bytes().startswith(b'{"kind":"gist"}\n{"kind":"no\n{"kind": "note"')
+    assert old(notes) == ["one"]
+
+
+WRITER = """\
+import sys
+from pathlib import Path
+from engramdown.disk import Disk
+from engramdown.episodes.notes.store import WorkingNotes
+
+notes = WorkingNotes(Path(sys.argv[1]), "shared", disk=Disk(durable=False))
+sys.stdin.readline()
+for number in range(10):
+    notes.append(f"{sys.argv[2]} {number}")
+"""
+
+
+def test_several_processes_lose_nothing(tmp_path: Path) -> None:
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        for name in "abc"
+    ]
+    for process in running:
+        process.communicate("\n")
+    assert [process.returncode for process in running] == [0, 0, 0]
+    said = opened(tmp_path, session="shared").read().text.split("\n")
+    assert sorted(said) == sorted(f"{name} {number}" for name in "abc" for number in range(10))
+
+
+def test_no_link_or_pipe_is_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "working").symlink_to(outside)
+    with pytest.raises(StoreError, match="is a link"):
+        opened(root).write("x")
+    (root / "working").unlink()
+    opened(root).write("x")
+    opened(root).path.unlink()
+    os.mkfifo(opened(root).path)
+    with pytest.raises(StoreError, match="is a pipe or a device"):
+        opened(root).read()
+    assert list(outside.iterdir()) == []
+
+
+def test_all_that_may_hold_notes_is_named(tmp_path: Path) -> None:
+    notes = opened(tmp_path)
+    notes.write("x")
+    zeros = "0" * 16
+    beside = [f".{SESSION}.md.{zeros}.{zeros}.00000000.tmp", f"{SESSION}.other-00000000.md"]
+    for name in (*beside, f"{SESSION}.md~", f"{SESSION}-2.md", "x.md"):
+        notes.path.with_name(name).write_text("x", encoding="utf-8")
+    found = {path.name for path in pieces(tmp_path, SESSION, EpisodeDisk())}
+    assert found == {f"{SESSION}.md", *beside}
+
+
+# ---- searching ----
+
+
+def test_notes_are_found(tmp_path: Path) -> None:
+    for session, text in (("one", "Deploys wait for Ann."), ("two", "Lunch."), ("three", "x")):
+        with freeze_time(NOON.replace(day=20 + len(session))):
+            opened(tmp_path, session=session).write(text)
+    (tmp_path / "working/BAD.md").write_text("deploy", encoding="utf-8")
+    (tmp_path / "working/broken.md").mkdir()
+    found = search_notes(tmp_path, "who do we deploy with?")
+    assert [(hit.session, hit.piece, hit.updated) for hit in found] == [
+        ("one", "Deploys wait for Ann.", "2026-02-23T12:05:00Z")
+    ]
+    assert [hit.session for hit in search_notes(tmp_path, "wait for ann", exact=True)] == ["one"]
+    assert search_notes(tmp_path, "deploys", session="two") == []
+    assert search_notes(tmp_path, "deploys", 0) == []
+    assert search_notes(tmp_path, "deploys", since=date(2026, 2, 24)) == []
+    assert search_notes(tmp_path, "deploys", until=date(2026, 2, 22)) == []
+    assert len(search_notes(tmp_path, "deploys", since=date(2026, 2, 23))) == 1
+    assert search_notes(tmp_path / "none", "deploys") == []
+
+
+def test_notes_on_an_excluded_session_are_not_found(tmp_path: Path) -> None:
+    memory = EpisodicMemory(tmp_path)
+    session = memory.start_session()
+    memory.log(session, "user", "hello")
+    opened(tmp_path, session=session).write("deploys")
+    assert len(search_notes(tmp_path, "deploys")) == 1
+    memory.forgetting().exclude(session)
+    assert search_notes(tmp_path, "deploys") == []
+    memory.forgetting().include(session)
+    assert len(search_notes(tmp_path, "deploys")) == 1
+    memory.close()
+
+
+def test_notes_older_than_a_redaction_are_not_found_until_they_are_saved_again(
+    tmp_path: Path,
+) -> None:
+    memory = EpisodicMemory(tmp_path)
+    session = memory.start_session()
+    memory.log(session, "user", "hunter2")
+    notes = opened(tmp_path, session=session)
+    notes.write("deploys with hunter2")
+    os.utime(notes.path, (1, 1))
+    text = notes.path.read_text(encoding="utf-8")
+    notes.path.write_text(text.replace("updated: 2", "updated: 1"), encoding="utf-8")
+    os.utime(notes.path, (1, 1))
+    memory.forgetting().redact(session, [1])
+    assert search_notes(tmp_path, "deploys") == []
+    os.utime(notes.path)
+    assert len(search_notes(tmp_path, "deploys")) == 1
+    memory.close()
