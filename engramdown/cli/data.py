@@ -53,9 +53,9 @@ def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
         "expires": entry.expires,
         "pin": entry.pin,
         "heading": entry.heading,
-        "file": entry.file,
+        "file": entry.disk_file,
         "line": entry.line,
-        "path": str(folder / entry.file) if folder and entry.file else "",
+        "path": str(folder / entry.disk_file) if folder and entry.file else "",
     }
 
 

@@ -107,11 +107,17 @@ def _lines(there: past.Place, sides: _Sides, changes: list[Change]) -> Iterator[
     yield line((said.between(sides.old, sides.new), "dim"))
     for file, group in groupby(changes, key=lambda change: change.file):
         yield line()
-        yield line((file, "strong"), (f"  {messages.SCOPE_NAMES[there.scope]}", "dim"))
-        yield from map(_sentence, group)
+        spelled = _spelled(sides, file)
+        yield line((spelled, "strong"), (f"  {messages.SCOPE_NAMES[there.scope]}", "dim"))
+        yield from (_sentence(change._replace(file=spelled)) for change in group)
     yield line()
     files = len({change.file for change in changes})
     yield line((said.summary(_counts(changes), files), "strong"))
+
+
+def _spelled(sides: _Sides, file: str) -> str:
+    """Return how a file is spelled now, or was before it went."""
+    return sides.after.spelled.get(file) or sides.before.spelled.get(file, file)
 
 
 def _sentence(change: Change) -> Line:
@@ -153,18 +159,20 @@ def _data(there: past.Place, sides: _Sides, changes: list[Change]) -> dict[str, 
         "from": commit_data(sides.old),
         "to": commit_data(sides.new) if sides.new else None,
         "counts": _counts(changes),
-        "changes": [_change_data(change, there) for change in changes],
+        "changes": [
+            _change_data(change, there, _spelled(sides, change.file)) for change in changes
+        ],
     }
 
 
-def _change_data(change: Change, there: past.Place) -> dict[str, Any]:
+def _change_data(change: Change, there: past.Place, file: str) -> dict[str, Any]:
     folders: Mapping[str, Any] = {}
     record = change.record
     return {
         "verb": change.verb,
         "id": change.id,
-        "file": change.file,
-        "path": str(there.root / "memory" / change.file),
+        "file": file,
+        "path": str(there.root / "memory" / file),
         "before": entry_data(change.before, folders) if change.before else None,
         "after": entry_data(change.after, folders) if change.after else None,
         "notes": [{"name": name, "before": old, "after": new} for name, old, new in change.notes],

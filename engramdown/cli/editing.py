@@ -48,7 +48,7 @@ def edit(
     updated = cortex.update(entry.id, text)
     lines = [line((entry_messages.changed(updated), "good"), hang=2)]
     if not dry_run:
-        lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.file)
+        lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
     outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})
 
 

@@ -50,7 +50,7 @@ def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
 def grouped_lines(entries: Iterable[Entry]) -> Iterator[Line]:
     """Return the memories file by file, and section by section where a file has sections."""
     first = True
-    for (scope, file), group in groupby(entries, key=lambda entry: (entry.scope, entry.file)):
+    for (scope, file), group in groupby(entries, key=lambda entry: (entry.scope, entry.disk_file)):
         if not first:
             yield line()
         first = False
@@ -76,7 +76,7 @@ def full_lines(
     if isinstance(found, Entry):
         yield line((found.text, "strong"))
         folder = folders.get(found.scope)
-        facts = _entry_facts(found, str(folder / found.file) if folder else found.file)
+        facts = _entry_facts(found, str(folder / found.disk_file) if folder else found.disk_file)
     elif isinstance(found, Archived):
         yield line((found.entry.text, "strong"))
         by = messages.BY_NAMES.get(found.by, found.by)
@@ -115,7 +115,7 @@ def proposal_facts(proposal: Proposal) -> list[tuple[str, str]]:
 
 def place(entry: Entry) -> str:
     """Return where a memory stands: ``rules.md:12``."""
-    return f"{entry.file}:{entry.line}"
+    return f"{entry.disk_file}:{entry.line}"
 
 
 def one_line(text: str) -> str:

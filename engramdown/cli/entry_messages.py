@@ -95,17 +95,17 @@ def empty_edit(entry_id: str) -> str:
 
 def changed(entry: Entry) -> str:
     """Say that a memory has another text."""
-    return f"Changed {entry.file}:{entry.line} ({entry.kind}, {entry.scope}) id {entry.id}"
+    return f"Changed {entry.disk_file}:{entry.line} ({entry.kind}, {entry.scope}) id {entry.id}"
 
 
 def forgotten(entry: Entry) -> str:
     """Say that a memory was retired, and how to get it back."""
     return (
-        f"Forgot {entry.id}, which was in {entry.file}; "
+        f"Forgot {entry.id}, which was in {entry.disk_file}; "
         f"`engramdown undo` or `engramdown restore {entry.id}` brings it back"
     )
 
 
 def restored(entry: Entry) -> str:
     """Say that a memory is back."""
-    return f"Restored in {entry.file}:{entry.line} ({entry.kind}, {entry.scope}) id {entry.id}"
+    return f"Restored in {entry.disk_file}:{entry.line} ({entry.kind}, {entry.scope}) id {entry.id}"

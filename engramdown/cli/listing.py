@@ -118,4 +118,4 @@ def _full_data(cortex: Cortex, found: Found) -> dict[str, Any]:
 
 def _raw(cortex: Cortex, entry: Entry) -> str:
     folder = folders(cortex).get(entry.scope)
-    return raw_text(folder / entry.file, entry.line) if folder else ""
+    return raw_text(folder / entry.disk_file, entry.line) if folder else ""

@@ -54,7 +54,7 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     return {
         "memories": len(entries),
         "by_scope": _by(entries, "scope"),
-        "by_file": _tally(f"{entry.file} ({entry.scope})" for entry in entries),
+        "by_file": _tally(f"{entry.disk_file} ({entry.scope})" for entry in entries),
         "by_kind": _by(entries, "kind"),
         "by_source": _by(entries, "source"),
         "by_basis": _by(entries, "basis"),

@@ -25,6 +25,7 @@ from engramdown.hippocampus.filing import (
     RULES,
     as_entry,
 )
+from engramdown.hippocampus.spelling import named
 from engramdown.likeness.claims import Mark, read
 from engramdown.likeness.similarity import Rewordings
 
@@ -56,7 +57,7 @@ class _Kept:
 
     @property
     def where(self) -> str:
-        return f"{self.sheet.file}:{self.placed.line}"
+        return f"{self.sheet.disk_file}:{self.placed.line}"
 
     @property
     def section(self) -> tuple[str, str]:
@@ -70,7 +71,8 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
     r"""Return what is wrong with the files of one scope, by file and line.
 
     Args:
-        files: The texts by name, relative to the memory folder, as UTF-8 with surrogateescape.
+        files: The texts by name, relative to the memory folder and as it is spelled there, as
+            UTF-8 with surrogateescape.
         today: The day on which memories may have expired.
         scope: Whose files they are.
 
@@ -114,7 +116,8 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def _read(files: Mapping[str, str], scope: Scope) -> tuple[list[Sheet], dict[str, list[_Kept]]]:
-    sheets = [Sheet.read(name, files[name]) for name in in_order(files)]
+    spelled = {name: file for file, name in named(files).items()}
+    sheets = [Sheet.read(name, files[spelled[name]], spelled[name]) for name in in_order(spelled)]
     return sheets, {sheet.file: _kept(sheet, scope) for sheet in sheets}
 
 
@@ -123,7 +126,7 @@ def _formed(
 ) -> list[Finding]:
     found: list[Finding] = []
     for sheet in sheets:
-        if sheet.file in of:
+        if sheet.disk_file in of:
             found += damage(sheet)
             for one in kept[sheet.file]:
                 found += metadata_findings(sheet, one.placed, ours=one.ours)
@@ -133,7 +136,7 @@ def _formed(
 
 
 def _sorted(found: Iterable[Finding], sheets: Iterable[Sheet]) -> list[Finding]:
-    places = {sheet.file: place for place, sheet in enumerate(sheets)}
+    places = {sheet.disk_file: place for place, sheet in enumerate(sheets)}
     return sorted(found, key=lambda finding: (places[finding.file], finding.line))
 
 
@@ -176,10 +179,10 @@ def _pairs(entries: Iterable[_Kept]) -> Iterator[_Pair]:
         if _may_share(other, one):
             if other.entry.fold != one.entry.fold:
                 found = one.find("copies-differ", other=other.where)
-                yield _Pair(one.sheet.file, other.sheet.file, found)
+                yield _Pair(one.sheet.disk_file, other.sheet.disk_file, found)
         elif other.sheet is not one.sheet or other.entry.fold != one.entry.fold:
             found = one.find("id-twice", fixable=one.ours, id=one.id, other=other.where)
-            yield _Pair(one.sheet.file, other.sheet.file, found)
+            yield _Pair(one.sheet.disk_file, other.sheet.disk_file, found)
 
 
 def _may_share(one: _Kept, other: _Kept) -> bool:

@@ -18,11 +18,10 @@ from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.blocks import front_matter_end
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import ARCHIVE, PENDING, RULES, is_memory, split_task
+from engramdown.hippocampus.spelling import SOUL
 from engramdown.redaction import find_secrets
 
 __all__ = ["SOUL", "Sheet", "comments", "damage"]
-
-SOUL: Final = "soul.md"
 
 _BLANK: Final = " \t\r\n"
 _BOM: Final = "\ufeff"
@@ -57,16 +56,23 @@ class Sheet:
         file: Its name, relative to the memory folder.
         text: Its text.
         document: Its blocks.
+        spelled: How it is spelled on the disk, if otherwise.
     """
 
     file: str
     text: str
     document: Document
+    spelled: str = ""
 
     @classmethod
-    def read(cls, file: str, text: str) -> Sheet:
+    def read(cls, file: str, text: str, spelled: str = "") -> Sheet:
         """Read the ``text`` of ``file``."""
-        return cls(file, text, parse(text))
+        return cls(file, text, parse(text), spelled)
+
+    @property
+    def disk_file(self) -> str:
+        """Its name as it is spelled on the disk."""
+        return self.spelled or self.file
 
     @property
     def is_list(self) -> bool:
@@ -79,7 +85,7 @@ class Sheet:
 
     def find(self, line: int, code: str, *, fixable: bool = False, **fields: object) -> Finding:
         """Return the finding ``code`` at ``line``."""
-        return find((self.file, line), code, fixable=fixable, **fields)
+        return find((self.disk_file, line), code, fixable=fixable, **fields)
 
 
 def damage(sheet: Sheet) -> list[Finding]:

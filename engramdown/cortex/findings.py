@@ -217,6 +217,16 @@ CODES: Final[Mapping[str, Code]] = {
         "is none of the memory files, and is not read",
         "move it out of memory/, or its lines into lessons.md",
     ),
+    "not-used": Code(
+        "warning",
+        "is not read: {other} is used instead",
+        "put what it says into the other one, and delete it",
+    ),
+    "wrong-folder": Code(
+        "warning",
+        "is not read here",
+        "move it into memory/",
+    ),
     "topic-name": Code(
         "warning",
         "{reason}; {next}",

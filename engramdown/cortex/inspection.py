@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from engramdown.cortex.damage import SOUL
 from engramdown.cortex.findings import Finding, find
 from engramdown.cortex.transcripts import inspect_transcripts
 from engramdown.disk import Disk, megabytes
@@ -23,6 +22,7 @@ from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.git.registering import is_unregistered
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import ROOM
+from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled
 from engramdown.hippocampus.steps import read_line
 from engramdown.regular import open_regular, what_instead
 
@@ -42,7 +42,7 @@ class Inspection:
     """What stands in a scope's folder.
 
     Attributes:
-        files: The texts of the memory files by name, as the store reads them.
+        files: The texts of the memory files by name, as it is spelled and as the store reads them.
         findings: What is wrong with the files.
     """
 
@@ -78,6 +78,9 @@ class _Inspector:
         if os.path.lexists(self.root) and self._is_folder(self.root, ".."):
             if os.path.lexists(self.memory) and self._is_folder(self.memory, "."):
                 self._folder(self.memory, "")
+            for name in self.disk.names(self.root):
+                if has_aliases(meant(name)):
+                    self._add(f"../{name}", "wrong-folder")
             self._history(self.root / "history.jsonl")
             if is_unregistered(self.root):
                 self._add("..", "no-merge-driver")
@@ -88,15 +91,21 @@ class _Inspector:
         self.result.findings.append(find((name, line), code, fixable=False, **fields))
 
     def _folder(self, folder: Path, prefix: str) -> None:
-        for path in sorted(folder.iterdir()):
+        paths = sorted(folder.iterdir())
+        files = [path.name for path in paths if not path.is_dir()]
+        names = {} if prefix else named(files)
+        for path in paths:
             name = prefix + path.name
+            meant_by = names.get(name, name)
             if path.name.startswith("."):
                 self._hidden_file(path, name)
             elif name == _TOPICS:
                 if self._is_folder(path, name):
                     self._folder(path, f"{_TOPICS}/")
-            elif name == SOUL or is_name(name):
+            elif meant_by == SOUL or is_name(meant_by):
                 self._file(path, name)
+            elif name in names and meant(name) != name:
+                self._add(name, "not-used", other=spelled(meant(name), files))
             else:
                 self._unknown(path, name)
 

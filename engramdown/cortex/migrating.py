@@ -23,7 +23,8 @@ from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act
-from engramdown.hippocampus.files import new_id, on_errand
+from engramdown.hippocampus.errands import on_errand
+from engramdown.hippocampus.files import new_id
 
 __all__ = ["MOST", "Came", "Migration", "Surveyed"]
 

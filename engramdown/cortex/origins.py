@@ -56,7 +56,7 @@ def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
             # What was merged was learned in several places.
             for origin in map(Pointer.parse, entry.origin.split(",")):
                 if origin is not None:
-                    yield Sourced(entry.id, scope, name, placed.line, origin)
+                    yield Sourced(entry.id, scope, reader.spelled(name), placed.line, origin)
 
 
 def learned_from(

@@ -24,6 +24,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
+from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.redaction import redact
 
@@ -173,7 +174,7 @@ class Pulled:
     def said(self, receipts: Iterable[Receipt]) -> None:
         """Approve what the user says themselves that stands there already."""
         lines = {
-            (each.engram.scope, each.file, each.line)
+            (each.engram.scope, meant(each.file), each.line)
             for each in receipts
             if each.action == "merged" and each.engram.source == "user"
         }
@@ -214,7 +215,7 @@ class Pulled:
 
     def _reword(self, found: _Found, text: str) -> None:
         if found.item.placed is None:
-            reason = f"{found.item.file} is a page; change it in an editor, then accept it"
+            reason = f"{_path(found)} is a page; change it in an editor, then accept it"
             raise InvalidEngramError("text", reason)
         found.place.reword(found.item, text)
 
@@ -237,8 +238,7 @@ def _own_id(found: _Found) -> str:
 
 
 def _path(found: _Found) -> Path:
-    root = found.store.root if found.item.placed is None else found.store.memory
-    return root / found.item.file
+    return found.place.path(found.item)
 
 
 def _arrival(found: _Found) -> Arrival:

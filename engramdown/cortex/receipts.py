@@ -78,7 +78,7 @@ def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
     """Return the receipt for what a store wrote."""
     entry = written.entry
     why = "known already" if written.action == "merged" else reason
-    return Receipt(engram, written.action, why, entry.id, entry.file, entry.line)
+    return Receipt(engram, written.action, why, entry.id, entry.disk_file, entry.line)
 
 
 def discard(decided: Sequence[Decided]) -> dict[int, Receipt]:

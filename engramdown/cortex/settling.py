@@ -52,6 +52,8 @@ REASONS: Final[Mapping[type[Operation], str]] = {
 """The word of each operation for the archive."""
 
 _ASIDE: Final = frozenset({ARCHIVE, PENDING})
+# Where an entry stands on a disk: no plan knows it.
+_PLACE: Final = frozenset({"line", "spelled"})
 
 
 def question(operation: Operation, known: Mapping[str, Memory], why: str, hold: str) -> Pending:
@@ -144,7 +146,7 @@ def entry_of(memory: Memory) -> Entry:
     """Return a memory as an entry of a store."""
     if isinstance(memory, Entry):
         return memory
-    values = {name: getattr(memory, name) for name in Entry._fields if name != "line"}
+    values = {name: getattr(memory, name) for name in Entry._fields if name not in _PLACE}
     return Entry(**values)
 
 

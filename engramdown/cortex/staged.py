@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.cortex.checkup import check_form
-from engramdown.cortex.damage import SOUL
 from engramdown.cortex.findings import Finding, find
 from engramdown.disk import megabytes
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.reading import decoded
+from engramdown.hippocampus.spelling import SOUL, meant
 from engramdown.hippocampus.starter import is_for_git
 from engramdown.settings import FOLDER
 
@@ -94,7 +94,7 @@ def _scope_of(path: str, own: str | None) -> str | None:
 
 def _is_memory(name: str) -> bool:
     file = name.removeprefix(_MEMORY)
-    return file != name and (file == SOUL or is_name(file))
+    return file != name and (meant(file) == SOUL or is_name(meant(file)))
 
 
 def _strangers(names: Iterable[str]) -> list[Finding]:

@@ -27,6 +27,7 @@ from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.filing import PENDING, is_memory
 from engramdown.hippocampus.finding import find_lines
 from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
 
@@ -199,7 +200,10 @@ class _Scope:
             for file, ids in wanted.items()
             for found, placed in find_lines(files.document(file), ids).items()
         }
-        yield from dict.fromkeys(_placed(item, placed.get((item.file, item.id))) for item in news)
+        told = (_placed(item, placed.get((item.file, item.id))) for item in news)
+        spelled = {name: files.place(name).name for name in wanted if has_aliases(name)}
+        for item in dict.fromkeys(told):
+            yield item._replace(file=spelled.get(item.file, item.file))
         self._last = files.history.last
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.engram import RULE_KINDS, Scope
@@ -117,6 +118,7 @@ class State(NamedTuple):
         waiting: The proposals.
         archived: What was retired, the last time of each id.
         ticks: The tick of each proposal.
+        spelled: How each file is spelled, by its name.
     """
 
     texts: Mapping[str, str]
@@ -125,6 +127,7 @@ class State(NamedTuple):
     waiting: Mapping[str, Entry]
     archived: Mapping[str, Archived]
     ticks: Mapping[str, str]
+    spelled: Mapping[str, str] = MappingProxyType({})
 
 
 class Word(NamedTuple):

@@ -19,6 +19,7 @@ from engramdown.git.threads import Side, Thread, said, spin
 from engramdown.git.weaving import Item, Sheet, weave
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import PENDING, is_name, raw_entries, split_task
+from engramdown.hippocampus.spelling import meant
 
 __all__ = ["Merge", "keeps_all", "merge_files", "name_of"]
 
@@ -49,10 +50,10 @@ class Merge(NamedTuple):
 def name_of(path: str) -> str:
     """Return the name of a memory file, relative to its folder, given its path in a repository.
 
-    >>> name_of(".engramdown/memory/topics/api.md")
-    'topics/api.md'
+    >>> name_of(".engramdown/memory/topics/api.md"), name_of("memory/USER.md")
+    ('topics/api.md', 'profile.md')
     """
-    return path.rpartition(_FOLDER)[2]
+    return meant(path.rpartition(_FOLDER)[2])
 
 
 def merge_files(

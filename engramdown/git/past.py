@@ -6,6 +6,7 @@ git's for what is there now.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.reading import Reader, decoded
+from engramdown.hippocampus.spelling import meant, named
 
 __all__ = ["Known", "Place", "find", "raw"]
 
@@ -57,9 +59,11 @@ class Place(NamedTuple):
         Raises:
             GitError: If a file of it cannot be read.
         """
-        files = self.repository.files(commit.id, self.folder, is_shown, self.limit)
+        files = self.repository.files(
+            commit.id, self.folder, lambda name: is_shown(meant(name)), self.limit
+        )
         texts = {name: decoded(data) or "" for name, data in files.items()}
-        return read_state(texts, self.scope)
+        return self._state(texts)
 
     def now(self) -> State:
         """Return memory as it stands on the disk.
@@ -69,9 +73,16 @@ class Place(NamedTuple):
         """
         disk = Disk(durable=False, limit=self.limit)
         reader = Reader(self.root, disk)
-        texts = {name: reader.read(name).text or "" for name in reader.names()}
-        soul = decoded(disk.read(disk.inside(reader.folder / SOUL, self.root)))
-        return read_state(texts if soul is None else {**texts, SOUL: soul}, self.scope)
+        texts = {reader.spelled(name): reader.read(name).text or "" for name in reader.names()}
+        place = reader.place(SOUL)
+        soul = decoded(disk.read(disk.inside(place, self.root)))
+        return self._state(texts if soul is None else {**texts, place.name: soul})
+
+    def _state(self, texts: Mapping[str, str]) -> State:
+        """Read files by how they are spelled; one that is not used tells nothing."""
+        names = {file: name for file, name in named(texts).items() if is_shown(name)}
+        state = read_state({names[file]: texts[file] for file in names}, self.scope)
+        return state._replace(spelled={name: file for file, name in names.items()})
 
 
 def find(state: State, prefix: str, where: str) -> Known:
@@ -83,9 +94,11 @@ def find(state: State, prefix: str, where: str) -> Known:
     """
     for entries in (state.kept, state.waiting):
         try:
-            return by_prefix(prefix, [*entries.values()], lambda entry: entry.id, where)
+            entry = by_prefix(prefix, [*entries.values()], lambda entry: entry.id, where)
         except EntryNotFoundError:
             continue
+        spelled = state.spelled.get(entry.file, entry.file)
+        return entry if spelled == entry.file else entry._replace(spelled=spelled)
     return by_prefix(prefix, [*state.archived.values()], lambda item: item.entry.id, where)
 
 

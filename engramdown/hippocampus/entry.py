@@ -32,6 +32,7 @@ class Entry(NamedTuple):
         file: The file that holds it, relative to the memory folder: ``topics/ci.md``.
         line: The line of that file on which it starts, from 1.
         heading: The heading it stands under, as it is written, or ``""``.
+        spelled: How that file is spelled on the disk, if otherwise: ``USER.md``.
     """
 
     id: str
@@ -49,10 +50,16 @@ class Entry(NamedTuple):
     file: str = ""
     line: int = 0
     heading: str = ""
+    spelled: str = ""
 
     def __str__(self) -> str:
         """Return the text."""
         return self.text
+
+    @property
+    def disk_file(self) -> str:
+        """The file that holds it as it is spelled on the disk: what a person opens."""
+        return self.spelled or self.file
 
     @property
     def fold(self) -> str:

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from engramdown.disk import Disk
+from engramdown.hippocampus import errands
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
+from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.hold import Hold
@@ -39,8 +40,6 @@ __all__ = ["FileChange", "MemoryFiles", "new_id", "on_errand"]
 
 T = TypeVar("T")
 
-_errand: ContextVar[Act | None] = ContextVar("errand", default=None)
-
 
 class FileChange(NamedTuple):
     """What a rehearsed step would do to a file.
@@ -56,22 +55,14 @@ class FileChange(NamedTuple):
     after: str
 
 
-@contextlib.contextmanager
-def on_errand(act: Act) -> Iterator[None]:
-    """Let every step that is taken in a ``with`` block be ``act``: one errand, several steps."""
-    token = _errand.set(act)
-    try:
-        yield
-    finally:
-        _errand.reset(token)
-
-
 class MemoryFiles:
     """The files below ``memory/`` of one scope.
 
     Attributes:
         root: The folder of the scope.
         folder: The memory folder.
+        place: Returns where the file called so stands; it may be spelled otherwise.
+        spellings: Returns all files that may be meant by a name, the one that is used first.
         history: The journal.
     """
 
@@ -88,6 +79,8 @@ class MemoryFiles:
         self._disk = disk
         self._reader = Reader(root, disk)
         self.folder = self._reader.folder
+        self.place = self._reader.place
+        self.spellings = self._reader.spellings
         self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
         self._rehearsal: dict[str, Slot] | None = None
 
@@ -132,7 +125,7 @@ class MemoryFiles:
         """
         if self._rehearsal is not None and name in self._rehearsal:
             return self._rehearsal[name].after
-        with named_errors(self.folder / name, "read"):
+        with named_errors(self.place(name), "read"):
             return self._reader.read(name).document
 
     def text(self, name: str) -> str:
@@ -157,10 +150,10 @@ class MemoryFiles:
         """Create the scope's folder and the starter files that are missing; return the new ones."""
 
         def edit(draft: Draft) -> list[Path]:
-            missing = [name for name in starters if not self._disk.exists(self.folder / name)]
+            missing = [name for name in starters if not self._disk.exists(self.place(name))]
             for name in missing:
                 draft.put(name, parse(starters[name]))
-            return [self.folder / name for name in missing]
+            return [self.place(name) for name in missing]
 
         return self.change(Act("init", "user"), edit)
 
@@ -171,7 +164,7 @@ class MemoryFiles:
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""
         return [
-            FileChange(self.folder / name, slot.before or "", slot.after.render())
+            FileChange(self.place(name), slot.before or "", slot.after.render())
             for name, slot in (self._rehearsal or {}).items()
             if slot.after is not slot.document
         ]
@@ -197,7 +190,7 @@ class MemoryFiles:
                 try:
                     draft = Draft(self._saves.journalled if hold.insists else self._saves.load)
                     result = edit(draft)
-                    self._commit(_errand.get() or act, draft, hold)
+                    self._commit(errands.running() or act, draft, hold)
                     done = True
                 except OutOfStepError as found:
                     self._carry_out(hold)
@@ -313,7 +306,7 @@ class MemoryFiles:
         self._staging.check(files)
         size = self.history.append(steps)
         try:
-            hold.displaced += self._staging.install(files, insist=hold.insists)
+            hold.displaced += self._staging.install(files, self._reader.path, insist=hold.insists)
         except BaseException:
             hold.yielded += 1
             if self._staging.put_back(files):

@@ -100,9 +100,8 @@ class Provenance:
             StoreError: If one cannot be read.
         """
         pages = self.pages() if self.is_versioned() else []
-        root = self._store.root
-        known = self.knows([root / page.file for page in pages]) if pages else set[Path]()
-        return {page.key for page in pages if root / page.file not in known}
+        known = self.knows([self.path(page) for page in pages]) if pages else set[Path]()
+        return {page.key for page in pages if self.path(page) not in known}
 
     def pages(self) -> list[Brought]:
         """Return every page that shapes a prompt, with a key, whoever wrote it."""
@@ -110,6 +109,12 @@ class Provenance:
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
         texts = ((name, self._store.files.text(name)) for name in [SOUL, *names])
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
+
+    def path(self, item: Brought) -> Path:
+        """Return where something stands, as it is spelled there."""
+        if item.placed is None and item.file != SOUL:
+            return self._store.root / item.file
+        return self._store.files.place(item.file.removeprefix("memory/"))
 
     def knows(self, paths: Sequence[Path]) -> set[Path]:
         """Return which files git knows; in doubt it does."""
@@ -161,7 +166,7 @@ class Provenance:
         files = self._store.files
         files.history.refresh()
         names = files.names()
-        paths = {name: files.folder / name for name in names}
+        paths = {name: files.place(name) for name in names}
         known = self.knows([files.history.path, *paths.values()])
         # What a journal says that came with a commit, anybody can have written.
         is_ours = files.history.path not in known
@@ -191,8 +196,8 @@ class Provenance:
 
     def _pages(self) -> Iterator[Brought]:
         pages = self.pages()
-        known = self.knows([self._store.root / page.file for page in pages])
-        yield from (page for page in pages if self._store.root / page.file in known)
+        known = self.knows([self.path(page) for page in pages])
+        yield from (page for page in pages if self.path(page) in known)
 
     # ---- what the journal tells ----
 

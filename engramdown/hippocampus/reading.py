@@ -1,7 +1,8 @@
 """The memory files of one scope as they stand on the disk, read and parsed once.
 
 Promises: takes no lock and writes nothing; only names of memory files are ever opened, and no link
-leads out of the scope; what was made of the same bytes before is not made again.
+leads out of the scope; what was made of the same bytes before is not made again. A file that may
+be spelled otherwise (``USER.md``) is looked for each time, and has one name whatever it is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Slot
+from engramdown.hippocampus.spelling import has_aliases, spelled, unused
 from engramdown.hippocampus.steps import digest
 from engramdown.naming import named_errors
 
@@ -61,7 +63,7 @@ class Reader:
 
     def names(self) -> list[str]:
         """Return the memory files that exist, in a fixed order."""
-        found = [name for name in FIXED if self._disk.exists(self.folder / name)]
+        found = [name for name in FIXED if self._disk.exists(self.place(name))]
         found += [f"topics/{name}" for name in self._disk.names(self.folder / "topics")]
         return [name for name in found if filing.is_name(name)]
 
@@ -73,7 +75,21 @@ class Reader:
         """
         if not filing.is_name(name):
             raise StoreError(f"{name!r}: is not the name of a memory file; see docs/file-format.md")
-        return self._disk.inside(self.folder / name, self.root)
+        return self._disk.inside(self.place(name), self.root)
+
+    def spelled(self, name: str) -> str:
+        """Return how the file called ``name`` is spelled; ``name`` itself where there is none."""
+        return spelled(name, self._disk.names(self.folder)) if has_aliases(name) else name
+
+    def place(self, name: str) -> Path:
+        """Return where the file called ``name`` stands, or will: below the memory folder."""
+        return self.folder / self.spelled(name)
+
+    def spellings(self, name: str) -> list[Path]:
+        """Return the files that may be meant by ``name``, the one that is used first."""
+        names = self._disk.names(self.folder)
+        used = [file for file in names if file == spelled(name, names)]
+        return [self.folder / file for file in (*used, *unused(name, names))]
 
     def read(self, name: str) -> Read:
         """Read a memory file."""
@@ -97,8 +113,13 @@ class Reader:
         return cached.text if cached is not None and cached.digest == state else None
 
     def other(self, name: str) -> str:
-        """Read a file that is no memory file, relative to the scope's folder, or return ``""``."""
-        path = self._disk.inside(self.root / name, self.root)
+        """Read a file that is no memory file, relative to the scope's folder, or return ``""``.
+
+        A page of the memory folder may be spelled otherwise.
+        """
+        folder, _, page = name.rpartition("/")
+        place = self.place(page) if folder == self.folder.name else self.root / name
+        path = self._disk.inside(place, self.root)
         return decoded(self._disk.read(path)) or ""
 
 

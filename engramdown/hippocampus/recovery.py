@@ -17,6 +17,7 @@ from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.noticing import IGNORING, leftover_of, paths
 from engramdown.hippocampus.reading import Reader, decoded
+from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.staging import Staged, Staging
 from engramdown.hippocampus.steps import Part, digest
 
@@ -95,7 +96,7 @@ class Recovery:
         self._staging.check([staged])
         try:
             # A save that is displaced stays under its temporary name, and is a leftover.
-            self._staging.untidy |= bool(self._staging.install([staged]))
+            self._staging.untidy |= bool(self._staging.install([staged], self._reader.path))
         except OutOfStepError:
             self._staging.put_back([staged])
         except BaseException:
@@ -104,7 +105,7 @@ class Recovery:
 
     def _leftover(self, path: Path, file: str, state: str) -> Iterator[Leftover]:
         folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
-        name = f"{folder}{file}"
+        name = meant(f"{folder}{file}")
         if not is_name(name):
             return
         if path.name.endswith(UNFINISHED):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -105,11 +105,14 @@ class Staging:
             self._disk.check_writable(file.path.parent)
             self._disk.check_writable(file.path)
 
-    def install(self, files: Sequence[Staged], *, insist: bool = False) -> list[Staged]:
+    def install(
+        self, files: Sequence[Staged], where: Callable[[str], Path], *, insist: bool = False
+    ) -> list[Staged]:
         """Put files in their places; after an error :meth:`put_back` is to be called.
 
         Args:
             files: What :meth:`stage` returned.
+            where: Returns where a file belongs now: a new one may have come, spelled otherwise.
             insist: Displace what a person saved while we wrote, and do not give way to it.
 
         Returns:
@@ -121,9 +124,10 @@ class Staging:
         """
         for file in files:
             self._disk.create(file.temporary, file.data, like=file.path)
-        saved = (file.name for file in files if not insist and self._is_saved(file))
-        for name in saved:
-            raise OutOfStepError(name)
+        for file in files:
+            is_elsewhere = where(file.name) != file.path
+            if is_elsewhere or (not insist and self._is_saved(file)):
+                raise OutOfStepError(file.name)
         for file in files:
             self._place(file)
         displaced = [file for file in files if file.slot.disk is not None]
@@ -136,7 +140,7 @@ class Staging:
             if file not in conflicts:
                 self.drop(file.temporary)
         for file in conflicts:
-            (file.displaced,) = self.settled([(file.temporary, file.slot.before or "")])
+            (file.displaced,) = self._settled(file)
         return conflicts
 
     def put_back(self, files: Sequence[Staged]) -> bool:
@@ -149,20 +153,21 @@ class Staging:
         found = []
         for file in files:
             if self._disk.exists(file.temporary):
-                (data,) = self.settled([(file.temporary, file.slot.before or "")])
+                (data,) = self._settled(file)
                 if data not in (file.data, file.slot.disk):
                     file.displaced = data
                     found.append(file)
         return found
 
-    def settled(self, files: Sequence[tuple[Path, str]]) -> list[bytes | None]:
+    def settled(self, files: Sequence[tuple[Callable[[], Path], str]]) -> list[bytes | None]:
         """Read files that a person may be saving at this moment, once they look whole.
 
         Args:
-            files: Each file, and what stood in it before the person came.
+            files: What returns where each file is, as one that is away for a moment may be spelled
+                otherwise, and what stood in it before the person came.
         """
         waited = 0.0
-        found = [self._closed(path) for path, _ in files]
+        found = [self._closed(where()) for where, _ in files]
         while True:
             # They are waited for together: a folder that was removed is a wait, not one per file.
             cut = [
@@ -175,7 +180,11 @@ class Staging:
             time.sleep(_POLL)
             waited += _POLL
             for at in cut:
-                found[at] = self._closed(files[at][0])
+                found[at] = self._closed(files[at][0]())
+
+    def _settled(self, file: Staged) -> list[bytes | None]:
+        """Read what a file displaced, once it looks whole."""
+        return self.settled([(lambda: file.temporary, file.slot.before or "")])
 
     def drop(self, path: Path) -> None:
         """Remove a temporary file, unless a program writes into it; it is looked at again then."""

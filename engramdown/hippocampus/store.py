@@ -15,12 +15,13 @@ from engramdown.disk import Disk
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus import adding, filing, restoring, undoing
-from engramdown.hippocampus.blocks import Block
-from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.finding import by_prefix, find_lines
+from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
@@ -72,7 +73,7 @@ class Hippocampus:
         self.root = Path(root)
         self.scope: Scope = scope
         self.files = MemoryFiles(self.root, disk or Disk(), lock_timeout)
-        self._read: dict[str, tuple[Document, dict[Block, Entry]]] = {}
+        self._entries = Entries(self.files, scope)
 
     @property
     def memory(self) -> Path:
@@ -81,18 +82,18 @@ class Hippocampus:
 
     def recall_identity(self) -> list[Entry]:
         """Return the facts about the user, in file order."""
-        return self._entries_of(filing.PROFILE)
+        return self._entries.of(filing.PROFILE)
 
     def recall_rules(self) -> list[Entry]:
         """Return the *always*, *never* and *when* rules, in file order."""
-        return self._entries_of(filing.RULES)
+        return self._entries.of(filing.RULES)
 
     def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
         """Return the newest lessons that fit into ``token_budget`` tokens, in file order.
 
         A lesson that does not fit is left out whole and hides nothing behind it.
         """
-        lessons = self._entries_of(filing.LESSONS)
+        lessons = self._entries.of(filing.LESSONS)
         if token_budget is None:
             return lessons
         kept, left = [], token_budget
@@ -110,11 +111,11 @@ class Hippocampus:
             InvalidEngramError: If ``slug`` is a path or otherwise no topic.
         """
         name = filing.topic_file(slug)
-        found = self._entries_of(name)
+        found = self._entries.of(name)
         ids = {entry.id for entry in found}
         folds = {entry.fold for entry in found}
         wanted = name[len("topics/") : -len(".md")]
-        for entry in self._entries_of(filing.LESSONS):
+        for entry in self._entries.of(filing.LESSONS):
             if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
                 found.append(entry)
         return found
@@ -181,7 +182,7 @@ class Hippocampus:
         """Return every memory once, in file order: rules, lessons, profile, then topics."""
         found: dict[str, Entry] = {}
         names = [name for name in self.files.names() if name not in _NOT_MEMORY]
-        for entry in (entry for name in names for entry in self._entries_of(name)):
+        for entry in (entry for name in names for entry in self._entries.of(name)):
             if entry.id not in found:
                 found[entry.id] = entry
             elif not entry.file.startswith("topics/"):
@@ -340,27 +341,12 @@ class Hippocampus:
         return self.files.start(starter_files(self.scope))
 
     def soul(self) -> str:
-        """Return ``soul.md``, which tells who the assistant is, or ``""``."""
-        return self.files.text("memory/soul.md")
+        """Return ``soul.md``, which tells who the assistant is, in any spelling, or ``""``."""
+        return self.files.text(f"memory/{SOUL}")
 
     def template(self, name: str, folder: str = "templates") -> str:
         """Return a scope's own version of a template, or of one in ``prompts``, or ``""``."""
         return self.files.text(f"{folder}/{name}")
-
-    def _entries_of(self, name: str) -> list[Entry]:
-        document = self.files.document(name)
-        known = self._read.get(name)
-        if known is None or known[0] is not document:
-            before = known[1] if known else {}
-            entries = {}
-            for placed in filing.raw_entries(name, document):
-                entry = before.get(placed.block)
-                # An entry is a snapshot of its line: one that did not move is as it was.
-                if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
-                    entry = filing.as_entry(name, self.scope, placed)
-                entries[placed.block] = entry
-            known = self._read[name] = (document, entries)
-        return list(known[1].values())
 
     def _sought(self, draft: Draft, prefix: str) -> tuple[Entry, list[tuple[str, Placed]]]:
         """Return a memory and every line that holds it, the one it was found at first."""
@@ -391,7 +377,7 @@ class Hippocampus:
     def _told(self, filed: filing.Filed, placed: Placed | None) -> Written:
         action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
         if placed is not None:
-            return Written(action, filing.as_entry(filed.file, self.scope, placed))
+            return Written(action, self._entries.at(filed.file, placed))
         said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
         entry = said._replace(id=filed.id, scope=self.scope, file=filed.file, line=0)
         return Written(action, entry)

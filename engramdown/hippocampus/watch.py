@@ -212,7 +212,7 @@ def _wanted() -> list[type[FileSystemEvent]]:
 def _is_ours(path: str | bytes) -> bool:
     """Whether a name may be that of a memory file, and of no swap, backup or temporary file."""
     name = os.fsdecode(path).rpartition(os.sep)[2]
-    return name.endswith(".md") and not name.startswith(".")
+    return name.lower().endswith(".md") and not name.startswith(".")
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

@@ -149,6 +149,8 @@ def test_mending_a_page_leaves_what_a_person_wrote(page: Page) -> None:
 def test_every_code_about_text_stands_in_the_gallery() -> None:
     about_files = {
         "profile-in-project",
+        "not-used",
+        "wrong-folder",
         "unknown-file",
         "topic-name",
         "leftover",
