@@ -1,20 +1,25 @@
 """What the stores hold, on its way to a model.
 
 Promises: an unchanged memory gives unchanged bytes, and is ranked with the index that was built
-for it before.
+for it before; a project says who the assistant is before the global scope does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.clock import today
 from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
+from engramdown.cortex.frozen import left, taken_out
+from engramdown.cortex.identity import Aside, Identity, Page, Why
 from engramdown.cortex.templates import TEMPLATES
 from engramdown.episodes.cards.past import Past
+from engramdown.hippocampus import spelling
 from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.filing import PROFILE
 from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import Settings
 
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FOLDER", "SOUL", "Recollection"]
 
-SOUL: Final = "memory/soul.md"
+SOUL: Final = f"memory/{spelling.SOUL}"
 """The page that says who the assistant is."""
 FOLDER: Final = "templates"
 """Where a scope's own templates are."""
@@ -46,11 +51,20 @@ class Recollection:
         self._budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
         self._memory = Memory()
 
-    def context(self, message: str, earlier: Sequence[Past] = ()) -> MemoryContext:
-        """Return what a model is shown, ranked by ``message``, with sessions ``earlier`` told."""
+    def context(
+        self, message: str, earlier: Sequence[Past] = (), identity: Identity | None = None
+    ) -> MemoryContext:
+        """Return what a model is shown.
+
+        Args:
+            message: What it is ranked by.
+            earlier: The sessions that are told of.
+            identity: Who the assistant and the user are; as memory says now unless given.
+        """
+        who = identity or self.identity()
         memory = Memory(
-            soul=self._soul(),
-            profile=self._shown(self._global, self._global.recall_identity()),
+            soul=who.soul,
+            profile=who.profile,
             global_rules=self._shown(self._global, self._global.recall_rules()),
             project_rules=self._shown(self._project, self._project.recall_rules()),
             global_lessons=self._shown(self._global, self._global.recall_lessons()),
@@ -60,6 +74,39 @@ class Recollection:
         if memory != self._memory:
             self._memory = memory
         return build(self._memory, message, today(), self._budgets, self._overrides())
+
+    def identity(self) -> Identity:
+        """Return who the assistant and the user are, and from which files that is.
+
+        Raises:
+            StoreError: If one cannot be read.
+        """
+        step = self._last_step()
+        soul, page = self._soul()
+        facts = self._shown(self._global, self._global.recall_identity())
+        return Identity(soul, tuple(facts), (page, self._profile()), step)
+
+    def standing(self, frozen: Identity, notice: Callable[[], object]) -> Identity:
+        """Return ``frozen`` without what a person took out since.
+
+        Args:
+            frozen: What a session was told.
+            notice: Takes in what was changed by hand.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        scope = frozen.pages[0].scope
+        now = next((store.soul() for store in self._files() if store.scope == scope), "")
+        soul = left(frozen.soul, now) if frozen.soul else ""
+        here = {entry.id for entry in self._global.recall_identity()}
+        gone = [entry for entry in frozen.profile if entry.id not in here]
+        if not gone:
+            return frozen._replace(soul=soul)
+        notice()
+        out = taken_out(gone, self._steps_after(frozen.step))
+        facts = tuple(entry for entry in frozen.profile if entry.id not in out)
+        return frozen._replace(soul=soul, profile=facts)
 
     def scratchpad(self) -> str:
         """Return what memory says about scratchpads."""
@@ -80,10 +127,45 @@ class Recollection:
         both = (self._global, self._project)
         return [store for store in both if isinstance(store, Hippocampus)]
 
-    def _soul(self) -> str:
-        stores = reversed(self._files())
-        souls = (self._page(store, SOUL, store.soul()) for store in stores)
-        return next((soul for soul in souls if soul.strip()), "")
+    def _soul(self) -> tuple[str, Page]:
+        """Return what a model is shown of who the assistant is, and the file that is used."""
+        stores = [*reversed(self._files())]
+        shown = [self._page(store, SOUL, store.soul()) for store in stores]
+        used = next((at for at, text in enumerate(shown) if text.strip()), None)
+        if not stores:
+            return "", Page("soul", "global")
+        aside: list[Aside] = []
+        for store, text in zip(stores, shown, strict=True):
+            files = store.files.spellings(spelling.SOUL)
+            aside += [Aside(path, _why_not(store.soul(), text)) for path in files[:1]]
+            aside += [Aside(path, "spelling") for path in files[1:]]
+        store = stores[used] if used is not None else _home(stores)
+        page = _page_of("soul", store, spelling.SOUL)
+        rest = tuple(each for each in aside if each.path != page.path)
+        return shown[used] if used is not None else "", page._replace(aside=rest)
+
+    def _profile(self) -> Page:
+        """Return the file that tells who the user is."""
+        if not isinstance(self._global, Hippocampus):
+            return Page("profile", "global")
+        page = _page_of("profile", self._global, PROFILE)
+        aside = [Aside(path, "spelling") for path in self._global.files.spellings(PROFILE)[1:]]
+        for store in self._files():
+            if store is not self._global:
+                aside += [Aside(path, "scope") for path in store.files.spellings(PROFILE)]
+        return page._replace(aside=tuple(aside))
+
+    def _last_step(self) -> str:
+        if not isinstance(self._global, Hippocampus):
+            return ""
+        self._global.files.history.refresh()
+        return self._global.files.history.last
+
+    def _steps_after(self, step: str) -> list[Step]:
+        if not isinstance(self._global, Hippocampus):
+            return []
+        self._global.files.history.refresh()
+        return self._global.files.history.steps_after(step)
 
     def _overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""
@@ -93,3 +175,22 @@ class Recollection:
             for name in TEMPLATES
         )
         return {name: words for name, words in texts if words}
+
+
+def _home(stores: Sequence[Hippocampus]) -> Hippocampus:
+    """Return where a page is to be created: in the project, if one has begun."""
+    return next((store for store in stores if store.root.is_dir()), stores[-1])
+
+
+def _page_of(name: Literal["soul", "profile"], store: Hippocampus, file: str) -> Page:
+    path = store.files.place(file)
+    is_there = path in store.files.spellings(file)
+    text = store.files.text(f"{store.memory.name}/{file}")
+    return Page(name, store.scope, path, is_there, text)
+
+
+def _why_not(text: str, shown: str) -> Why:
+    """Return why a page is not used, if it is not."""
+    if not text.strip():
+        return "empty"
+    return "scope" if shown else "waits"
