@@ -31,6 +31,7 @@ __all__ = [
     "learned",
     "no_number_here",
     "not_filled",
+    "notes_stay",
     "quoted",
     "saved_already",
     "tools",
@@ -86,6 +87,14 @@ def files(paths: Iterable[Path], folder: Path) -> str:
 def card_stays(path: Path) -> str:
     """Say that a person's page may hold what was redacted."""
     return f"{path}: you wrote this page, so it stays; look whether it quotes what was redacted"
+
+
+def notes_stay(path: Path, session: str) -> str:
+    """Say that the notes on a session may hold what was redacted."""
+    return (
+        f"{path}: the notes on the session stay; look whether they quote what was redacted, "
+        f"and save them or remove them with `engramdown log notes {session} --delete`"
+    )
 
 
 def quoted(pointers: Iterable[Pointer]) -> str:

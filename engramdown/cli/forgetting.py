@@ -187,6 +187,8 @@ def _lines(told: Forgotten, root: Path, learned: Sequence[Sourced]) -> Iterator[
         yield line((said.files(told.files, root), "dim"), indent=2)
     if told.card is not None:
         yield line((said.card_stays(told.card), "warn"), indent=2)
+    if told.notes is not None:
+        yield line((said.notes_stay(told.notes, told.session), "warn"), indent=2)
     if told.quoted:
         yield line((said.quoted(told.quoted), "warn"), indent=2)
     if learned:
@@ -203,6 +205,7 @@ def _data(told: Forgotten, learned: Sequence[Sourced]) -> dict[str, Any]:
         "changed": told.changed,
         "files": [str(path) for path in told.files],
         "card": str(told.card) if told.card else None,
+        "notes": str(told.notes) if told.notes else None,
         "quoted": [str(pointer) for pointer in told.quoted],
         "memories": [{**each._asdict(), "origin": str(each.origin)} for each in learned],
         "running": told.running,

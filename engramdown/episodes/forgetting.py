@@ -4,8 +4,8 @@ Promises: *exclude* adds a line and changes none; *redact* empties lines and lea
 of the file as it was; *purge* leaves nothing of a session. What a crash interrupts is finished by
 the next call, or was not begun. Nobody who writes to the session meanwhile loses a line. What was
 made of the lines goes with them: payloads that no other line has, the index, what sleep has in
-hand, summaries, and cards that were computed or told by a model; a person's own is named, and left
-to them.
+hand, summaries, earlier notes, and cards that were computed or told by a model; a person's own card
+and the notes that stand are named, and left to them.
 
 A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
 under the lock that is held here, and goes on in the new one.
@@ -25,11 +25,13 @@ from typing import Any, Final
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.episode import Episode, Pointer, number, read_line, write_line
+from engramdown.episodes.episode import Episode, number, read_line, write_line
+from engramdown.episodes.forgotten import Forgotten
 from engramdown.episodes.ids import check_session_id, is_session_id
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
+from engramdown.episodes.notes.store import path_of
 from engramdown.episodes.payloads import digest
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
@@ -43,31 +45,6 @@ UNFINISHED: Final = "forgetting.json"
 _PATIENCE: Final = 10.0
 """Seconds to wait for writers: a person has asked, and nobody's turn waits for this."""
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
-    """What was taken back, or would be.
-
-    Attributes:
-        action: ``exclude``, ``include``, ``redact`` or ``purge``.
-        session: The id of the session.
-        seqs: The lines; none for the whole session.
-        changed: Whether there was anything to do.
-        files: The files that are removed, or lose what they held.
-        card: The person's own page about the session, which is not touched by a redaction.
-        quoted: Where a recall has shown these lines to a model, and they may stand again.
-        running: Whether a program has the session open.
-    """
-
-    action: str
-    session: str
-    seqs: tuple[int, ...] = ()
-    changed: bool = True
-    files: tuple[Path, ...] = ()
-    card: Path | None = None
-    quoted: tuple[Pointer, ...] = ()
-    running: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,26 +221,28 @@ class Forgetting:
 
     def _told(self, intent: _Intent, lines: Collection[Episode]) -> Forgotten:
         """Return what carrying out ``intent``, which is about ``lines``, does."""
-        path, page = self._sessions.path(intent.session), self._traces.card(intent.session)
+        path = self._sessions.path(intent.session)
         files = [path]
         if intent.action == "purge":
             files += self._traces.pieces(intent.session)
-            files += [
-                each for each in self._traces.derived(intent.session) if self._disk.find(each)
-            ]
+            files += self._traces.derived(intent.session)
         else:
             files += self._traces.pieces(intent.session, {each.id for each in lines})
         files += self._derived.in_hand(intent.session)
         kept = self._traces.referenced(intent.session, {each.seq for each in lines})
         for name in set(intent.payloads) - kept:
             files += self._traces.payload(name)
-        edited = intent.action == "redact" and self._disk.find(page) is not None
+
+        def left(page: Path) -> Path | None:
+            return page if intent.action == "redact" and self._disk.find(page) else None
+
         return Forgotten(
             action=intent.action,
             session=intent.session,
             seqs=intent.seqs,
             files=tuple(each for each in sorted(files) if self._disk.find(each) is not None),
-            card=page if edited else None,
+            card=left(self._traces.card(intent.session)),
+            notes=left(path_of(self._folder.parent, intent.session)),
             quoted=tuple(self._traces.quoting(intent.session, {each.seq for each in lines})),
             running=self._disk.is_kept(path),
         )

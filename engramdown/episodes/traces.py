@@ -15,6 +15,7 @@ from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.memory import FOLDER
+from engramdown.episodes.notes.store import pieces
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
 
@@ -111,7 +112,8 @@ class Traces:
 
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""
-        return [self._cards.path(session), self._cards.filled_path(session)]
+        noted = pieces(self._folder.parent, session, self._disk)
+        return [self._cards.path(session), self._cards.filled_path(session), *noted]
 
 
 def _named(data: bytes) -> set[str]:

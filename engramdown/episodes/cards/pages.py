@@ -24,6 +24,7 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import stamp_of
 from engramdown.episodes.gist_log import FOLDER, without_gists_of
 from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.notes.page import without_versions
 from engramdown.episodes.sessions import Transcript
 
 __all__ = ["FOLDER", "CardFiles"]
@@ -110,12 +111,15 @@ class CardFiles:
         return True
 
     def unfill(self, session: str, seqs: Collection[int]) -> None:
-        """Take what was said of a session, and of these lines, off the disk; with the lock held."""
+        """Take what was said of a session, and of these lines, off the disk; with the lock held.
+
+        Earlier notes go as well: what they quote is not known.
+        """
         path = self.filled_path(session)
         data = self._disk.load(path)
         if data is None:
             return
-        left = without_filled(without_gists_of(data, seqs))
+        left = without_versions(without_filled(without_gists_of(data, seqs)))
         if left.strip():
             self._disk.publish(path, left, durable=True, replace=True)
         else:
