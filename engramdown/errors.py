@@ -39,6 +39,7 @@ __all__ = [
     "EngramdownError",
     "EntryNotFoundError",
     "EpisodeNotFoundError",
+    "GistNotFoundError",
     "GitError",
     "InvalidEngramError",
     "InvalidNoteError",
@@ -271,6 +272,23 @@ class EpisodeNotFoundError(StoreError, LookupError):
         self.seqs = tuple(seqs)
         shown = ", ".join(f"{session}#{seq}" for seq in self.seqs[:_SHOWN])
         super().__init__(f"no episode {shown}; `engramdown log show {session}` shows the numbers")
+
+
+class GistNotFoundError(StoreError, LookupError):
+    """A conversation has no summary with this id.
+
+    Attributes:
+        session: The id of the session.
+        id: What was asked for.
+    """
+
+    def __init__(self, session: str, gist: str, known: Iterable[str] = ()) -> None:
+        """Name the ``session``, what was asked for, and the ids that it could be."""
+        self.session = session
+        self.id = gist
+        ids = ", ".join([*known][:_SHOWN])
+        told = f"it could be {ids}" if ids else f"`engramdown log gists {session}` lists the ids"
+        super().__init__(f"{session}: no summary {gist!r}; {told}")
 
 
 class SkillNotFoundError(StoreError, LookupError):

@@ -25,6 +25,15 @@ from engramdown.cortex.conversation.compacting import (
     RunnerProtocol,
     Write,
 )
+from engramdown.cortex.conversation.lineage import (
+    EXPAND,
+    GREP,
+    Described,
+    Expansion,
+    Found,
+    Lineage,
+    Scope,
+)
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, ModelError
@@ -67,6 +76,7 @@ class Conversation:
     Attributes:
         session: The id of its session.
         track: Its view.
+        lineage: What finds the way from summaries back to the words.
     """
 
     def __init__(
@@ -83,6 +93,7 @@ class Conversation:
         self._rest = _Rest()
         self.session = session
         self.track = Track(episodes, session, count)
+        self.lineage = Lineage(self.track, episodes, count)
 
     # ---- how full it is ----
 
@@ -117,6 +128,22 @@ class Conversation:
             SessionNotFoundError: If there is no such session.
         """
         return pressure(self.view(), self._thresholds, budget)
+
+    # ---- back to the words ----
+
+    def grep(self, pattern: str, scope: Scope = "both", limit: int = GREP) -> list[Found]:
+        """Return where a text stands; see :meth:`Lineage.grep`."""
+        return self.lineage.grep(pattern, scope, limit)
+
+    def describe(self, gist: str) -> Described:
+        """Return what is known of a summary; see :meth:`Lineage.describe`."""
+        return self.lineage.describe(gist)
+
+    def expand(
+        self, gist: str, token_cap: int = EXPAND, cursor: str = "", depth: int = 1
+    ) -> Expansion:
+        """Return what a summary was made from; see :meth:`Lineage.expand`."""
+        return self.lineage.expand(gist, token_cap, cursor, depth)
 
     # ---- compaction ----
 

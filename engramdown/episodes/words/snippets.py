@@ -74,17 +74,17 @@ def where(text: str, stems: frozenset[str]) -> tuple[int, int]:
     return chosen
 
 
-def snippet(text: str, start: int, end: int) -> str:
+def snippet(text: str, start: int, end: int, longest: int = LONGEST) -> str:
     """Return the piece of ``text`` around ``start`` to ``end``, with an ellipsis where it is cut.
 
     >>> snippet("word " * 100 + "needle" + " word" * 100, 500, 506).count("needle")
     1
     """
-    if len(text) <= LONGEST:
+    if len(text) <= longest:
         return text
-    room = max(LONGEST - (end - start), 0) // 2
+    room = max(longest - (end - start), 0) // 2
     first = whole(text, _spaced(text, max(start - room, 0), start))
-    last = min(max(end + room, first + LONGEST), len(text))
+    last = min(max(end + room, first + longest), len(text))
     last = _after(text, last)
     before = _ELLIPSIS if first else ""
     return f"{before}{text[first:last]}{_ELLIPSIS if last < len(text) else ''}"

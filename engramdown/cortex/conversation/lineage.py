@@ -1,0 +1,352 @@
+"""From a summary back to the words that it stands for.
+
+Promises: writes nothing; every word that was said is found, whatever summaries cover it, and only
+in the conversation that was asked; what was excluded or redacted is not. A pattern is looked for as
+it stands, capitals or not. The newest is found first. What does not fit is said to be left out, and
+a cursor goes on right behind it: following cursors gives every word of a summary's sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final, Literal, NamedTuple, get_args
+
+from engramdown.consolidation.gists import Gist, Source
+from engramdown.cortex.conversation.messages import ROLES, Count
+from engramdown.cortex.conversation.track import Track
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Episode, Pointer, read_line
+from engramdown.episodes.live import REDACTED, excluded
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.sessions import lines
+from engramdown.episodes.watch import SUFFIX
+from engramdown.episodes.words.snippets import find, snippet
+from engramdown.errors import GistNotFoundError
+
+__all__ = [
+    "EXPAND",
+    "GREP",
+    "SCOPES",
+    "Described",
+    "Expanded",
+    "Expansion",
+    "Found",
+    "Lineage",
+    "Scope",
+    "pointer",
+]
+
+Scope = Literal["both", "messages", "summaries"]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+GREP: Final = 20
+"""So many hits at most, unless others are asked for."""
+EXPAND: Final = 4_000
+"""So many tokens at once, unless others are asked for."""
+
+_SNIPPET: Final = 500
+_NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
+# What stands in JSON as it is said.
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]+\Z")
+_CURSOR: Final = re.compile(r"([0-9]{1,9})(?::([0-9]{1,12}))?\Z")
+_PREFIX: Final = 4
+
+
+class Found(NamedTuple):
+    """What was found.
+
+    Attributes:
+        source: The number of a message, or the id of a summary.
+        role: Of a message; the form of a summary.
+        ts: When it was said; of a summary, when the last of its messages was.
+        snippet: At most 500 characters of it, the match among them.
+        gist: The id of the summary that stands for it right now, ``""`` if it is in the view.
+        name: The tool.
+    """
+
+    source: Source
+    role: str
+    ts: str
+    snippet: str
+    gist: str
+    name: str = ""
+
+
+class Described(NamedTuple):
+    """What is known of a summary.
+
+    Attributes:
+        gist: The summary.
+        derived: The id of the summary that was made from it, or ``""``.
+        in_view: Whether a model is shown it.
+    """
+
+    gist: Gist
+    derived: str
+    in_view: bool
+
+
+class Expanded(NamedTuple):
+    """One of the sources of a summary.
+
+    Attributes:
+        source: The number of a message, or the id of a summary.
+        role: Of a message; the form of a summary.
+        ts: When it was said, or first.
+        name: The tool.
+        text: What was said, or as much of it as there is room for.
+        tokens: What that costs.
+        cut: Whether that is not all, or not from the beginning.
+    """
+
+    source: Source
+    role: str
+    ts: str
+    name: str
+    text: str
+    tokens: int
+    cut: bool = False
+
+
+class Expansion(NamedTuple):
+    """What a summary was made from.
+
+    Attributes:
+        gist: The id of the summary.
+        items: Its sources, in order; one at least.
+        tokens: What they cost.
+        truncated: Whether there are more.
+        cursor: Where to go on, or ``""``.
+    """
+
+    gist: str
+    items: tuple[Expanded, ...]
+    tokens: int
+    truncated: bool
+    cursor: str
+
+
+class Lineage:
+    """The messages and summaries of one conversation."""
+
+    def __init__(self, track: Track, episodes: EpisodicMemory, count: Count) -> None:
+        """Look into the conversation that ``track`` follows; ``count`` says what a text costs."""
+        self._track = track
+        self._episodes = episodes
+        self._count = count
+        self._disk = EpisodeDisk()
+        self._path = episodes.folder / f"{track.session}{SUFFIX}"
+
+    # ---- looking for words ----
+
+    def grep(self, pattern: str, scope: Scope = "both", limit: int = GREP) -> list[Found]:
+        """Return where a text stands, the newest first.
+
+        Args:
+            pattern: The text, as it stands, capitals or not; nothing is found for one without any
+                letter or sign.
+            scope: Whether to look into messages, summaries or both.
+            limit: How many hits at most, of both together; 20 if it is not above 0.
+
+        Raises:
+            ValueError: If there is no such scope.
+            SessionNotFoundError: If there is no such session.
+        """
+        if scope not in SCOPES:
+            raise ValueError(f"{scope!r} is no scope; use one of {', '.join(SCOPES)}")
+        self._track.refresh()
+        if not pattern.strip():
+            return []
+        hits = self._in_messages(pattern) if scope != "summaries" else []
+        hits += self._in_summaries(pattern) if scope != "messages" else []
+        hits.sort(key=lambda hit: (self._last(hit.source), isinstance(hit.source, int)))
+        hits.reverse()
+        return hits[: limit if limit > 0 else GREP]
+
+    def _last(self, source: Source) -> int:
+        """Return the last message that a source stands for: by the clock two may be the same."""
+        while isinstance(source, str):
+            source = self._track.fold.gists[source].sources[-1]
+        return source
+
+    def _in_messages(self, pattern: str) -> list[Found]:
+        leaves = self._leaves()
+        hits = []
+        for episode in self._read(_may_hold(pattern)):
+            text = self._episodes.whole(episode)
+            at = find(text, pattern)
+            if at is not None:
+                seq, role = episode.seq, episode.role
+                piece = snippet(text, *at, _SNIPPET)
+                hits.append(Found(seq, role, episode.ts, piece, leaves(seq), episode.name))
+        return hits
+
+    def _in_summaries(self, pattern: str) -> list[Found]:
+        fold = self._track.fold
+        hits = []
+        for gist in fold.gists.values():
+            at = find(gist.text, pattern)
+            if at is not None:
+                piece = snippet(gist.text, *at, _SNIPPET)
+                above = fold.derived.get(gist.id, "")
+                hits.append(Found(gist.id, gist.form, gist.latest, piece, above))
+        return hits
+
+    def _leaves(self) -> Callable[[int], str]:
+        """Return what tells the summary that covers a message itself."""
+        covers = {
+            source: gist.id
+            for gist in self._track.fold.gists.values()
+            for source in gist.sources
+            if isinstance(source, int)
+        }
+        return lambda seq: covers.get(seq, "")
+
+    # ---- one summary ----
+
+    def describe(self, gist: str) -> Described:
+        """Return what is known of a summary.
+
+        Args:
+            gist: Its id, or the beginning of it, if that is four characters at least.
+
+        Raises:
+            GistNotFoundError: If there is none, or several begin so.
+            SessionNotFoundError: If there is no such session.
+        """
+        self._track.refresh()
+        found = self._gist(gist)
+        derived = self._track.fold.derived.get(found.id, "")
+        return Described(found, derived, found.id in self._track.fold)
+
+    def expand(
+        self, gist: str, token_cap: int = EXPAND, cursor: str = "", depth: int = 1
+    ) -> Expansion:
+        """Return what a summary was made from: messages, or the summaries below it.
+
+        Args:
+            gist: Its id, or the beginning of it.
+            token_cap: What they may cost; 4,000 if it is not above 0. What alone costs more is cut,
+                and goes on with the cursor.
+            cursor: Where to go on, as the last answer said.
+            depth: How many levels to go down; with as many as there are, all are messages.
+
+        Raises:
+            ValueError: If the cursor is none of ours, or ``depth`` is less than 1.
+            GistNotFoundError: If there is no such summary.
+            SessionNotFoundError: If there is no such session.
+        """
+        self._track.refresh()
+        found = self._gist(gist)
+        sources = self._down(found, depth)
+        start, offset = _place(cursor, len(sources))
+        room = token_cap if token_cap > 0 else EXPAND
+        items: list[Expanded] = []
+        used, going_on = 0, ""
+        for at, item in self._expanded(sources, start):
+            rest = self._rest(item, offset)
+            if items and used + rest.tokens > room:
+                going_on = str(at)
+                break
+            kept = self._beginning(rest, room) if rest.tokens > room else rest
+            items.append(kept)
+            used += kept.tokens
+            if len(kept.text) < len(rest.text):
+                going_on = f"{at}:{offset + len(kept.text)}"
+                break
+            offset = 0
+        return Expansion(found.id, tuple(items), used, bool(going_on), going_on)
+
+    def _gist(self, wanted: str) -> Gist:
+        gists = self._track.fold.gists
+        if wanted in gists:
+            return gists[wanted]
+        known = [each for each in gists if len(wanted) >= _PREFIX and each.startswith(wanted)]
+        if len(known) != 1:
+            raise GistNotFoundError(self._track.session, wanted, known)
+        return gists[known[0]]
+
+    def _down(self, gist: Gist, depth: int) -> list[Source]:
+        if depth < 1:
+            raise ValueError(f"depth is {depth}; give 1 or more")
+        gists, sources = self._track.fold.gists, [*gist.sources]
+        for _ in range(min(depth - 1, gist.depth)):
+            below = ((each,) if isinstance(each, int) else gists[each].sources for each in sources)
+            sources = [source for several in below for source in several]
+        return sources
+
+    def _expanded(self, sources: Sequence[Source], start: int) -> Iterator[tuple[int, Expanded]]:
+        """Yield sources from ``start`` on, with their places."""
+        wanted = {source for source in sources[start:] if isinstance(source, int)}
+        said = {each.seq: each for each in self._read(_is_among(wanted))} if wanted else {}
+        for at, source in enumerate(sources[start:], start):
+            if isinstance(source, str):
+                gist = self._track.fold.gists[source]
+                yield at, Expanded(source, gist.form, gist.earliest, "", gist.text, gist.tokens)
+            elif source in said:
+                each = said[source]
+                text = self._episodes.whole(each)
+                yield at, Expanded(source, each.role, each.ts, each.name, text, self._count(text))
+
+    def _rest(self, item: Expanded, offset: int) -> Expanded:
+        if not offset:
+            return item
+        text = item.text[offset:]
+        return item._replace(text=text, tokens=self._count(text), cut=True)
+
+    def _beginning(self, item: Expanded, room: int) -> Expanded:
+        """Return as much of an item as there is room for, one character at least."""
+        length = len(item.text)
+        while length > 1 and self._count(item.text[:length]) > room:
+            length = max(length * room // max(self._count(item.text[:length]), 1), 1)
+        text = item.text[:length]
+        return item._replace(text=text, tokens=self._count(text), cut=True)
+
+    # ---- reading ----
+
+    def _read(self, is_wanted: Callable[[bytes], bool]) -> Iterator[Episode]:
+        """Yield the messages whose lines are wanted, as far as they may be shown."""
+        episodes = []
+        for _, line in lines(self._disk, self._path):
+            if line.endswith(b"\n") and (is_wanted(line) or b'"event"' in line):
+                episode = read_line(line)
+                if episode is not None:
+                    episodes.append(episode)
+        whole, away = excluded(episodes)
+        for each in episodes:
+            gone = whole or each.seq in away or REDACTED in each.more
+            if each.role in ROLES and not gone:
+                yield each
+
+
+def pointer(session: str, source: Source) -> str:
+    """Return how a source is named: a message by its pointer, a summary by its id."""
+    return source if isinstance(source, str) else str(Pointer(session, source))
+
+
+def _may_hold(pattern: str) -> Callable[[bytes], bool]:
+    """Return a test: may a line hold the pattern? To read a line takes far longer."""
+    if not _PLAIN.match(pattern):
+        return lambda _: True
+    wanted = pattern.lower().encode()
+    return lambda line: (
+        wanted in line.lower() or b'"payload"' in line or b"\\u" in line or not line.isascii()
+    )
+
+
+def _is_among(wanted: Collection[int]) -> Callable[[bytes], bool]:
+    def test(line: bytes) -> bool:
+        number = _NUMBER.match(line)
+        return number is None or int(number[1]) in wanted
+
+    return test
+
+
+def _place(cursor: str, count: int) -> tuple[int, int]:
+    """Read a cursor: which source comes next, and how much of it was shown."""
+    if not cursor:
+        return 0, 0
+    found = _CURSOR.match(cursor)
+    if found is None or int(found[1]) >= count:
+        raise ValueError(f"{cursor!r} is no cursor of this summary; give that of the last answer")
+    return int(found[1]), int(found[2] or 0)
