@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.why import Why
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.cortex.worker import Worker
 
 __all__ = ["Cortex"]
 
@@ -416,6 +417,24 @@ class Cortex:
 
     def watching(
         self, on_change: Callable[[list[News]], object], *, poll: bool = False
+    def worker(self, every: float | None = None, patience: float = 10) -> Worker:
+        """Return what does beside a program what nobody has to wait for: a context manager.
+
+        It closes sessions that nobody ended, writes cards, looks for facts if that is set, and
+        summarises conversations that are idle.
+
+        Args:
+            every: How many seconds lie between the end of a round and the next; by default what is
+                set, five minutes.
+            patience: For how many seconds the end of a ``with`` block waits for a step to end.
+
+        Raises:
+            ValueError: If ``every`` is not above 0.
+        """
+        from engramdown.cortex.worker import Worker
+
+        return Worker(self, every, patience)
+
     ) -> Watching:
         """Return what watches memory while a program runs: a context manager.
 

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
     from engramdown.cortex.cortex import Cortex
 
-__all__ = ["Learning", "Night", "Place", "Steps"]
+__all__ = ["LASTING", "Learning", "Night", "Place", "Steps"]
 
-# What the next session would run into, too. Anything else may be about the one that was asked.
-_LASTING: Final = frozenset(
+LASTING: Final = frozenset(
     {"timeout", "rate_limited", "server_error", "unreachable", "unauthorized", "missing_sdk"}
 )
+"""What the next session would run into, too. Anything else may be about the one that was asked."""
+
 _SURE: Final = frozenset({"turned-down", "contradiction"})
 _DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
     "encode": "encoded",
@@ -85,10 +86,18 @@ class Night:
 class Steps:
     """The steps of one sleep in one place."""
 
-    def __init__(self, night: Night, place: Place) -> None:
-        """Work on the transcripts of ``place``."""
+    def __init__(self, night: Night, place: Place, *, singly: bool = False) -> None:
+        """Work on the transcripts of ``place``.
+
+        Args:
+            night: What the sleep has and knows.
+            place: The transcripts.
+            singly: Try again one by one what could not be written together, so that one memory
+                that cannot be keeps none of the others out.
+        """
         self._night = night
         self._place = place
+        self._singly = singly
         self.state = place.state
 
     def mark(self, job: str, info: SessionInfo) -> Mark:
@@ -192,7 +201,7 @@ class Steps:
         """Say why a step gave nothing, and whether others would give nothing, too."""
         report = self.report(job)
         marks = [part.mark for part in parts]
-        if isinstance(error, SpendError) or error.outcome in _LASTING:
+        if isinstance(error, SpendError) or error.outcome in LASTING:
             self._night.given_up = str(error)
             self.skip(job, *marks)
         else:
@@ -225,13 +234,23 @@ class Steps:
         last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
         # The same words if it is done again after a kill: they say what belongs together.
         with on_errand(Act("sleep", "consolidation", f"{job}, up to {last}")):
-            receipts = self._night.cortex.propose([self._careful(each) for each in work.engrams])
+            receipts = self._receipts([self._careful(each) for each in work.engrams])
         self.report(job).receipts += receipts
         trouble = next((each for each in receipts if each.action == "failed"), None)
         if trouble is not None:
             raise StoreError(trouble.reason)
         self.state.add(*(part.mark for part in work.parts))
         self.state.end()
+
+    def _receipts(self, engrams: Sequence[Engram]) -> list[Receipt]:
+        propose = self._night.cortex.propose
+        receipts = propose(engrams)
+        if not self._singly or len(engrams) == 1:
+            return receipts
+        return [
+            propose(engram)[0] if receipt.action == "failed" else receipt
+            for engram, receipt in zip(engrams, receipts, strict=True)
+        ]
 
     def _careful(self, engram: Engram) -> Engram:
         """Return what may be proposed of what a user said some time ago.

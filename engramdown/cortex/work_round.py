@@ -1,0 +1,246 @@
+"""One round of the background worker: what is due for sessions, one small step after the other.
+
+Promises: one process works on a scope at a time, and whoever comes second is told who does; a step
+counts as done when its line is written, so a crash anywhere costs at most the answer that was on
+its way; a session that fails, or holds nothing, never keeps the others from their turn; no lock of
+memory or of transcripts is held while a model thinks; a dry run writes nothing and asks nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engramdown.clock import moment
+from engramdown.cortex.asking import Asking
+from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.cortex.sleep_state import Mark, SleepState
+from engramdown.cortex.work_asking import Questions
+from engramdown.cortex.work_cards import Cards
+from engramdown.cortex.work_facts import Facts
+from engramdown.cortex.work_kinds import Next, Work
+from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
+from engramdown.disk import Disk
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.running import left_open
+from engramdown.episodes.sessions import SessionInfo, Sessions
+from engramdown.episodes.silence import Ended
+from engramdown.errors import ModelError, SessionNotFoundError, StoreError
+from engramdown.hippocampus.checkouts import known_to_git
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = ["LOCK", "Calls", "Round"]
+
+LOCK: Final = "worker.lock"
+"""The file, in the folder of a scope, that a worker holds for the length of a round."""
+
+_OFF: Final = "memory is switched off"
+_NO_TRANSCRIPTS: Final = "there are no transcripts: the store has no files"
+
+
+class Calls(NamedTuple):
+    """What a round asks and tells while it works.
+
+    Attributes:
+        should_stop: Asked before each step.
+        tell: Told of each deed.
+        rest: Waits for so many seconds between two calls of a model.
+    """
+
+    should_stop: Callable[[], bool]
+    tell: Callable[[Deed], object]
+    rest: Callable[[float], object]
+
+
+class Round:
+    """One round over the transcripts of a cortex; it runs once.
+
+    Attributes:
+        summary: What was done so far, also after it was interrupted.
+    """
+
+    def __init__(self, cortex: Cortex, calls: Calls, *, dry_run: bool = False) -> None:
+        """Prepare a round.
+
+        Args:
+            cortex: Whose transcripts.
+            calls: What it asks and tells.
+            dry_run: Write nothing and ask no model; tell what would be done.
+
+        Raises:
+            SettingsError: If the model of the cortex is none.
+        """
+        self.summary = WorkSummary(dry_run=dry_run)
+        self._cortex = cortex
+        self._calls = calls
+        self._dry = dry_run
+        self._settings = cortex.settings.worker
+        self._asking = Asking.begin(cortex, self._settings.timeout)
+
+    def run(self) -> WorkSummary:
+        """Do what is due."""
+        memory = self._cortex.episodes
+        if self._cortex.mode == "off" or memory is None:
+            self.summary.skipped = _NO_TRANSCRIPTS if memory is None else _OFF
+        elif memory.folder.is_dir():
+            try:
+                root = memory.folder.parent
+                # A dry run writes not even who works.
+                lock = nullcontext() if self._dry else SleepLock(root, LOCK).hold()
+                with lock as holder:
+                    if holder is None:
+                        self._work(memory)
+                    else:
+                        self.summary.busy = str(holder)
+            except (StoreError, OSError) as error:
+                self._fail(error)
+        return self.summary
+
+    def _work(self, memory: EpisodicMemory) -> None:
+        sessions = Sessions(memory.folder, EpisodeDisk())
+        closed = self._close(memory, sessions)
+        state = SleepState(memory.folder.parent)
+        rest = partial(self._calls.rest, self._settings.pause)
+        attempts = self._settings.attempts
+        questions = Questions(self._asking, state, rest, attempts, dry=self._dry)
+        self.summary.model = questions.model
+        infos = list(self._own(sessions, closed))
+        try:
+            for work in self._kinds(memory, state, questions):
+                self._each(work, questions, infos)
+            questions.end()
+        finally:
+            self.summary.spent = self._asking.run.spent
+            self.summary.waits = questions.why_not if self.summary.left else ""
+
+    def _kinds(
+        self, memory: EpisodicMemory, state: SleepState, questions: Questions
+    ) -> Iterator[Work]:
+        yield Cards(self._cortex, memory, state, questions)
+        if self._cortex.settings.consolidation.extract_facts:
+            yield Facts(self._cortex, memory, state, questions, self.summary)
+
+    # ---- what nobody ended ----
+
+    def _close(self, memory: EpisodicMemory, sessions: Sessions) -> set[str]:
+        """End what nobody ended; return what a dry run would have ended."""
+        idle = memory.settings.idle_minutes
+        if not self._dry:
+            self._closed("orphan", memory.close_orphans)
+            if idle:
+                self._closed("idle", memory.close_idle)
+            return set()
+        would: dict[str, Kind] = {}
+        if memory.settings.enabled:
+            silent = left_open(sessions, EpisodeDisk(), idle) if idle else []
+            would = {info.id: "idle" for info in silent}
+            would |= {info.id: "orphan" for info in left_open(sessions, EpisodeDisk())}
+        for session, what in would.items():
+            self._tell(Deed(what, session, "would"))
+        return set(would)
+
+    def _closed(self, what: Kind, close: Callable[[], Ended]) -> None:
+        if self._stop():
+            return
+        ended = close()
+        for session in ended.ids:
+            self._tell(Deed(what, session))
+        for session, why in ended.failed.items():
+            self._tell(Deed(what, session, "failed", why))
+
+    # ---- what a model is asked about ----
+
+    def _own(self, sessions: Sessions, closed: set[str]) -> Iterator[SessionInfo]:
+        """Yield the sessions that were recorded here, in the order in which they began."""
+        infos = {sessions.path(info.id): info for info in sessions.list()}
+        strange = known_to_git(infos, Disk(durable=False))
+        self.summary.not_ours = len(strange)
+        for path, info in infos.items():
+            if path not in strange:
+                yield replace(info, ended=moment()) if info.id in closed else info
+
+    def _each(self, work: Work, questions: Questions, infos: Iterable[SessionInfo]) -> None:
+        """Do one kind of work for each session that is due, up to a batch of calls."""
+        try:
+            self._batch(work, questions, infos)
+        except (StoreError, OSError) as error:
+            # What keeps one answer from being kept keeps the next from it, too.
+            self._fail(error)
+        self.summary.busy = self.summary.busy or work.busy
+
+    def _batch(self, work: Work, questions: Questions, infos: Iterable[SessionInfo]) -> None:
+        asked = 0
+        for info in infos:
+            mark = work.mark(info)
+            if mark is None or not questions.is_due(mark):
+                self.summary.given_up += mark is not None and questions.is_given_up(mark)
+            elif questions.why_not or work.busy or asked >= self._settings.batch:
+                self.summary.left += 1
+            elif self._stop():
+                return
+            else:
+                asked += self._one(work, questions, mark, info)
+
+    def _one(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> bool:
+        """Do one kind of work for one session; return whether a model was asked, or would be."""
+        try:
+            comes = self._prepared(work, questions, mark, info)
+            if comes == "ask":
+                if self._dry:
+                    self._tell(Deed(work.what, info.id, "would"))
+                else:
+                    self._ask(work, questions, mark, info)
+                return True
+        except SessionNotFoundError:
+            return False  # It was forgotten meanwhile.
+        if isinstance(comes, Deed):
+            self._tell(comes)
+        return False
+
+    def _prepared(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> Next:
+        """Look at a session; one that cannot be read is tried again later, like one that fails."""
+        try:
+            return work.prepare(mark, info, dry=self._dry)
+        except SessionNotFoundError:
+            raise
+        except (StoreError, OSError) as error:
+            questions.failed(mark)
+            return Deed(work.what, info.id, "failed", str(error))
+
+    def _ask(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> None:
+        questions.pause()
+        if self._stop():
+            return
+        calls = self._asking.run.spent.calls
+        try:
+            deed = questions.ask(mark, partial(work.ask, mark, info))
+        except ModelError as error:
+            deed = Deed(work.what, info.id, "failed", str(error))
+        except (StoreError, OSError):
+            if self._asking.run.spent.calls > calls:
+                questions.failed(mark)  # What was paid for and lost is not paid for for ever.
+            raise
+        if deed is not None:
+            self._tell(deed)
+        elif questions.why_not or work.busy:
+            self.summary.left += 1
+
+    # ---- what it tells ----
+
+    def _tell(self, deed: Deed) -> None:
+        self.summary.deeds.append(deed)
+        self._calls.tell(deed)
+
+    def _fail(self, error: Exception) -> None:
+        known = self.summary.failed
+        self.summary.failed = f"{known}; {error}" if known else str(error)
+
+    def _stop(self) -> bool:
+        self.summary.stopped = self.summary.stopped or self._calls.should_stop()
+        return self.summary.stopped

@@ -1,0 +1,201 @@
+"""A worker beside a program: again and again, in a thread that ends when it is told to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from freezegun import freeze_time
+
+from engramdown import Cortex
+from engramdown.cortex.work_round import Round
+from engramdown.cortex.worker import Worker, work_once
+from engramdown.errors import SettingsError, StoreError
+from tests.cortex.desk import Desk, episodes, spoken
+
+NAME = "engramdown-worker"
+
+
+def threads() -> list[str]:
+    """Return the names of the threads that run."""
+    return [thread.name for thread in threading.enumerate() if thread.name == NAME]
+
+
+def wait(until: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + 30
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def desk(cortex: Cortex) -> Desk:
+    """Let the cortex ask a model, without a pause."""
+    cortex.model = desk = Desk()
+    worker = cortex.settings.worker._replace(pause=0)
+    cortex.settings = cortex.settings._replace(worker=worker)
+    return desk
+
+
+def test_it_works_again_and_again_and_no_thread_survives(cortex: Cortex, desk: Desk) -> None:
+    spoken(cortex, "s1")
+    with cortex.worker(every=0.01) as worker:
+        wait(lambda: worker.rounds)
+        assert desk.sessions == ["s1"]
+        spoken(cortex, "s2")
+        wait(lambda: len(desk.asked) == 2)
+        assert threads() == [NAME]
+    assert threads() == []
+    assert worker.trouble == ""
+    assert worker.last is not None
+    assert episodes(cortex).card("s2").title == "About s2"
+
+
+def test_a_session_of_the_program_itself_is_left_alone(cortex: Cortex, desk: Desk) -> None:
+    with cortex.session("mine") as session:
+        session.begin_turn("Hello")
+        with cortex.worker(every=0.01) as worker:
+            wait(lambda: worker.rounds > 1)
+        assert [info.ended for info in episodes(cortex).sessions()] == [""]
+    assert desk.asked == []
+
+
+def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex, desk: Desk) -> None:
+    thinking, go = threading.Event(), threading.Event()
+
+    def think() -> None:
+        thinking.set()
+        assert go.wait(30)
+
+    desk.meanwhile = think
+    for name in ("s1", "s2"):
+        spoken(cortex, name)
+    worker = Worker(cortex, every=0.01).start()
+    assert thinking.wait(30)
+    # A program that records meanwhile waits for nobody.
+    episodes(cortex).log("s3", "user", "Hello")
+    assert not worker.stop(timeout=0.01)
+    go.set()
+    assert worker.stop()
+    assert desk.sessions == ["s1"]
+    assert worker.last is not None
+    assert worker.last.stopped
+    assert threads() == []
+
+
+def test_it_ends_in_a_pause_too(cortex: Cortex, desk: Desk) -> None:
+    worker = cortex.settings.worker._replace(pause=1000)
+    cortex.settings = cortex.settings._replace(worker=worker)
+    for name in ("s1", "s2"):
+        spoken(cortex, name)
+    with cortex.worker() as working:
+        wait(lambda: desk.asked)
+    assert desk.sessions == ["s1"]
+    assert threads() == []
+    assert working.stop()
+
+
+def test_a_model_that_hangs_keeps_nobody_in_the_block(cortex: Cortex, desk: Desk) -> None:
+    thinking, go = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        thinking.set()
+        assert go.wait(30)
+
+    desk.meanwhile = hang
+    spoken(cortex, "s1")
+    with cortex.worker(patience=0.01) as worker:
+        assert thinking.wait(30)
+    assert threads() == [NAME]
+    go.set()
+    assert worker.stop()
+    assert episodes(cortex).card("s1").title == "About s1"
+
+
+def test_two_workers_do_each_session_once(cortex: Cortex, desk: Desk) -> None:
+    names = [f"s{number}" for number in range(10)]
+    for name in names:
+        spoken(cortex, name)
+    desk.meanwhile = lambda: time.sleep(0.002)
+    with cortex.worker(every=0.001), cortex.worker(every=0.001) as second:
+        wait(lambda: len(desk.asked) == 10 and second.rounds > 5)
+    assert sorted(desk.sessions) == names
+
+
+def test_what_goes_wrong_is_told_and_the_next_round_is_tried(
+    cortex: Cortex, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoken(cortex, "s1")
+    run = Round.run
+    failing = iter([True])
+
+    def fail_once(self: Round) -> object:
+        if next(failing, False):
+            raise StoreError("the disk is gone")
+        assert worker.trouble == "the disk is gone"
+        return run(self)
+
+    monkeypatch.setattr(Round, "run", fail_once)
+    worker = cortex.worker(every=0.01)
+    with worker:
+        wait(lambda: worker.rounds > 1)
+    assert (worker.trouble, desk.sessions) == ("", ["s1"])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_bug_of_a_model_ends_it_and_is_not_hidden(cortex: Cortex, desk: Desk) -> None:
+    desk.answers["s1"] = RuntimeError("a bug")
+    spoken(cortex, "s1")
+    worker = cortex.worker().start()
+    wait(lambda: not threads())
+    assert worker.trouble == "RuntimeError: a bug"
+
+
+def test_how_long_it_rests_is_what_is_set(cortex: Cortex) -> None:
+    settings = cortex.settings.worker._replace(every=7)
+    cortex.settings = cortex.settings._replace(worker=settings)
+    assert (cortex.worker()._every, cortex.worker(every=3)._every) == (7, 3)
+    assert cortex.worker(every=1e300).start().stop()
+
+
+@pytest.mark.parametrize("every", [0, -1, float("nan")])
+def test_never_to_rest_is_refused(every: float, cortex: Cortex) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        cortex.worker(every=every)
+
+
+def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> None:
+    with freeze_time("2026-03-01"):
+        spoken(cortex, "s1", end=False)
+    mine: Any = object()
+    cortex.model = mine
+    with pytest.raises(SettingsError):
+        work_once(cortex)
+    assert [info.ended for info in episodes(cortex).sessions()] == [""]
+
+
+def test_a_call_takes_no_longer_than_a_session_may(
+    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engramdown.consolidation.asking.instructor_model import InstructorModel
+
+    found: list[float] = []
+    begin = InstructorModel.__init__
+
+    def spy(self: InstructorModel, *names: Any, **how: Any) -> None:  # noqa: ANN401 - as they are
+        found.append(how["timeout"])
+        begin(self, *names, **how)
+
+    monkeypatch.setattr(InstructorModel, "__init__", spy)
+    spoken(cortex, "s1", end=False)
+    for timeout, longest in ((60, 90), (90, 60), (60, 60)):
+        cortex.settings = cortex.settings._replace(
+            consolidation=cortex.settings.consolidation._replace(model="openai/x", timeout=timeout),
+            worker=cortex.settings.worker._replace(timeout=longest),
+        )
+        work_once(cortex)
+    assert found == [60, 60, 60]
