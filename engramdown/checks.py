@@ -24,6 +24,7 @@ __all__ = [
     "provider_model",
     "switch",
     "table",
+    "text",
     "tokens",
     "web_address",
 ]
@@ -92,6 +93,13 @@ def amount(source: str, key: str, value: object) -> float:
     if not _is_number(value) or not 0 <= cast(float, value) <= _LARGEST:
         raise SettingsError(source, key, f"{value!r} is not a number, 0 to {_LARGEST:,}")
     return float(cast(float, value))
+
+
+def text(source: str, key: str, value: object) -> str:
+    """Check for a text."""
+    if not isinstance(value, str):
+        raise SettingsError(source, key, f"{value!r} is not a text in quotes")
+    return value
 
 
 def positive(source: str, key: str, value: object) -> float:

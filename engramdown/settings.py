@@ -24,6 +24,7 @@ from engramdown.checks import (
     positive,
     switch,
     table,
+    text,
     tokens,
 )
 from engramdown.consolidation_settings import (
@@ -85,6 +86,8 @@ class Settings(NamedTuple):
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
         lock_timeout: How long to wait for another writer, in seconds.
         max_file_mb: The largest memory file that is read, in megabytes.
+        timezone: The IANA name of the zone in which a day of the journal begins; ``""`` for that
+            of the system, which counts as well where the name is not known.
         budgets: Tokens for the sections of the memory context that get another number than the
             default.
         pulled: Whether what git brings is loaded and told of (``news``), or waits for a person to
@@ -99,6 +102,7 @@ class Settings(NamedTuple):
     durability: Durability = "full"
     lock_timeout: float = 10.0
     max_file_mb: float = 16.0
+    timezone: str = ""
     budgets: Mapping[str, int] = {}
     pulled: Literal["news", "review"] = "news"
     episodes: EpisodeSettings = EpisodeSettings()
@@ -340,6 +344,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "durability": one_of(*get_args(Durability)),
     "lock_timeout": positive,
     "max_file_mb": positive,
+    "timezone": text,
     "pulled": one_of("news", "review"),
     "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
     "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engramdown.clock import today
+from engramdown.cortex.notebooks import Notebooks
 from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
@@ -54,7 +55,7 @@ __all__ = ["Cortex"]
 T = TypeVar("T")
 
 
-class Cortex:
+class Cortex(Notebooks):
     """Two stores and the gate before them.
 
     Attributes:

@@ -1,7 +1,8 @@
-"""Memories and transcripts, searched at once.
+"""Memories, transcripts, the journal and working notes, searched at once.
 
-Promises: any text is a query; what is asked of both is found in both, and what only transcripts
-know (a session, a role) is not asked of memories. Reads only.
+Promises: any text is a query; what is asked of all is found in all, and what only transcripts know
+(a session, a role) is not asked of memories. A journal that is not there costs a look at its
+folder. Reads only.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
+from engramdown.cortex.notebooks import FOLDERS
 from engramdown.hippocampus.entry import Entry
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.jotted import Jotted
     from engramdown.episodes.finder import Finder
+    from engramdown.episodes.journal.told import Match
+    from engramdown.episodes.notes.finding import NoteMatch
     from engramdown.episodes.recall import Hit, Mode
 
 __all__ = ["Asked", "Found", "moment_from", "search"]
@@ -53,23 +58,34 @@ class Found(NamedTuple):
         memories: The best first, or for ``exact`` the newest.
         episodes: The same, of the transcripts.
         notes: What could not be asked, and why.
+        journal: Sections of the journal, the best first; five at most.
+        working: Notes on sessions, the best first; three at most.
     """
 
     memories: list[Entry]
     episodes: list[Hit]
     notes: tuple[str, ...] = ()
+    journal: tuple[Match, ...] = ()
+    working: tuple[NoteMatch, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything was found."""
+        return bool(self.memories or self.episodes or self.journal or self.working)
 
 
 def search(cortex: Cortex, asked: Asked, episodes: Finder | None) -> Found:
-    """Return what fits ``asked``, in the memories of ``cortex`` and in the transcripts.
+    """Return what fits ``asked``: of ``cortex`` memories, journal and notes, and transcripts.
 
     Raises:
         ValueError: If a role or the mode is none.
         StoreError: If a store cannot be read.
     """
     memories = [] if asked.session or asked.role else _memories(cortex, asked)
+    beside = None if asked.role else _jotted(cortex, asked)
+    noted = beside[:2] if beside else ((), ())
+    troubles = beside.troubles if beside else ()
     if episodes is None:
-        return Found(memories, [])
+        return Found(memories, [], troubles, *noted)
     hits = episodes.recall(
         asked.query,
         asked.limit,
@@ -80,7 +96,7 @@ def search(cortex: Cortex, asked: Asked, episodes: Finder | None) -> Found:
         until=asked.until,
         mode=asked.mode,
     )
-    return Found(memories, list(hits), hits.notes)
+    return Found(memories, list(hits), (*hits.notes, *troubles), *noted)
 
 
 def moment_from(text: str) -> date:
@@ -111,6 +127,25 @@ def _memories(cortex: Cortex, asked: Asked) -> list[Entry]:
     if (first, last) != ("", ""):
         found = [each for each in found if each.ts and first <= each.ts <= (last or each.ts)]
     return found[: max(asked.limit, 0)]
+
+
+def _jotted(cortex: Cortex, asked: Asked) -> Jotted | None:
+    """Return what the journal and the notes say, ``None`` where there are none."""
+    folders = (store.root / name for store in cortex.stores for name in FOLDERS)
+    if not any(folder.is_dir() for folder in folders):
+        return None
+    from engramdown.cortex.jotted import jotted
+
+    first, last = _days(asked)
+    return jotted(
+        cortex,
+        asked.query,
+        asked.limit,
+        exact=asked.mode == "exact",
+        session=asked.session,
+        since=date.fromisoformat(first) if first else None,
+        until=date.fromisoformat(last) if last else None,
+    )
 
 
 def _days(asked: Asked) -> tuple[str, str]:

@@ -9,7 +9,7 @@ creates nothing, and a page that cannot be read hides no other.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -58,6 +58,7 @@ class Journal:
         zone: str = "",
         disk: Disk | None = None,
         lock_timeout: float = 10.0,
+        hide: Callable[[list[Path]], Collection[Path]] | None = None,
     ) -> None:
         """Open the journal of a scope; nothing is created before the first section.
 
@@ -66,12 +67,14 @@ class Journal:
             zone: The IANA name of the zone in which days begin, by default that of the system.
             disk: The system calls; durable, 16 MB a file, unless given.
             lock_timeout: How long to wait for other writers, in seconds.
+            hide: Is given the files of days, and returns those that are not listed, told or found.
         """
         self.root = root
         self.folder = root / FOLDER
         self.clock = Clock(zone)
         self._disk = disk or Disk()
         self._swap = Swap(self._disk)
+        self._hide = hide
         # Beside the folder, not in it: journal/ is for git, and what else is here is not.
         self._lock = ScopeLock(root / "journal.lock", lock_timeout)
 
@@ -238,7 +241,9 @@ class Journal:
         with named_errors(self.folder, "read"):
             self._disk.inside(self.folder, self.root)
             found = map(day_of, self._disk.names(self.folder))
-            return sorted((day for day in found if day is not None), reverse=True)
+            paths = {self.folder / file_of(day): day for day in found if day is not None}
+        hidden = self._hide(list(paths)) if self._hide else ()
+        return sorted((day for path, day in paths.items() if path not in hidden), reverse=True)
 
     def _looked_at(self, day: date) -> Day | None:
         try:

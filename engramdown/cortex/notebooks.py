@@ -1,0 +1,145 @@
+"""The journal and the working notes of a cortex: which scope they are in, and what a model may see.
+
+Promises: nothing is created by asking; in a rehearsal nothing is written; what git brought and
+nobody approved reaches no model where that is set; a journal that cannot be read is a notice, and
+nothing of it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from engramdown.errors import StoreError
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.turns import Session
+    from engramdown.disk import Disk
+    from engramdown.episodes.journal.store import Journal
+    from engramdown.episodes.journal.told import Recent
+    from engramdown.episodes.notes.store import WorkingNotes
+
+__all__ = ["FOLDERS", "Notebooks", "known"]
+
+FOLDERS: Final = ("journal", "working")
+"""The folders in that of a scope: of the journal, and of the notes."""
+
+_NO_FILES: Final = "no scope has files, so there is no place for a journal or notes"
+_REHEARSAL: Final = "this is a rehearsal; nothing is written"
+
+
+class Notebooks:
+    """The journal and the notes of a cortex."""
+
+    if TYPE_CHECKING:
+        _closed: str
+        _rehearsing: bool
+
+        def _tell(self, notice: str) -> None: ...
+
+    @property
+    def journal(self) -> Journal:
+        """The journal: of the project if there is one, else of the global scope.
+
+        Raises:
+            StoreError: If neither scope has files.
+        """
+        roots = self._roots()
+        is_there = roots[-1].is_dir() and not self._closed
+        return self._journal(roots[-1] if is_there else roots[0])
+
+    def journals(self) -> list[Journal]:
+        """Return the journals that there are, the project's first, with what a model may see."""
+        roots = [store.root for store in reversed(cast("Cortex", self).stores)]
+        return [
+            self._journal(root, hide=self._hidden) for root in roots if (root / FOLDERS[0]).is_dir()
+        ]
+
+    def recent_days(self, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
+        """Return what a model may see of the last days of the journal, the newest first.
+
+        Args:
+            lookback_days: How many days before today.
+            today: What day it is, if not the one of the clock.
+
+        Raises:
+            ValueError: If ``lookback_days`` is negative.
+        """
+        found: list[Recent] = []
+        for journal in self.journals():
+            try:
+                found += journal.recent(lookback_days, today)
+            except StoreError as error:
+                self._tell(f"could not read the journal: {error}")
+        return sorted(found, key=lambda day: day.date, reverse=True)
+
+    def notes(self, session: Session | str) -> WorkingNotes:
+        """Return the notes on a session, which stand beside its transcript.
+
+        Args:
+            session: The session, or its id.
+
+        Raises:
+            InvalidSessionError: If the id is none.
+            StoreError: If neither scope has files.
+        """
+        from engramdown.episodes.notes.store import WorkingNotes
+
+        root = self._roots()[0 if self._closed else -1]
+        episodes = cast("Cortex", self).episodes
+        return WorkingNotes(
+            root,
+            session if isinstance(session, str) else session.id,
+            disk=self._disk(),
+            lock=None if episodes is None else episodes.recorder.lock,
+        )
+
+    def _roots(self) -> list[Path]:
+        roots = [store.root for store in cast("Cortex", self).stores]
+        if not roots:
+            raise StoreError(_NO_FILES)
+        return roots
+
+    def _journal(
+        self, root: Path, hide: Callable[[list[Path]], set[Path]] | None = None
+    ) -> Journal:
+        # Imported here: most programs keep no journal.
+        from engramdown.episodes.journal.store import Journal
+
+        settings = cast("Cortex", self).settings
+        journal = Journal(
+            root,
+            zone=settings.timezone,
+            disk=self._disk(),
+            lock_timeout=settings.lock_timeout,
+            hide=hide,
+        )
+        if journal.clock.notice:
+            self._tell(journal.clock.notice)
+        return journal
+
+    def _disk(self) -> Disk:
+        from engramdown.disk import Disk
+        from engramdown.hippocampus.closed import ClosedDisk
+
+        settings = cast("Cortex", self).settings
+        limit = settings.max_file_bytes
+        if self._rehearsing:
+            return ClosedDisk(_REHEARSAL, limit=limit)
+        return Disk(durable=settings.durability == "full", limit=limit)
+
+    def _hidden(self, paths: list[Path]) -> set[Path]:
+        """Return the pages that no model may see: what git brings, if that waits for a person."""
+        return known(paths) if cast("Cortex", self).settings.pulled == "review" else set()
+
+
+def known(paths: list[Path]) -> set[Path]:
+    """Return which of some files git knows: they may be somebody else's."""
+    # Imported here: it reads the index of git.
+    from engramdown.disk import Disk
+    from engramdown.hippocampus.checkouts import known_to_git
+
+    return known_to_git(paths, Disk()) if paths else set()
