@@ -21,6 +21,7 @@ from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_cards import Cards
 from engramdown.cortex.work_facts import Facts
+from engramdown.cortex.work_idle import Idle
 from engramdown.cortex.work_kinds import Next, Work
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.disk import Disk
@@ -125,6 +126,8 @@ class Round:
         yield Cards(self._cortex, memory, state, questions)
         if self._cortex.settings.consolidation.extract_facts:
             yield Facts(self._cortex, memory, state, questions, self.summary)
+        if Idle.is_wanted(self._cortex):
+            yield Idle(self._cortex, state)
 
     # ---- what nobody ended ----
 

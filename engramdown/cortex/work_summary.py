@@ -27,6 +27,7 @@ class Deed(NamedTuple):
         outcome: ``done``, ``failed``, or, in a dry run, ``would``.
         text: Why it failed, or the title of its card.
         receipts: What became of each fact.
+        messages: How many messages its summary covers that none covered before.
     """
 
     what: Kind
@@ -34,6 +35,7 @@ class Deed(NamedTuple):
     outcome: Literal["done", "failed", "would"] = "done"
     text: str = ""
     receipts: tuple[Receipt, ...] = ()
+    messages: int = 0
 
 
 @dataclass(slots=True)

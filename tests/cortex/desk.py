@@ -65,6 +65,8 @@ class Desk:
             return schema.model_validate(
                 {"worth_persisting": bool(self.facts), "items": self.facts}
             )
+        if schema.__name__ == "Summary":
+            return schema.model_validate({"text": f"Session {session} is about Berlin."})
         return schema.model_validate(answer or {"title": f"About {session}"})
 
 
