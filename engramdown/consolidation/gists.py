@@ -59,6 +59,9 @@ class Gist(NamedTuple):
         latest: When the last of them was.
         messages: How many messages it stands for.
         source_tokens: What its sources cost.
+        first: The id of the first of the messages among its sources, which its line has from birth:
+            another message of that number is not meant. ``""`` if there is none.
+        last: The id of the last of them.
     """
 
     id: str
@@ -74,6 +77,8 @@ class Gist(NamedTuple):
     latest: str = ""
     messages: int = 0
     source_tokens: int = 0
+    first: str = ""
+    last: str = ""
 
     @property
     def runs(self) -> list[tuple[int, int] | str]:
@@ -89,7 +94,11 @@ class Gist(NamedTuple):
 
 
 def write_gist(gist: Gist) -> bytes:
-    r"""Return a gist as a line of the log, with its ``\n``."""
+    r"""Return a gist as a line of the log, with its ``\n``.
+
+    Two halves of a surrogate pair that meet are read as the character that they mean: JSON cannot
+    tell the two apart.
+    """
     told = {"kind": KIND, **gist._asdict(), "sources": gist.runs}
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
@@ -134,14 +143,16 @@ class Fold:
         self.gists: dict[str, Gist] = {}
         self.derived: dict[str, str] = {}
         self.stale: list[str] = []
+        self._added: set[int] = set()
         # The view as a list that is linked both ways; "" is the end that closes the ring.
         self._next: dict[Source, Source] = {"": ""}
         self._before: dict[Source, Source] = {"": ""}
 
     def add(self, seq: int) -> bool:
         """Append a message; ``False`` if one of that number is there, which only damage makes."""
-        if seq in self._next:
+        if seq in self._added:
             return False
+        self._added.add(seq)
         last = self._before[""]
         self._link(last, seq)
         self._link(seq, "")
@@ -232,7 +243,7 @@ _FITS: Final[Mapping[str, Any]] = {
     "id": lambda value: isinstance(value, str) and value != "",
     "form": lambda value: value in FORMS,
     "level": lambda value: value in LEVELS,
-    **dict.fromkeys(("ts", "text", "model", "earliest", "latest"), _is_text),
+    **dict.fromkeys(("ts", "text", "model", "earliest", "latest", "first", "last"), _is_text),
     **dict.fromkeys(("depth", "tokens", "messages", "source_tokens"), _is_count),
 }
 
