@@ -73,8 +73,8 @@ BUGS: Final = (
     Bug(
         "tokens are rounded down",
         "tokens",
-        "return -(-len(text) // _ASCII_PER_TOKEN)",
-        "return len(text) // _ASCII_PER_TOKEN",
+        "return -(-size * _ASCII // _PER_TOKEN)",
+        "return size * _ASCII // _PER_TOKEN",
         lambda core: core.joining_costs_no_more("abc", "d"),
     ),
     Bug(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
-from engramdown.tokens import estimate_tokens
+from engramdown.tokens import IMAGE_TOKENS, estimate_tokens
 from tests import laws, strategies
 
 
@@ -16,10 +19,16 @@ from tests import laws, strategies
         pytest.param("a", 1, id="one"),
         pytest.param("abcd", 1, id="four"),
         pytest.param("abcde", 2, id="five"),
-        pytest.param("é", 1, id="two-bytes"),
-        pytest.param("记忆", 2, id="six-bytes"),
-        pytest.param("abc记", 2, id="mixed-rounds-up-once"),
-        pytest.param("\U0001f600", 2, id="four-bytes"),
+        pytest.param("é", 1, id="another-letter"),
+        pytest.param("éé", 1, id="two-other-letters"),
+        pytest.param("Москва", 3, id="another-script"),
+        pytest.param("记忆", 3, id="han"),
+        pytest.param("かな", 3, id="kana"),
+        pytest.param("기억", 3, id="hangul"),
+        pytest.param("。「", 3, id="wide-punctuation"),
+        pytest.param("abc记", 3, id="mixed-rounds-up-once"),
+        pytest.param("\U0001f600", 2, id="emoji"),
+        pytest.param("\U00020000", 2, id="a-rare-han-character"),
         pytest.param("\udc80", 1, id="half-a-character"),
     ],
 )
@@ -27,8 +36,34 @@ def test_an_estimate(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
+def weight(char: str) -> float:
+    """Return what a character costs, as docs/choices.md says."""
+    if char.isascii():
+        return 0.25
+    if ord(char) > 0xFFFF:
+        return 2
+    ranges = ["\u1100\u11ff", "\u2e80\u4dbf", "\u4e00\u9fff", "\ua960\ua97f", "\uac00\ud7ff"]
+    ranges += ["\uf900\ufaff", "\ufe30\ufe4f", "\uff00\uffef"]
+    return 1.5 if any(first <= char <= last for first, last in ranges) else 0.5
+
+
+@given(strategies.any_text | st.text("a \n记か기é。\uff21Ж\U0001f600\ud83d\ude00\u10ff\u4dc0"))
+def test_each_character_has_its_weight(text: str) -> None:
+    assert estimate_tokens(text) == math.ceil(sum(map(weight, text)))
+
+
+@given(st.text(min_size=1))
+def test_what_says_anything_costs_something(text: str) -> None:
+    assert estimate_tokens(text) >= 1
+
+
+def test_an_image_costs_what_a_page_of_text_does() -> None:
+    assert IMAGE_TOKENS == 1600
+
+
 @given(strategies.any_text, strategies.any_text)
 @example("abc", "d")
 @example("记", "a")
+@example("\ud83d", "\ude00")
 def test_a_whole_costs_no_more_than_its_parts(first: str, second: str) -> None:
     laws.joining_costs_no_more(first, second)
