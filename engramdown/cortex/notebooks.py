@@ -42,14 +42,12 @@ class Notebooks:
 
     @property
     def journal(self) -> Journal:
-        """The journal: of the project if there is one, else of the global scope.
+        """The journal: of the project, or of the global scope where no project can be.
 
         Raises:
             StoreError: If neither scope has files.
         """
-        roots = self._roots()
-        is_there = roots[-1].is_dir() and not self._closed
-        return self._journal(roots[-1] if is_there else roots[0])
+        return self._journal(self._root())
 
     def journals(self) -> list[Journal]:
         """Return the journals that there are, the project's first, with what a model may see."""
@@ -88,7 +86,7 @@ class Notebooks:
         """
         from engramdown.episodes.notes.store import WorkingNotes
 
-        root = self._roots()[0 if self._closed else -1]
+        root = self._root()
         episodes = cast("Cortex", self).episodes
         return WorkingNotes(
             root,
@@ -97,11 +95,12 @@ class Notebooks:
             lock=None if episodes is None else episodes.recorder.lock,
         )
 
-    def _roots(self) -> list[Path]:
-        roots = [store.root for store in cast("Cortex", self).stores]
-        if not roots:
+    def _root(self) -> Path:
+        """Return the folder in which transcripts are, too."""
+        stores = cast("Cortex", self).stores
+        if not stores:
             raise StoreError(_NO_FILES)
-        return roots
+        return stores[0 if self._closed else -1].root
 
     def _journal(
         self, root: Path, hide: Callable[[list[Path]], set[Path]] | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.cortex import recalling
+from engramdown.cortex import journaling, recalling
 from engramdown.cortex.arguments import Schema, read_arguments
 from engramdown.errors import EngramdownError
 from engramdown.wording.inert import inert
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.turns import Session
 
-__all__ = ["RECALL", "TOOLS", "Answer", "Tool", "use"]
+__all__ = [
+    "RECALL",
+    "SEARCH_JOURNALS",
+    "TOOLS",
+    "WRITE_JOURNAL",
+    "WRITE_NOTES",
+    "Answer",
+    "Tool",
+    "use",
+]
 
 _Handler = Callable[["Cortex", dict[str, Any], "Session | None"], tuple[str, tuple[str, ...]]]
 
@@ -90,7 +99,30 @@ class Tool:
 
 RECALL: Final = Tool("recall", recalling.DESCRIPTION, recalling.PARAMETERS, recalling.recall)
 """Searches memory and transcripts."""
-TOOLS: Final[Mapping[str, Tool]] = MappingProxyType({tool.name: tool for tool in (RECALL,)})
+WRITE_JOURNAL: Final = Tool(
+    "write_journal",
+    journaling.WRITE_DESCRIPTION,
+    journaling.WRITE_PARAMETERS,
+    journaling.write_journal,
+)
+"""Adds to the page of the day."""
+SEARCH_JOURNALS: Final = Tool(
+    "search_journals",
+    journaling.SEARCH_DESCRIPTION,
+    journaling.SEARCH_PARAMETERS,
+    journaling.search_journals,
+)
+"""Searches the pages of all days."""
+WRITE_NOTES: Final = Tool(
+    "write_notes",
+    journaling.NOTES_DESCRIPTION,
+    journaling.NOTES_PARAMETERS,
+    journaling.write_notes,
+)
+"""Keeps notes on the running conversation."""
+TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
+    {tool.name: tool for tool in (RECALL, WRITE_JOURNAL, SEARCH_JOURNALS, WRITE_NOTES)}
+)
 """All tools, by name."""
 
 

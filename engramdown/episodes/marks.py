@@ -12,7 +12,7 @@ __all__ = ["echoes", "marked"]
 _LARGEST = 0xFFFFFFFF
 _TOOLS = ("tool_call", "tool_result")
 _NO_ECHO = ("user", "assistant", "event")
-_RECALL = "recall"
+_RECALLS = ("recall", "search_journals")
 
 
 def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
@@ -38,9 +38,10 @@ def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
 def echoes(episode: Episode) -> bool:
     """Whether an episode only repeats memory, so that it is no new experience.
 
-    That is what a tool gave back with pointers to what it recalled, and whatever our own tool
-    ``recall`` was asked and gave back; hosts may put ``engramdown`` before its name.
+    That is what a tool gave back with pointers to what it recalled, and whatever our own tools
+    ``recall`` and ``search_journals`` were asked and gave back; hosts may put ``engramdown`` before
+    their names.
     """
-    if episode.role in _TOOLS and episode.name.endswith(_RECALL):
-        return episode.name == _RECALL or "engramdown" in episode.name
+    if episode.role in _TOOLS and episode.name.endswith(_RECALLS):
+        return episode.name in _RECALLS or "engramdown" in episode.name
     return bool(episode.recalled) and episode.role not in _NO_ECHO

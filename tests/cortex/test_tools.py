@@ -31,7 +31,7 @@ def ask(cortex: Cortex, **arguments: Any) -> Answer:  # noqa: ANN401 - JSON
 
 def test_a_definition_is_plain_json() -> None:
     assert json.loads(json.dumps(RECALL.definition())) == RECALL.definition()
-    assert list(TOOLS) == ["recall"]
+    assert list(TOOLS) == ["recall", "write_journal", "search_journals", "write_notes"]
     assert RECALL.definition()["parameters"]["type"] == "object"
 
 
@@ -156,7 +156,10 @@ def test_an_unreadable_store_is_told(cortex: Cortex, project: Path) -> None:
 
 
 def test_an_unknown_tool_is_told(cortex: Cortex) -> None:
-    assert use(cortex, "forget", {}).text == "there is no tool 'forget'; there are recall"
+    assert use(cortex, "forget", {}).text == (
+        "there is no tool 'forget'; "
+        "there are recall, write_journal, search_journals, write_notes"
+    )
     with cortex.session("work") as session:
         session.begin_turn("Go")
         assert use(cortex, "forget", {}, session).is_error
