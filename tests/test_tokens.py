@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import pytest
 from hypothesis import example, given
@@ -10,6 +11,11 @@ from hypothesis import strategies as st
 
 from engramdown.tokens import IMAGE_TOKENS, estimate_tokens
 from tests import laws, strategies
+
+CJK: Final = (
+    *((0x1100, 0x11FF), (0x2E80, 0x4DBF), (0x4E00, 0x9FFF), (0xA960, 0xA97F), (0xAC00, 0xD7FF)),
+    *((0xF900, 0xFAFF), (0xFE30, 0xFE4F), (0xFF00, 0xFFEF)),
+)
 
 
 @pytest.mark.parametrize(
@@ -42,9 +48,7 @@ def weight(char: str) -> float:
         return 0.25
     if ord(char) > 0xFFFF:
         return 2
-    ranges = ["\u1100\u11ff", "\u2e80\u4dbf", "\u4e00\u9fff", "\ua960\ua97f", "\uac00\ud7ff"]
-    ranges += ["\uf900\ufaff", "\ufe30\ufe4f", "\uff00\uffef"]
-    return 1.5 if any(first <= char <= last for first, last in ranges) else 0.5
+    return 1.5 if any(first <= ord(char) <= last for first, last in CJK) else 0.5
 
 
 @given(strategies.any_text | st.text("a \n记か기é。\uff21Ж\U0001f600\ud83d\ude00\u10ff\u4dc0"))

@@ -22,6 +22,7 @@ from engramdown.cli.options import (
     pass_place,
 )
 from engramdown.cli.reading import edit_text
+from engramdown.cli.who import edit_page, is_page
 
 __all__ = ["edit", "forget", "restore"]
 
@@ -35,7 +36,13 @@ __all__ = ["edit", "forget", "restore"]
 def edit(
     place: Place, /, *, entry_id: str, words: tuple[str, ...], as_json: bool, dry_run: bool
 ) -> None:
-    """Change the text of a memory: to TEXT, or in your editor. Its id stays."""
+    """Change the text of a memory: to TEXT, or in your editor. Its id stays.
+
+    `soul` and `profile` open the file that tells who the assistant is, or who you are.
+    """
+    if is_page(entry_id):
+        edit_page(place, entry_id, " ".join(words), as_json=as_json, dry_run=dry_run)
+        return
     cortex = open_cortex(place)
     entry = find_entry(cortex, entry_id)
     text = " ".join(words) if words else edit_text(entry.text, entry_messages.EDIT_INSTEAD)

@@ -19,6 +19,7 @@ from engramdown.cli.finding import Found, find_anywhere, raw_text
 from engramdown.cli.layout import line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import Place, given, id_argument, json_option, pass_place
+from engramdown.cli.who import is_page, show_page
 from engramdown.clock import today
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES
 
@@ -58,8 +59,12 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
 def show(place: Place, /, *, entry_id: str, rev: str, as_json: bool) -> None:
     """Show one memory in full: what is known about it, and its line as it stands in the file.
 
-    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory.
+    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. `soul`
+    and `profile` show who the assistant is and who you are, and the file that is used.
     """
+    if is_page(entry_id):
+        show_page(place, entry_id, rev, as_json=as_json)
+        return
     if rev:
         from engramdown.cli.earlier import show_at
 

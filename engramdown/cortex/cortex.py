@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engramdown.clock import today
+from engramdown.cortex.conversations import Conversations
 from engramdown.cortex.notebooks import Notebooks
 from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.gate import Decision
+    from engramdown.cortex.identity import Identity
     from engramdown.cortex.intake import Intake
     from engramdown.cortex.news import News
     from engramdown.cortex.pending import Pending
@@ -46,16 +48,16 @@ if TYPE_CHECKING:
     from engramdown.cortex.turns import Session
     from engramdown.cortex.watching import Watching
     from engramdown.cortex.why import Why
+    from engramdown.cortex.worker import Worker
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.cortex.worker import Worker
 
 __all__ = ["Cortex"]
 
 T = TypeVar("T")
 
 
-class Cortex(Notebooks):
+class Cortex(Conversations, Notebooks):
     """Two stores and the gate before them.
 
     Attributes:
@@ -416,8 +418,6 @@ class Cortex(Notebooks):
 
         return Sleeper(self, every, patience)
 
-    def watching(
-        self, on_change: Callable[[list[News]], object], *, poll: bool = False
     def worker(self, every: float | None = None, patience: float = 10) -> Worker:
         """Return what does beside a program what nobody has to wait for: a context manager.
 
@@ -436,6 +436,8 @@ class Cortex(Notebooks):
 
         return Worker(self, every, patience)
 
+    def watching(
+        self, on_change: Callable[[list[News]], object], *, poll: bool = False
     ) -> Watching:
         """Return what watches memory while a program runs: a context manager.
 
@@ -506,10 +508,30 @@ class Cortex(Notebooks):
 
         Args:
             message: What the model is sent.
-            session: The conversation that it is for: what was told of earlier ones stays in it.
+            session: The conversation that it is for: what was told of earlier ones stays in it,
+                and who the assistant and the user are.
         """
-        told = self.earlier_sessions() if session is None else session.earlier
-        return self._recollection.context(message, told)
+        if session is None:
+            return self._recollection.context(message, self.earlier_sessions())
+        return self._recollection.context(message, session.earlier, session.identity)
+
+    def identity(self) -> Identity:
+        """Return who the assistant and the user are, and from which files that is.
+
+        Raises:
+            StoreError: If one cannot be read.
+        """
+        return self._recollection.identity()
+
+    def standing(self, identity: Identity) -> Identity:
+        """Return what a session was told of who is who, without what a person took out since.
+
+        What was added or changed since stays away: that is for the next session.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        return self._recollection.standing(identity, self._notice)
 
     def earlier_sessions(self, running: str = "", in_view: Iterable[str] = ()) -> tuple[Past, ...]:
         """Return the sessions that a model is to be reminded of, newest first; none unless set.

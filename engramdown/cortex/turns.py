@@ -7,6 +7,7 @@ no trouble with them ends a turn.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Iterable
 from types import TracebackType
@@ -21,6 +22,7 @@ from engramdown.errors import EngramdownError, MidTurnError, StoreError
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.identity import Identity
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival
     from engramdown.cortex.receipts import Receipt
@@ -61,6 +63,9 @@ class Session:
         cortex.apply_ticks()
         cortex.keep_own()
         cortex.tidy_if_due()
+        self._identity: Identity | None = None
+        with contextlib.suppress(StoreError):  # Whoever asks for it is told.
+            self._identity = cortex.identity()
 
     def __enter__(self) -> Self:
         """Return the session."""
@@ -98,6 +103,19 @@ class Session:
     def turn_began(self) -> Pointer | None:
         """Where the user's message of the running turn stands in the transcript, if it does."""
         return self._began
+
+    @property
+    def identity(self) -> Identity:
+        """Who the assistant and the user are, as memory said when the session began.
+
+        What was added or changed since is for the next session; what a person took out is gone.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        if self._identity is None:
+            self._identity = self._cortex.identity()
+        return self._cortex.standing(self._identity)
 
     def begin_turn(self, message: str = "") -> MemoryContext:
         """Begin a turn with the user's message and return what the model is to see.

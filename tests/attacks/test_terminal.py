@@ -60,7 +60,7 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
         ["new", HOSTILE, "--description", HOSTILE, "--dry-run"],
         ["new", "more", "--description", HOSTILE, "--dry-run", "--json"],
     ],
-    "show": [["ID"], ["ID", "--json"], [HOSTILE]],
+    "show": [["ID"], ["ID", "--json"], [HOSTILE], ["soul"], ["profile", "--json"]],
     "sleep": [["--dry-run"], ["--dry-run", "--json"]],
     "stats": [[], ["--json"]],
     "undo": [["--dry-run"], ["--dry-run", "--json"], [HOSTILE]],

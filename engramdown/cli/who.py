@@ -1,0 +1,113 @@
+"""``engramdown show soul`` and ``edit profile``: who is who, and the file that tells it.
+
+Promises: the file that is shown, named and opened is the one that is really used; no id of a memory
+can be taken for one of these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from engramdown.cli import output
+from engramdown.cli import who_messages as said
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.layout import Line, diff, line, whole
+from engramdown.cli.opening import open_cortex
+from engramdown.cli.options import Place
+from engramdown.cli.reading import edit_file
+from engramdown.cortex.identity import Page
+from engramdown.hippocampus.filing import PROFILE
+from engramdown.hippocampus.spelling import SOUL, meant
+
+__all__ = ["edit_page", "is_page", "show_page"]
+
+
+def is_page(name: str) -> bool:
+    """Whether an argument means a page: ``soul``, ``profile``, or how its file may be called.
+
+    >>> [name for name in ("soul", "SOUL.md", "profile", "user.md", "k3v9q2ht") if is_page(name)]
+    ['soul', 'SOUL.md', 'profile', 'user.md']
+    """
+    return _file(name) in (SOUL, PROFILE)
+
+
+def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
+    """Show a page, and which file it is.
+
+    Raises:
+        click.UsageError: Of a commit.
+        RefusalError: There is none.
+    """
+    if rev:
+        raise click.UsageError(said.NO_TIME)
+    page = _page(place, name)
+    if as_json:
+        output.print_json(_data(page))
+    elif page.is_there:
+        output.screen().show(_lines(page))
+    if not page.is_there:
+        raise RefusalError(said.none(page))
+
+
+def edit_page(place: Place, name: str, words: str, *, as_json: bool, dry_run: bool) -> None:
+    """Open the file of a page in a person's editor.
+
+    Raises:
+        click.UsageError: A text was given, or there is no editor.
+        RefusalError: There is none.
+    """
+    if words:
+        raise click.UsageError(said.NO_TEXT)
+    before = _page(place, name)
+    if before.path is None or not before.is_there:
+        raise RefusalError(said.none(before))
+    if not dry_run:
+        edit_file(before.path, said.instead(before))
+    # Opened again, so that what was changed is taken in.
+    after = before if dry_run else _page(place, name)
+    changed = after != before
+    if as_json:
+        extra = {"dry_run": True} if dry_run else {}
+        output.print_json({**_data(after), "changed": changed, **extra})
+    elif dry_run:
+        output.screen().show([whole(said.opens(before))])
+    elif changed:
+        output.screen().show([whole((said.changed(after), "good"))])
+        output.screen().show(diff(before.text, after.text, before.path.name))
+    else:
+        output.screen().show([line(said.UNCHANGED)])
+
+
+def _file(name: str) -> str:
+    lowered = name.lower()
+    return meant(lowered if lowered.endswith(".md") else f"{lowered}.md")
+
+
+def _page(place: Place, name: str) -> Page:
+    pages = open_cortex(place).identity().pages
+    return pages[0 if _file(name) == SOUL else 1]
+
+
+def _lines(page: Page) -> Iterator[Line]:
+    yield whole((str(page.path), "where"))
+    yield line((said.where(page), "dim"))
+    yield line()
+    yield whole(page.text.rstrip("\r\n"))
+    if page.aside:
+        yield line()
+        yield from (whole((said.aside(page, file), "warn")) for file in page.aside)
+
+
+def _data(page: Page) -> dict[str, Any]:
+    return {
+        "state": "page",
+        "name": page.name,
+        "scope": page.scope,
+        "path": str(page.path or ""),
+        "is_there": page.is_there,
+        "text": page.text,
+        "not_used": [{"path": str(file.path), "why": file.why} for file in page.aside],
+    }

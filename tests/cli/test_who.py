@@ -1,0 +1,224 @@
+"""``show soul`` and ``edit profile``: the file that is really used, whatever it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Runner
+from tests.cli.test_editing import editor
+from tests.git.conftest import untold
+from tests.git.desk import Desk
+
+__all__ = ["untold"]
+
+
+@pytest.fixture
+def home(isolated_home: Path) -> Path:
+    """Return the memory folder of the global scope, with a ``USER.md`` and a ``SOUL.md``."""
+    folder = isolated_home / ".engramdown" / "memory"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "profile.md").unlink(missing_ok=True)
+    (folder / "USER.md").write_text("# Me\n\n- Name: Ada\n", encoding="utf-8")
+    (folder / "SOUL.md").write_text("Be kind.\n", encoding="utf-8")
+    return folder
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+class TestShow:
+    """A page and its path are shown."""
+
+    def test_the_page_and_the_path_that_is_used(
+        self, run: Runner, memory: Path, home: Path
+    ) -> None:
+        done = run.ok("show", "soul").out
+        assert done == f"{home / 'SOUL.md'}\nwho the assistant is, for all projects\n\nBe kind.\n"
+        write(memory / "Soul.md", "Be a pirate.\n")
+        done = run.ok("show", "SOUL.md").out
+        assert done.startswith(f"{memory / 'Soul.md'}\nwho the assistant is, for this project\n")
+        assert done.endswith(f"\nnot used: {home / 'SOUL.md'} (the project's comes first)\n")
+
+    def test_programs_get_everything(self, run: Runner, memory: Path, home: Path) -> None:
+        write(memory / "USER.md", "- Name: Eve\n")
+        assert run.ok("show", "profile", "--json").json == {
+            "state": "page",
+            "name": "profile",
+            "scope": "global",
+            "path": str(home / "USER.md"),
+            "is_there": True,
+            "text": "# Me\n\n- Name: Ada\n",
+            "not_used": [{"path": str(memory / "USER.md"), "why": "scope"}],
+        }
+
+    def test_where_there_is_none_the_path_to_create_is_named(
+        self, run: Runner, memory: Path, home: Path
+    ) -> None:
+        (home / "SOUL.md").unlink()
+        (home / "USER.md").unlink()
+        done = run("show", "soul")
+        assert (done.code, done.out) == (1, "")
+        assert f"create {memory / 'soul.md'}\n" in done.err
+        done = run("show", "user", "--json")
+        assert (done.code, done.json["is_there"]) == (1, False)
+        assert done.json["path"] == str(home / "profile.md")
+        assert "engramdown remember" in done.err
+        assert run("edit", "soul").code == 1
+
+    def test_what_could_fool_a_terminal_is_made_visible(self, run: Runner, home: Path) -> None:
+        write(home / "SOUL.md", "Be \x1b[31mred\x1b[0m.\u202e\n")
+        assert "\x1b" not in run.ok("show", "soul").out
+
+    def test_a_commit_has_pages_of_its_own(self, run: Runner, memory: Path, home: Path) -> None:
+        assert memory.is_dir()
+        assert home.is_dir()
+        done = run("show", "soul", "--at", "HEAD")
+        assert (done.code, "git show REV:FILE" in done.err) == (2, True)
+
+
+class TestEdit:
+    """The editor gets the file itself."""
+
+    def test_it_opens_the_file_that_is_used(
+        self, run: Runner, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        editor(monkeypatch, tmp_path, "path.write_text(path.read_text() + 'Be brief.\\n')")
+        done = run.ok("edit", "soul").out
+        assert done.startswith(f"Changed {home / 'SOUL.md'}; ")
+        assert "+Be brief." in done
+        assert (home / "SOUL.md").read_text(encoding="utf-8") == "Be kind.\nBe brief.\n"
+        assert not (home / "soul.md").exists()
+
+    def test_what_was_changed_in_the_profile_is_taken_in(
+        self, run: Runner, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        tea = run.remember("--kind", "profile", "--source", "llm", "Drinks tea")
+        change = "path.write_text(path.read_text().replace('Drinks tea', 'Drinks coffee'))"
+        editor(monkeypatch, tmp_path, change)
+        data = run.ok("edit", "profile", "--json").json
+        assert (data["changed"], data["path"]) == (True, str(home / "USER.md"))
+        found = run.ok("show", tea, "--json").json
+        assert (found["text"], found["basis"]) == ("Drinks coffee", "verified")
+
+    def test_nothing_is_said_to_be_changed_that_was_not(
+        self, run: Runner, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        editor(monkeypatch, tmp_path, "")
+        assert run.ok("edit", "soul").out == "Nothing changed.\n"
+        editor(monkeypatch, tmp_path, "path.unlink()")
+        assert run.ok("edit", "soul", "--dry-run").out == f"Would open {home / 'SOUL.md'}\n"
+        data = run.ok("edit", "soul", "--dry-run", "--json").json
+        assert (data["dry_run"], data["changed"]) == (True, False)
+
+    def test_a_text_is_for_a_memory(self, run: Runner, home: Path) -> None:
+        assert home.is_dir()
+        done = run("edit", "soul", "Be", "rude.")
+        assert (done.code, "a page is edited in your editor" in done.err) == (2, True)
+
+    def test_without_an_editor_the_path_is_named(self, run: Runner, home: Path) -> None:
+        done = run("edit", "soul")
+        assert (done.code, f"change {home / 'SOUL.md'} yourself" in done.err) == (2, True)
+
+
+class TestAliases:
+    """``USER.md`` is called so wherever a person looks for it."""
+
+    def test_lists_and_receipts_name_it(self, run: Runner, memory: Path, home: Path) -> None:
+        assert memory.is_dir()
+        done = run.ok("remember", "My timezone is Europe/Lisbon").out
+        assert done.startswith("Remembered in USER.md:4 (profile, global) id ")
+        assert run.ok("list").out.startswith("USER.md  all projects\n")
+        first, second = run.ok("list", "--json").json
+        assert (first["file"], first["path"]) == ("USER.md", str(home / "USER.md"))
+        assert f"{home / 'USER.md'}:4" in run.ok("show", second["id"]).out
+        assert "USER.md (global)" in run.ok("stats", "--json").out
+        assert "It stands in USER.md:4" in run.ok("why", second["id"]).out
+        assert "which was in USER.md" in run.ok("forget", second["id"]).out
+        assert run.ok("undo").code == 0
+        assert not (home / "profile.md").exists()
+
+    def test_doctor_names_it_and_what_is_not_used(
+        self, run: Runner, memory: Path, home: Path
+    ) -> None:
+        write(memory.parent / "SOUL.md", "In the wrong folder.\n")
+        write(home / "soul.md", "Small letters.\n")
+        write(home / "USER.md", "- Name: Ada\n- Name: Ada\n- Name: Ada <!-- id:x ts:soon -->\n")
+        done = run("doctor", "--json")
+        found = {
+            (Path(each["path"]).name, each["code"], each["message"])
+            for scope in done.json["scopes"]
+            for each in scope["findings"]
+        }
+        assert ("SOUL.md", "wrong-folder", "is not read here") in found
+        assert ("SOUL.md", "not-used", "is not read: soul.md is used instead") in found
+        assert ("USER.md", "duplicate", "says the same as USER.md:1") in found
+        assert not any(code == "unknown-file" for _, code, _ in found)
+
+    def test_a_user_file_in_a_project_is_told_of(self, run: Runner, memory: Path) -> None:
+        write(memory / "User.md", "- Name: Ada\n")
+        found = run("doctor", "--json").json["scopes"][-1]["findings"]
+        assert [(each["file"], each["code"]) for each in found] == [
+            ("User.md", "profile-in-project")
+        ]
+
+
+class TestGit:
+    """``diff``, ``show --at`` and the hook know it by the same name."""
+
+    @pytest.fixture
+    def desk(self, home: Path) -> Desk:
+        """Keep the global scope in git, with one commit."""
+        desk = Desk(home.parent)
+        desk.commit("Begin")
+        return desk
+
+    def test_a_change_is_told_of_the_file_as_it_is_called(self, run: Runner, desk: Desk) -> None:
+        fact = run.remember("My timezone is Europe/Lisbon")
+        done = run.ok("diff", "--global").out
+        assert "\nUSER.md  all projects\n" in done
+        assert f"Learned {fact}" in done
+        (change,) = run.ok("diff", "--global", "--json").json["changes"]
+        assert change["file"] == "USER.md"
+        assert change["path"].endswith("memory/USER.md")
+        desk.commit("Learn")
+        assert run.ok("show", fact, "--at", "HEAD", "--json").json["file"] == "USER.md"
+
+    def test_another_name_is_no_change(self, run: Runner, desk: Desk, home: Path) -> None:
+        run.remember("My timezone is Europe/Lisbon")
+        desk.commit("Learn")
+        (home / "USER.md").rename(home / "profile.md")
+        (home / "SOUL.md").rename(home / "soul.md")
+        done = run("diff", "--global")
+        assert (done.code, "nothing changed in memory" in done.err) == (1, True)
+
+    def test_a_secret_in_it_stops_a_commit(
+        self, run: Runner, desk: Desk, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(home.parent)
+        key = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+        for name in ("USER.md", "profile.md", "SOUL.md"):
+            write(home / name, f"- The key is {key}\n")
+            desk.git("add", "--force", f"memory/{name}")
+        found = run("doctor", "--staged", "--json").json["findings"]
+        told = sorted(each["file"] for each in found if each["code"] == "secret")
+        assert [Path(name).name for name in told] == ["SOUL.md", "USER.md", "profile.md"]
+
+    def test_branches_are_merged_entry_by_entry(self, run: Runner, memory: Path) -> None:
+        path = memory / "USER.md"
+        desk = Desk(memory.parent.parent)
+        write(path, "# Me\n\n- Name: Ada\n")
+        run.ok("init", "--git")
+        desk.commit("Set up")
+        desk.git("checkout", "-q", "-b", "other")
+        write(path, "# Me\n\n- Name: Ada\n- Plays chess\n")
+        desk.commit("Chess")
+        desk.git("checkout", "-q", "-")
+        write(path, "# Me\n\n- Name: Ada\n- Drinks tea\n")
+        desk.commit("Tea")
+        desk.git("merge", "-q", "other", "-m", "Merge")
+        text = path.read_text(encoding="utf-8")
+        assert "- Plays chess\n" in text
+        assert "- Drinks tea\n" in text

@@ -1,0 +1,219 @@
+"""Who the assistant is and whom it serves: the files that are used, and what a session is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engramdown import Cortex, Engram, Hippocampus
+from engramdown.cortex.identity import Identity, Page
+from engramdown.errors import StoreError
+from tests.cortex.person import Person
+from tests.hippocampus.memory_store import MemoryStore
+
+
+def fact(text: str) -> Engram:
+    return Engram(text, "profile", "global", "high", source="user")
+
+
+def encode(cortex: Cortex, text: str) -> str:
+    return cortex.encode(fact(text))[0].id
+
+
+def soul(cortex: Cortex) -> Page:
+    return cortex.identity().pages[0]
+
+
+def profile(cortex: Cortex) -> Page:
+    return cortex.identity().pages[1]
+
+
+def asides(page: Page) -> dict[str, str]:
+    return {each.path.name: each.why for each in page.aside}
+
+
+class TestFiles:
+    """The file that is used is the one that is named."""
+
+    def test_where_there_is_none_the_one_to_create_is_named(
+        self, cortex: Cortex, at_home: Person, person: Person
+    ) -> None:
+        found = cortex.identity()
+        assert (found.soul, found.profile) == ("", ())
+        assert (found.soul_path, found.profile_path) == (None, None)
+        home = Page("soul", "global", at_home.memory / "soul.md")
+        assert soul(cortex) == home
+        assert profile(cortex) == Page("profile", "global", at_home.memory / "profile.md")
+        person.memory.mkdir(parents=True)
+        assert soul(cortex) == Page("soul", "project", person.memory / "soul.md")
+
+    @pytest.mark.parametrize("name", ["soul.md", "SOUL.md"])
+    def test_the_project_wins_and_its_path_is_the_one_that_is_told(
+        self, cortex: Cortex, at_home: Person, person: Person, name: str
+    ) -> None:
+        at_home.saves("Soul.md", "I am of everywhere.\n")
+        assert cortex.identity().soul_path == at_home.memory / "Soul.md"
+        person.saves(name, "I am of this project.\n")
+        found = cortex.identity()
+        assert found.soul == "I am of this project.\n"
+        assert found.soul_path == person.memory / name
+        page = soul(cortex)
+        assert (page.scope, page.is_there, page.text) == ("project", True, found.soul)
+        assert asides(page) == {"Soul.md": "scope"}
+        context = cortex.build_memory_context()
+        assert "I am of this project." in context
+        assert "everywhere" not in context
+
+    def test_an_empty_page_gives_way(self, cortex: Cortex, at_home: Person, person: Person) -> None:
+        person.saves("SOUL.md", " \n")
+        assert soul(cortex)[1:5] == ("project", person.memory / "SOUL.md", True, " \n")
+        at_home.saves("soul.md", "I am of everywhere.\n")
+        assert cortex.identity().soul_path == at_home.memory / "soul.md"
+        assert asides(soul(cortex)) == {"SOUL.md": "empty"}
+
+    def test_the_exact_name_wins_and_the_other_one_is_named(
+        self, cortex: Cortex, at_home: Person
+    ) -> None:
+        at_home.saves("SOUL.md", "Capitals.\n")
+        at_home.saves("soul.md", "Small letters.\n")
+        at_home.saves("USER.md", "- Name: Ada\n")
+        at_home.saves("profile.md", "- Name: Grace\n")
+        found = cortex.identity()
+        assert (found.soul, [str(each) for each in found.profile]) == (
+            "Small letters.\n",
+            ["Name: Grace"],
+        )
+        assert asides(soul(cortex)) == {"SOUL.md": "spelling"}
+        assert asides(profile(cortex)) == {"USER.md": "spelling"}
+
+    def test_a_profile_in_a_project_is_not_used(self, cortex: Cortex, person: Person) -> None:
+        person.saves("USER.md", "- Name: Ada\n")
+        assert cortex.identity().profile == ()
+        assert asides(profile(cortex)) == {"USER.md": "scope"}
+
+    def test_the_user_is_known_from_an_alias(self, cortex: Cortex, at_home: Person) -> None:
+        at_home.saves("USER.md", "- Name: Ada\n")
+        found = cortex.identity()
+        assert found.profile_path == at_home.memory / "USER.md"
+        assert [(str(each), each.disk_file) for each in found.profile] == [("Name: Ada", "USER.md")]
+        assert "- Name: Ada" in cortex.build_memory_context()
+        encode(cortex, "Drinks tea")
+        assert at_home.reads("USER.md").startswith("- Name: Ada\n- Drinks tea <!-- id:")
+        assert not (at_home.memory / "profile.md").exists()
+
+    def test_stores_without_files_have_no_paths(self) -> None:
+        store = MemoryStore("global")
+        cortex = Cortex(store, MemoryStore("project"))
+        cortex.encode(fact("Drinks tea"))
+        found = cortex.identity()
+        assert found.pages == (Page("soul", "global"), Page("profile", "global"))
+        assert [str(each) for each in found.profile] == ["Drinks tea"]
+        session = cortex.session()
+        assert session.identity == found
+        cortex.forget(found.profile[0].id)
+        assert session.identity == Identity(pages=found.pages)
+
+    def test_a_project_alone_can_have_files(self, tmp_path: Path) -> None:
+        project = Hippocampus(tmp_path / ".engramdown")
+        cortex = Cortex(MemoryStore("global"), project)
+        page = soul(cortex)
+        assert (page.scope, page.path) == ("project", project.memory / "soul.md")
+        assert profile(cortex).path is None
+
+
+class TestFrozen:
+    """A session is told what there was when it began."""
+
+    @pytest.fixture
+    def begun(self, cortex: Cortex, at_home: Person) -> Cortex:
+        """Fill memory, through a hand edit and a call."""
+        at_home.saves("SOUL.md", "# Soul\n\nBe kind.\n\nBe brief.\n")
+        at_home.saves("USER.md", "- Name: Ada\n- Lives in Lisbon\n")
+        encode(cortex, "Drinks tea")
+        return cortex
+
+    def test_what_is_added_or_changed_is_for_the_next_session(
+        self, begun: Cortex, at_home: Person
+    ) -> None:
+        session = begun.session()
+        before = session.begin_turn("hello")
+        session.end_turn()
+        at_home.changes("SOUL.md", "Be kind.", "Be a pirate.")
+        at_home.changes("USER.md", "Drinks tea", "Drinks coffee")
+        at_home.changes("USER.md", "Lives in Lisbon", "Lives in Porto")
+        encode(begun, "Name: Eve")
+        encode(begun, "Plays chess")
+        begun.maybe_update_identity("My timezone is Europe/Lisbon.", use_model=False)
+        after = session.begin_turn("hello")
+        assert after == before
+        assert session.identity.soul == "# Soul\n\nBe kind.\n\nBe brief.\n"
+        fresh = begun.session().begin_turn("hello")
+        wanted = ("pirate", "coffee", "Porto", "Eve", "chess", "Europe/Lisbon")
+        assert all(word in fresh for word in wanted)
+        assert not any(word in fresh for word in ("kind", "tea", "Lisbon\n", "Ada"))
+
+    def test_rules_and_lessons_are_fresh(self, begun: Cortex) -> None:
+        session = begun.session()
+        session.begin_turn()
+        session.end_turn()
+        begun.encode(
+            [Engram("Use uv", "always", "project"), Engram("CI is slow", "lesson", "global")]
+        )
+        context = session.begin_turn()
+        assert "Use uv" in context
+        assert "CI is slow" in context
+
+    def test_what_a_person_deletes_is_gone_at_once(self, begun: Cortex, at_home: Person) -> None:
+        session = begun.session()
+        at_home.deletes("USER.md", "Name: Ada")
+        at_home.deletes("SOUL.md", "Be brief.")
+        context = session.begin_turn()
+        assert "Ada" not in context
+        assert "Be brief." not in context
+        assert "Be kind." in context
+        assert [str(each) for each in session.identity.profile] == ["Lives in Lisbon", "Drinks tea"]
+
+    def test_what_is_forgotten_is_gone_and_a_restored_fact_is_back(self, begun: Cortex) -> None:
+        session = begun.session()
+        whole = session.identity
+        begun.forget(whole.profile[-1].id)
+        assert "tea" not in session.begin_turn()
+        session.end_turn()
+        begun.restore(whole.profile[-1].id)
+        assert session.identity == whole
+
+    def test_what_was_undone_is_gone(self, begun: Cortex) -> None:
+        session = begun.session()
+        store = begun.global_hc
+        assert isinstance(store, Hippocampus)
+        store.undo()
+        assert "tea" not in session.begin_turn()
+
+    def test_removed_files_are_gone(self, begun: Cortex, at_home: Person) -> None:
+        session = begun.session()
+        (at_home.memory / "SOUL.md").unlink()
+        (at_home.memory / "USER.md").unlink()
+        assert session.begin_turn() == ""
+
+    def test_another_spelling_changes_nothing(self, begun: Cortex, at_home: Person) -> None:
+        session = begun.session()
+        before = session.begin_turn()
+        session.end_turn()
+        (at_home.memory / "SOUL.md").rename(at_home.memory / "soul.md")
+        (at_home.memory / "USER.md").rename(at_home.memory / "profile.md")
+        assert session.begin_turn() == before
+        assert begun.identity().soul_path == at_home.memory / "soul.md"
+        assert begun.identity().profile_path == at_home.memory / "profile.md"
+
+    def test_a_page_that_cannot_be_read_is_told_when_it_is_asked_for(
+        self, cortex: Cortex, at_home: Person
+    ) -> None:
+        at_home.memory.mkdir()
+        (at_home.memory / "SOUL.md").symlink_to("/etc/hostname")
+        session = cortex.session()
+        with pytest.raises(StoreError, match="is a link that leaves the memory folder"):
+            session.begin_turn()
+        (at_home.memory / "SOUL.md").unlink()
+        at_home.saves("soul.md", "Be kind.\n")
+        assert session.identity.soul == "Be kind.\n"
