@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engramdown.consolidation.gists import Source
 
-__all__ = ["FRESH_TAIL", "MOST_FRESH", "Item", "cuts", "fresh_tail"]
+__all__ = ["FRESH_TAIL", "MOST_FRESH", "Item", "answers", "cuts", "fresh_tail"]
 
 FRESH_TAIL: Final = 20
 """So many of the newest messages are never summarised, and always shown."""
@@ -46,20 +46,19 @@ class Item(NamedTuple):
         return self.depth < 0
 
 
-def cuts(items: Sequence[Item]) -> list[bool]:
-    """Return for each place whether a cut before it parts nothing; one place more than items.
+def answers(items: Sequence[Item]) -> dict[int, int]:
+    """Return for the place of each result the place of its call; one that has none is left out.
 
     A result goes with the oldest open call of its id; one without an id, with the oldest open call
     without one of the same tool. Calls of the newest turn come first: what an earlier turn left
     open was interrupted. If none is open, it is a second result of the call answered last.
 
     >>> call, result = Item(1, 9, "tool_call", "sh", "c1"), Item(2, 9, "tool_result", "sh", "c1")
-    >>> cuts([call, result, Item(3, 9, "user")])
-    [True, False, True, True]
+    >>> answers([call, result, Item(3, 9, "user"), result])
+    {1: 0, 3: 0}
     """
-    free = [True] * (len(items) + 1)
+    found: dict[int, int] = {}
     calls: dict[tuple[str, str], _Calls] = {}
-    reach = [0] * len(items)
     turn = 0
     for at, item in enumerate(items):
         turn += item.role == "user"
@@ -69,7 +68,21 @@ def cuts(items: Sequence[Item]) -> list[bool]:
         if item.role == "tool_call":
             mine.begin(at, turn)
         elif (call := mine.answer()) is not None:
-            reach[call] = at
+            found[at] = call
+    return found
+
+
+def cuts(items: Sequence[Item]) -> list[bool]:
+    """Return for each place whether a cut before it parts nothing; one place more than items.
+
+    >>> call, result = Item(1, 9, "tool_call", "sh", "c1"), Item(2, 9, "tool_result", "sh", "c1")
+    >>> cuts([call, result, Item(3, 9, "user")])
+    [True, False, True, True]
+    """
+    free = [True] * (len(items) + 1)
+    reach = [0] * len(items)
+    for result, call in answers(items).items():
+        reach[call] = result
     last = 0
     for at, end in enumerate(reach):
         free[at] = not at or at > last
