@@ -40,18 +40,22 @@ class GistLog:
         """Return the file of a session."""
         return self.folder / f"{session}{_SUFFIX}"
 
-    def append(self, session: str, make: Callable[[], Sequence[bytes]]) -> list[bytes]:
+    def append(
+        self, session: str, transcript: Path, make: Callable[[], Sequence[bytes]]
+    ) -> list[bytes]:
         r"""Append lines to the log of a session, and return them.
 
         Args:
             session: Its id.
+            transcript: What was said in it; it lasts through a power cut before a summary of it
+                does, which would else be taken for one of what is said later.
             make: Returns the lines, each with its ``\n``; nobody writes to the log or to the
                 transcript meanwhile.
 
         Raises:
             LockTimeoutError: If somebody else held the lock for too long.
             StoreError: If something else than a file stands there.
-            OSError: If it could not be written; the log is as before.
+            OSError: If it could not be written; the log is as before, if the disk allows that.
         """
         path = self.path(session)
         # The folder of the lock is there: it is that of the transcript.
@@ -62,6 +66,8 @@ class GistLog:
                 self._write(path, b"\n", is_new=False)
             lines = list(make())
             if lines:
+                self._disk.sync_file(transcript)
+                self._disk.sync_folder(transcript.parent)
                 self._write(path, b"".join(lines), is_new=before is None)
         return lines
 

@@ -100,6 +100,7 @@ EXPERIMENTS: Final[dict[str, Listed]] = {
     "power-cuts": Listed("tests.crash.power:trials", 3, share=2.0),
     "power-cuts-transcripts": Listed("tests.crash.transcript_cuts:trials", 3),
     "power-cuts-skills": Listed("tests.crash.skill_cuts:trials", 3),
+    "power-cuts-gists": Listed("tests.crash.gist_cuts:trials", 3),
     "mutants": Listed("tests.crash.power:mutants", 3),
     "full-disk": Listed("tests.crash.full_disk:full", 8),
     "file-limit": Listed("tests.crash.full_disk:limited", 8),

@@ -221,7 +221,7 @@ class Compaction:
                 kept.extend(gist for gist in gists if fold.covers_a_run(gist.sources))
             return [write_gist(gist) for gist in kept]
 
-        self._track.log.append(self._track.session, make)
+        self._track.log.append(self._track.session, self._track.path, make)
         self._track.refresh()
         self._lost += len(gists) - len(kept)
         return kept
@@ -249,8 +249,15 @@ class Compaction:
             latest=max(last for _, last, _ in spans),
             messages=sum(messages for _, _, messages in spans),
             source_tokens=chunk.tokens,
+            first=self._id(sources),
+            last=self._id(sources[::-1]),
         )
         return request, gist
+
+    def _id(self, sources: Iterable[Source]) -> str:
+        """Return the id of the first message among sources, or ``""``."""
+        first = next((source for source in sources if isinstance(source, int)), None)
+        return "" if first is None else self._track.message(first).episode.id
 
     def _part(self, source: Source) -> Part:
         if isinstance(source, str):

@@ -292,4 +292,4 @@ class Conversation:
         return Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
 
     def _notes(self) -> str:
-        return ""
+        return self._cortex.notes(self.session).read().text

@@ -53,13 +53,18 @@ class Track:
 
     Attributes:
         session: The id of the session.
+        path: Its transcript.
         fold: The view, and every summary that applied.
         log: Where summaries are written.
         guard: To be held by whoever needs the view as it is for more than one question.
     """
 
     def __init__(
-        self, episodes: EpisodicMemory, session: str, count: Count = estimate_tokens
+        self,
+        episodes: EpisodicMemory,
+        session: str,
+        count: Count = estimate_tokens,
+        disk: EpisodeDisk | None = None,
     ) -> None:
         """Follow a session; nothing is read yet.
 
@@ -67,15 +72,16 @@ class Track:
             episodes: The transcripts.
             session: The id of the session.
             count: Says what a text costs.
+            disk: The system calls.
 
         Raises:
             InvalidSessionError: If the id is no safe file name.
         """
         self.session = check_session_id(session)
-        self.log = GistLog(episodes.folder.parent, EpisodeDisk(), episodes.recorder.lock)
+        self._disk = disk or EpisodeDisk()
+        self.log = GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
         self._episodes = episodes
-        self._disk = EpisodeDisk()
-        self._path = episodes.folder / f"{session}{SUFFIX}"
+        self.path = episodes.folder / f"{session}{SUFFIX}"
         self._count = count
         self.guard = threading.RLock()
         self._clear()
@@ -131,7 +137,9 @@ class Track:
         self._clear()
         gists = self._new_gists() or []
         # What a summary covers is not taken apart: of a long transcript that is nearly all.
-        unread = {source for gist in gists for source in gist.sources if isinstance(source, int)}
+        covers = [_messages(gist) for gist in gists]
+        ends = {seq for messages in covers for seq in (*messages[:1], *messages[-1:])}
+        unread = {seq for messages in covers for seq in messages} - ends
         self._begin(unread)
         self._apply(gists)
         if any(source in unread for source in self.fold):
@@ -143,9 +151,15 @@ class Track:
 
     def _apply(self, gists: Iterable[Gist]) -> None:
         for gist in gists:
-            if self.fold.apply(gist):
-                for source in gist.sources:
-                    self._said.pop(source, None) if isinstance(source, int) else None
+            messages = _messages(gist)
+            # A transcript that somebody removed began again with the same numbers.
+            meant = not messages or [gist.first, gist.last] == [
+                self._said[seq].episode.id if seq in self._said else ""
+                for seq in (messages[0], messages[-1])
+            ]
+            if meant and self.fold.apply(gist):
+                for seq in messages:
+                    self._said.pop(seq, None)
 
     def _begin(self, unread: Collection[int]) -> None:
         self._spoken.inode = self._found().st_ino
@@ -167,9 +181,9 @@ class Track:
         return True
 
     def _found(self) -> os.stat_result:
-        found = self._disk.find(self._path)
+        found = self._disk.find(self.path)
         if found is None:
-            raise SessionNotFoundError(self.session, str(self._path.parent))
+            raise SessionNotFoundError(self.session, str(self.path.parent))
         return found
 
     def _add(self, new: Iterable[tuple[int, Episode | None]]) -> None:
@@ -186,7 +200,7 @@ class Track:
 
     def _new_lines(self, unread: Collection[int]) -> Iterator[tuple[int, Episode | None]]:
         """Yield the lines behind what was read, with their numbers; none of those ``unread``."""
-        for offset, line in lines(self._disk, self._path, self._spoken.end):
+        for offset, line in lines(self._disk, self.path, self._spoken.end):
             if not line.endswith(b"\n"):
                 return
             self._spoken.end = offset + len(line)
@@ -217,3 +231,8 @@ class Track:
             if gist is not None:
                 gists.append(gist)
         return gists
+
+
+def _messages(gist: Gist) -> list[int]:
+    """Return the messages that a summary was made from itself."""
+    return [source for source in gist.sources if isinstance(source, int)]
