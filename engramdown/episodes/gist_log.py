@@ -41,14 +41,15 @@ class GistLog:
         return self.folder / f"{session}{_SUFFIX}"
 
     def append(
-        self, session: str, transcript: Path, make: Callable[[], Sequence[bytes]]
+        self, session: str, transcript: Path | None, make: Callable[[], Sequence[bytes]]
     ) -> list[bytes]:
         r"""Append lines to the log of a session, and return them.
 
         Args:
             session: Its id.
             transcript: What was said in it; it lasts through a power cut before a summary of it
-                does, which would else be taken for one of what is said later.
+                does, which would else be taken for one of what is said later. ``None`` for lines
+                that do not speak of it.
             make: Returns the lines, each with its ``\n``; nobody writes to the log or to the
                 transcript meanwhile.
 
@@ -66,8 +67,9 @@ class GistLog:
                 self._write(path, b"\n", is_new=False)
             lines = list(make())
             if lines:
-                self._disk.sync_file(transcript)
-                self._disk.sync_folder(transcript.parent)
+                if transcript is not None:
+                    self._disk.sync_file(transcript)
+                    self._disk.sync_folder(transcript.parent)
                 self._write(path, b"".join(lines), is_new=before is None)
         return lines
 

@@ -22,7 +22,7 @@ from engramdown.episodes.journal.page import Author, Page, Section, blank_page, 
 from engramdown.episodes.journal.told import Day, Match, Recent, Written
 from engramdown.episodes.journal.zones import Clock
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in
-from engramdown.errors import InvalidNoteError, StoreError
+from engramdown.errors import EngramdownError, StoreError
 from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
 from engramdown.swapping import Swap
@@ -101,7 +101,8 @@ class Journal:
         Raises:
             InvalidNoteError: If it is empty or too long, or a theme is none.
             InvalidSessionError: If the session is none.
-            StoreError: If it could not be written, or the person locked that day.
+            EngramdownError: If a person locked that day.
+            StoreError: If it could not be written.
         """
         entry = self._drafted(text, by=by, themes=themes, session=session, at=at)
         path = self.path(entry.day)
@@ -306,14 +307,14 @@ def _with(entry: Entry, path: Path, before: bytes) -> Page:
     """Return the page of a day with a section more.
 
     Raises:
-        InvalidNoteError: If a person locked the day.
+        EngramdownError: If a person locked the day.
     """
     page = _page(before)
     if not page.render().strip("\ufeff"):
         page = blank_page(entry.day, page.render())
     if page.is_locked:
-        reason = "is locked; take `locked: true` out of its front matter, or write to another day"
-        raise InvalidNoteError(str(path), reason)
+        next_step = "take `locked: true` out of its front matter, or write to another day"
+        raise EngramdownError(f"{path}: is locked; nothing was written: {next_step}")
     return page.with_section(entry.section)
 
 

@@ -31,7 +31,7 @@ from engramdown.episodes.notes.page import (
     with_text,
     write_version,
 )
-from engramdown.errors import InvalidNoteError, NotesChangedError, StoreError
+from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.naming import named_errors
 from engramdown.swapping import TEMPORARY, Swap
 
@@ -188,13 +188,13 @@ class WorkingNotes:
             by: Who asks for it.
 
         Raises:
-            InvalidNoteError: If there is no such version.
+            EngramdownError: If there is no such text.
             StoreError: If it could not be written.
         """
         versions = self.history()
         if not 1 <= number <= len(versions):
             known = f"there are {len(versions)}, 1 is the newest" if versions else "there is none"
-            raise InvalidNoteError("version", f"{number} is none; {known}")
+            raise EngramdownError(f"{self.path}: no earlier text {number}; {known}")
         return self.write(versions[number - 1].text, by=by)
 
     # ---- steps ----
@@ -239,7 +239,7 @@ class WorkingNotes:
 
         with named_errors(self.path, "written"):
             self._make_folders()
-            self._log.append(self.session, unless_known)
+            self._log.append(self.session, None, unless_known)
 
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:

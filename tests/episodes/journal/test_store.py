@@ -18,7 +18,13 @@ from engramdown.disk import Disk
 from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.journal.page import parse
 from engramdown.episodes.journal.store import Journal
-from engramdown.errors import InvalidNoteError, InvalidSessionError, LockTimeoutError, StoreError
+from engramdown.errors import (
+    EngramdownError,
+    InvalidNoteError,
+    InvalidSessionError,
+    LockTimeoutError,
+    StoreError,
+)
 from engramdown.hippocampus.closed import ClosedDisk
 from engramdown.locking import take, unlock
 from tests.hippocampus.disks import Point, WatchedDisk
@@ -177,9 +183,9 @@ def test_a_day_that_a_person_locked_is_left_alone(tmp_path: Path) -> None:
     path = journal.write("x", at=NOON).path
     locked = path.read_text(encoding="utf-8").replace("words: 1\n", "words: 1\nlocked: true\n")
     path.write_text(locked, encoding="utf-8")
-    with pytest.raises(InvalidNoteError, match=r"2026-02-27\.md: is locked; take `locked: true`"):
+    with pytest.raises(EngramdownError, match=r"2026-02-27\.md: is locked; nothing was written"):
         journal.write("y", at=NOON)
-    with pytest.raises(InvalidNoteError, match="is locked"):
+    with pytest.raises(EngramdownError, match="is locked"):
         journal.rehearse("y", at=NOON)
     assert path.read_text(encoding="utf-8") == locked
     assert names(tmp_path) == ["2026-02-27.md"]
