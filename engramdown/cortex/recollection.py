@@ -21,6 +21,7 @@ from engramdown.hippocampus.filing import PROFILE
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.naming import named_errors
 from engramdown.settings import Settings
 
 if TYPE_CHECKING:
@@ -158,14 +159,18 @@ class Recollection:
     def _last_step(self) -> str:
         if not isinstance(self._global, Hippocampus):
             return ""
-        self._global.files.history.refresh()
-        return self._global.files.history.last
+        history = self._global.files.history
+        with named_errors(history.path, "read"):
+            history.refresh()
+            return history.last
 
     def _steps_after(self, step: str) -> list[Step]:
         if not isinstance(self._global, Hippocampus):
             return []
-        self._global.files.history.refresh()
-        return self._global.files.history.steps_after(step)
+        history = self._global.files.history
+        with named_errors(history.path, "read"):
+            history.refresh()
+            return history.steps_after(step)
 
     def _overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""

@@ -61,8 +61,6 @@ class MemoryFiles:
     Attributes:
         root: The folder of the scope.
         folder: The memory folder.
-        place: Returns where the file called so stands; it may be spelled otherwise.
-        spellings: Returns all files that may be meant by a name, the one that is used first.
         history: The journal.
     """
 
@@ -79,8 +77,6 @@ class MemoryFiles:
         self._disk = disk
         self._reader = Reader(root, disk)
         self.folder = self._reader.folder
-        self.place = self._reader.place
-        self.spellings = self._reader.spellings
         self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
         self._rehearsal: dict[str, Slot] | None = None
 
@@ -117,6 +113,16 @@ class MemoryFiles:
         known = (name for name, head in self.history.heads().items() if head and is_name(name))
         return [*dict.fromkeys([*found, *known, *(self._rehearsal or ())])]
 
+    def place(self, name: str) -> Path:
+        """Return where the file called ``name`` stands, or will; it may be spelled otherwise."""
+        with named_errors(self.folder, "read"):
+            return self._reader.place(name)
+
+    def spellings(self, name: str) -> list[Path]:
+        """Return the files that may be meant by ``name``, the one that is used first."""
+        with named_errors(self.folder, "read"):
+            return self._reader.spellings(name)
+
     def document(self, name: str) -> Document:
         """Read a file; one that is not there is an empty document. Takes no lock.
 
@@ -125,7 +131,7 @@ class MemoryFiles:
         """
         if self._rehearsal is not None and name in self._rehearsal:
             return self._rehearsal[name].after
-        with named_errors(self.place(name), "read"):
+        with named_errors(self.folder / name, "read"):
             return self._reader.read(name).document
 
     def text(self, name: str) -> str:

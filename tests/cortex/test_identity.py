@@ -10,6 +10,7 @@ from engramdown import Cortex, Engram, Hippocampus
 from engramdown.cortex.identity import Identity, Page
 from engramdown.errors import StoreError
 from tests.cortex.person import Person
+from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.memory_store import MemoryStore
 
 
@@ -195,6 +196,26 @@ class TestFrozen:
         (at_home.memory / "SOUL.md").unlink()
         (at_home.memory / "USER.md").unlink()
         assert session.begin_turn() == ""
+
+    def test_a_disk_that_fails_is_an_error_that_names_the_file(self, tmp_path: Path) -> None:
+        broken: list[str] = []
+
+        def watch(point: Point) -> None:
+            if point.call in broken:
+                raise PermissionError(13, "Permission denied")
+
+        root = tmp_path / "home"
+        Hippocampus(root, "global").encode([fact("Drinks tea")])
+        store = Hippocampus(root, "global", disk=WatchedDisk(watch))
+        session = Cortex(store, MemoryStore("project")).session()
+        assert session.begin_turn()
+        session.end_turn()
+        for call in ("identity", "names", "read"):
+            broken[:] = [call]
+            with pytest.raises(StoreError, match=r"could not be read: Permission denied\."):
+                Cortex(store, MemoryStore("project")).identity()
+        broken.clear()
+        assert session.begin_turn()
 
     def test_another_spelling_changes_nothing(self, begun: Cortex, at_home: Person) -> None:
         session = begun.session()

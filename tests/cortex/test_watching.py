@@ -89,6 +89,22 @@ def add(path: Path, line: str) -> None:
     path.write_text(path.read_text(encoding="utf-8") + line, encoding="utf-8")
 
 
+def test_a_profile_is_told_of_by_the_name_that_it_has(cortex: Cortex, memory: Path) -> None:
+    store = cortex.stores[0]
+    store.memory.mkdir()
+    page = store.memory / "USER.MD"
+    page.write_text("- Name: Ada\n", encoding="utf-8")
+    store.notice()
+    cortex.encode(Engram("Drinks tea", "profile", "global", "high", source="user"))
+    heard = Told()
+    assert memory.is_dir()
+    with cortex.watching(heard.extend):
+        heard.wait("watching", "global")
+        add(page, "- Plays chess\n")
+        item = heard.wait("learned", "Plays chess")
+    assert (item.file, item.line) == ("USER.MD", 3)
+
+
 @pytest.mark.parametrize("style", STYLES)
 def test_a_hand_edit_is_taken_in_and_told_with_its_place(
     told: Told, memory: Path, cortex: Cortex, style: str
