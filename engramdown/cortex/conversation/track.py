@@ -40,12 +40,14 @@ class _File:
     Attributes:
         inode: Which it was.
         end: Where the next line begins.
+        changed: When it was changed last, if that is as far as it was read; else 0.
     """
 
     def __init__(self) -> None:
         """Begin at the beginning."""
         self.inode = -1
         self.end = 0
+        self.changed = 0
 
 
 class Track:
@@ -173,7 +175,8 @@ class Track:
         if found.st_ino != known.inode or found.st_size < known.end:
             return False
         if found.st_size == known.end:
-            return True
+            # Somebody may have written as many other bytes.
+            return known.changed in (0, found.st_mtime_ns)
         new = list(self._new_lines(()))
         if any(each and marked(each)[0] is not None for _, each in new):
             return False
@@ -202,7 +205,7 @@ class Track:
         """Yield the lines behind what was read, with their numbers; none of those ``unread``."""
         for offset, line in lines(self._disk, self.path, self._spoken.end):
             if not line.endswith(b"\n"):
-                return
+                break
             self._spoken.end = offset + len(line)
             number = _NUMBER.match(line) if unread else None
             if number and int(number[1]) in unread and _MAY_BE_EMPTY not in line:
@@ -211,6 +214,8 @@ class Track:
             episode = read_line(line)
             if episode is not None:
                 yield episode.seq, episode
+        now = self._found()
+        self._spoken.changed = now.st_mtime_ns if now.st_size == self._spoken.end else 0
 
     def _new_gists(self) -> list[Gist] | None:
         """Return the summaries behind what was read; ``None`` if the log is another one now."""

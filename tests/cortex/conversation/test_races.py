@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,19 @@ def test_a_cortex_that_looks_again_sees_what_another_one_sees(opened: Opening) -
     fresh = opened().conversation(SESSION)
     assert here.conversation(SESSION).view() == fresh.view()
     assert everything(fresh) == list(range(1, 101))
+
+
+def test_a_transcript_that_somebody_edits_in_place_is_read_again(opened: Opening) -> None:
+    cortex = opened()
+    assert cortex.episodes is not None
+    for number in range(30):
+        cortex.episodes.log(SESSION, "user", f"heron {number:02d}")
+    conversation = cortex.conversation(SESSION)
+    assert len(conversation.view()) == 30
+    path = conversation.track.path
+    data = path.read_bytes().replace(b"heron 29", b"egret 29")
+    path.write_bytes(data)
+    stat = path.stat()
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    conversation.view()
+    assert conversation.track.message(30).text == "egret 29"
