@@ -1,0 +1,1 @@
+"""Prompts as providers take them."""
