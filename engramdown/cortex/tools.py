@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.cortex import journaling, recalling
 from engramdown.cortex.arguments import Schema, read_arguments
+from engramdown.cortex.conversation import looking_back
 from engramdown.errors import EngramdownError
 from engramdown.wording.inert import inert
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from engramdown.cortex.turns import Session
 
 __all__ = [
+    "DESCRIBE",
+    "EXPAND",
+    "GREP",
     "RECALL",
     "SEARCH_JOURNALS",
     "TOOLS",
@@ -120,9 +124,18 @@ WRITE_NOTES: Final = Tool(
     journaling.write_notes,
 )
 """Keeps notes on the running conversation."""
-TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {tool.name: tool for tool in (RECALL, WRITE_JOURNAL, SEARCH_JOURNALS, WRITE_NOTES)}
+GREP: Final = Tool("grep", looking_back.GREP, looking_back.GREP_PARAMETERS, looking_back.grep)
+"""Finds a text in the running conversation."""
+DESCRIBE: Final = Tool(
+    "describe", looking_back.DESCRIBE, looking_back.DESCRIBE_PARAMETERS, looking_back.describe
 )
+"""Tells a summary of it."""
+EXPAND: Final = Tool(
+    "expand", looking_back.EXPAND, looking_back.EXPAND_PARAMETERS, looking_back.expand
+)
+"""Reads what a summary stands for."""
+_TOOLS: Final = (RECALL, GREP, DESCRIBE, EXPAND, WRITE_JOURNAL, SEARCH_JOURNALS, WRITE_NOTES)
+TOOLS: Final[Mapping[str, Tool]] = MappingProxyType({tool.name: tool for tool in _TOOLS})
 """All tools, by name."""
 
 

@@ -5,14 +5,20 @@ Promises: what was redacted is out too, as there is nothing left in it to find.
 
 from __future__ import annotations
 
+from typing import Final
+
 from engramdown.episodes.episode import Episode
 
-__all__ = ["echoes", "marked"]
+__all__ = ["LOOKS", "echoes", "marked"]
+
+LOOKS: Final = ("recall", "search_journals", "grep", "describe", "expand")
+"""How the names of our tools end that give back what is known."""
 
 _LARGEST = 0xFFFFFFFF
 _TOOLS = ("tool_call", "tool_result")
 _NO_ECHO = ("user", "assistant", "event")
-_RECALLS = ("recall", "search_journals")
+# Nobody else has tools of these names.
+_OURS = ("recall", "search_journals")
 
 
 def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
@@ -40,8 +46,10 @@ def echoes(episode: Episode) -> bool:
 
     That is what a tool gave back with pointers to what it recalled, and whatever our own tools
     ``recall`` and ``search_journals`` were asked and gave back; hosts may put ``engramdown`` before
-    their names.
+    their names. Other programs have a ``grep``, a ``describe`` or an ``expand``, too: such a tool
+    is ours if ``engramdown`` stands before its name.
     """
-    if episode.role in _TOOLS and episode.name.endswith(_RECALLS):
-        return episode.name in _RECALLS or "engramdown" in episode.name
+    name = episode.name
+    if episode.role in _TOOLS and name.endswith(LOOKS) and (name in _OURS or "engramdown" in name):
+        return True
     return bool(episode.recalled) and episode.role not in _NO_ECHO

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from engramdown.episodes.sessions import Sessions
 __all__ = ["Traces", "digests"]
 
 _NOTE: Final = re.compile(r"([0-9a-f]{64})\.")
+_NUMBER: Final = re.compile(r"[0-9]{1,12}\Z")
 _PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
 
 
@@ -47,12 +49,13 @@ class Traces:
 
     def quoting(self, session: str, seqs: Collection[int]) -> Iterator[Pointer]:
         """Yield the lines in which a recall has shown some of ``seqs``."""
-        pointers = {str(Pointer(session, seq)) for seq in seqs}
+        wanted = sorted(seqs)
         sought = f'"{session}#'.encode()
         for other, data in self._files():
             for line in data.split(b"\n") if sought in data else ():
                 episode = read_line(line) if sought in line else None
-                if episode is not None and pointers & set(episode.recalled):
+                told = episode.recalled if episode is not None else ()
+                if episode is not None and any(_quotes(each, session, wanted) for each in told):
                     yield Pointer(other, episode.seq)
 
     def referenced(self, session: str = "", without: Collection[int] = ()) -> set[str]:
@@ -114,6 +117,20 @@ class Traces:
         """Return the files beside the transcripts that are about one session."""
         noted = pieces(self._folder.parent, session, self._disk)
         return [self._cards.path(session), self._cards.filled_path(session), *noted]
+
+
+def _quotes(recalled: str, session: str, seqs: Sequence[int]) -> bool:
+    """Whether what a recall brought is one of ``seqs``, which are sorted, or a run with one.
+
+    >>> _quotes("a#3", "a", [3]), _quotes("a#3-9", "a", [1, 12]), _quotes("a#3-9", "a", [1, 9])
+    (True, False, True)
+    """
+    other, _, numbers = recalled.rpartition("#")
+    first, _, last = numbers.partition("-")
+    if other != session or not _NUMBER.match(first) or not _NUMBER.match(last or first):
+        return False
+    at = bisect_left(seqs, int(first))
+    return at < len(seqs) and seqs[at] <= int(last or first)
 
 
 def _named(data: bytes) -> set[str]:

@@ -11,6 +11,7 @@ import pytest
 from engramdown import Cortex, Engram
 from engramdown.cortex.tools import RECALL, TOOLS, Answer, use
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.tokens import estimate_tokens
 from tests.episodes.endpoint import FakeEmbedder
 from tests.episodes.transcripts import append, line, write
 
@@ -31,7 +32,11 @@ def ask(cortex: Cortex, **arguments: Any) -> Answer:  # noqa: ANN401 - JSON
 
 def test_a_definition_is_plain_json() -> None:
     assert json.loads(json.dumps(RECALL.definition())) == RECALL.definition()
-    assert list(TOOLS) == ["recall", "write_journal", "search_journals", "write_notes"]
+    assert list(TOOLS) == [
+        *("recall", "grep", "describe", "expand"),
+        *("write_journal", "search_journals", "write_notes"),
+    ]
+    assert sum(estimate_tokens(json.dumps(each.definition())) for each in TOOLS.values()) < 1_500
     assert RECALL.definition()["parameters"]["type"] == "object"
 
 
@@ -158,7 +163,7 @@ def test_an_unreadable_store_is_told(cortex: Cortex, project: Path) -> None:
 def test_an_unknown_tool_is_told(cortex: Cortex) -> None:
     assert use(cortex, "forget", {}).text == (
         "there is no tool 'forget'; "
-        "there are recall, write_journal, search_journals, write_notes"
+        "there are recall, grep, describe, expand, write_journal, search_journals, write_notes"
     )
     with cortex.session("work") as session:
         session.begin_turn("Go")

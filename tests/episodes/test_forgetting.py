@@ -314,6 +314,13 @@ def test_where_a_recall_has_shown_it_is_told(memory: EpisodicMemory) -> None:
     assert memory.forgetting().redact("s", [1]).quoted == (Pointer("other", 2),)
 
 
+def test_where_a_summary_of_it_was_shown_is_told(memory: EpisodicMemory) -> None:
+    for recalled in ("s#0-1", "s#1-40", "s#2-40", "s-2#1-9", "s#1-", "s#x-1", "#1", "s"):
+        memory.log("other", "tool_result", "told", name="expand", recalled=(recalled,))
+    quoted = memory.forgetting().redact("s", [1]).quoted
+    assert [pointer.seq for pointer in quoted] == [2, 3, 6]
+
+
 # ---- purge ----
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramdown.episodes.episode import Episode
-from engramdown.episodes.marks import marked
+from engramdown.episodes.marks import echoes, marked
 
 
 def event(kind: str, **more: object) -> Episode:
@@ -27,3 +27,34 @@ def test_an_event_says_what_it_takes_out(
     episode: Episode, expected: tuple[bool | None, list[int] | None]
 ) -> None:
     assert marked(episode) == expected
+
+
+def said(name: str, role: str = "tool_result", recalled: tuple[str, ...] = ()) -> Episode:
+    return Episode(seq=9, ts="", id="", role=role, name=name, recalled=recalled)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("recall", "search_journals", "mcp__engramdown__recall", "mcp__engramdown__grep"),
+        *("engramdown.describe", "engramdown_expand", "engramdown/search_journals"),
+    ],
+)
+@pytest.mark.parametrize("role", ["tool_call", "tool_result"])
+def test_our_own_tools_only_repeat(name: str, role: str) -> None:
+    assert echoes(said(name, role))
+
+
+@pytest.mark.parametrize(
+    "name", ["grep", "describe", "expand", "ripgrep", "mcp__other__grep", "kubectl_describe", ""]
+)
+def test_the_tool_of_somebody_else_gives_something_new(name: str) -> None:
+    assert not echoes(said(name))
+    assert not echoes(said(name, "tool_call"))
+    assert echoes(said(name, recalled=("a#1",)))
+
+
+def test_who_speaks_says_something_new_whatever_was_recalled() -> None:
+    assert not echoes(said("grep", "user", ("a#1",)))
+    assert not echoes(said("", "assistant", ("a#1",)))
+    assert not echoes(said("recall", "user"))

@@ -3,7 +3,8 @@
 Promises: writes nothing; every word that was said is found, whatever summaries cover it, and only
 in the conversation that was asked; what was excluded or redacted is not. A pattern is looked for as
 it stands, capitals or not. The newest is found first. What does not fit is said to be left out, and
-a cursor goes on right behind it: following cursors gives every word of a summary's sources.
+a cursor goes on right behind it, at the same depth: following cursors gives every word of a
+summary's sources.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, Pointer, read_line
 from engramdown.episodes.live import REDACTED, excluded
+from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
-from engramdown.episodes.words.snippets import find, snippet
+from engramdown.episodes.words.snippets import find, snippet, whole
 from engramdown.errors import GistNotFoundError
 
 __all__ = [
@@ -48,7 +50,8 @@ _SNIPPET: Final = 500
 _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 # What stands in JSON as it is said.
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]+\Z")
-_CURSOR: Final = re.compile(r"([0-9]{1,9})(?::([0-9]{1,12}))?\Z")
+# The depth, which source comes next, and how much of it was shown.
+_CURSOR: Final = re.compile(r"([0-9]{1,6})/([0-9]{1,9})(?::([0-9]{1,12}))?\Z", re.ASCII)
 _PREFIX: Final = 4
 
 
@@ -59,9 +62,10 @@ class Found(NamedTuple):
         source: The number of a message, or the id of a summary.
         role: Of a message; the form of a summary.
         ts: When it was said; of a summary, when the last of its messages was.
-        snippet: At most 500 characters of it, the match among them.
-        gist: The id of the summary that stands for it right now, ``""`` if it is in the view.
+        snippet: About 500 characters of it, the match among them, or its beginning.
+        gist: The id of the summary that was made from it, ``""`` if it is in the view.
         name: The tool.
+        echo: Whether it only repeats memory: a tool that looked something up, and was asked to.
     """
 
     source: Source
@@ -70,6 +74,7 @@ class Found(NamedTuple):
     snippet: str
     gist: str
     name: str = ""
+    echo: bool = False
 
 
 class Described(NamedTuple):
@@ -172,13 +177,21 @@ class Lineage:
     def _in_messages(self, pattern: str) -> list[Found]:
         leaves = self._leaves()
         hits = []
-        for episode in self._read(_may_hold(pattern)):
+        # A result stands behind its call.
+        looked_up: set[str] = set()
+        for episode in reversed([*self._read(_may_hold(pattern))]):
+            is_echo = echoes(episode)
+            if episode.role == "tool_call" and episode.call in looked_up:
+                looked_up.discard(episode.call)
+                is_echo = True
+            elif episode.role == "tool_result" and is_echo and episode.call:
+                looked_up.add(episode.call)
             text = self._episodes.whole(episode)
             at = find(text, pattern)
             if at is not None:
                 seq, role = episode.seq, episode.role
-                piece = snippet(text, *at, _SNIPPET)
-                hits.append(Found(seq, role, episode.ts, piece, leaves(seq), episode.name))
+                piece = _piece(text, *at)
+                hits.append(Found(seq, role, episode.ts, piece, leaves(seq), episode.name, is_echo))
         return hits
 
     def _in_summaries(self, pattern: str) -> list[Found]:
@@ -187,7 +200,7 @@ class Lineage:
         for gist in fold.gists.values():
             at = find(gist.text, pattern)
             if at is not None:
-                piece = snippet(gist.text, *at, _SNIPPET)
+                piece = _piece(gist.text, *at)
                 above = fold.derived.get(gist.id, "")
                 hits.append(Found(gist.id, gist.form, gist.latest, piece, above))
         return hits
@@ -228,7 +241,7 @@ class Lineage:
             gist: Its id, or the beginning of it.
             token_cap: What they may cost; 4,000 if it is not above 0. What alone costs more is cut,
                 and goes on with the cursor.
-            cursor: Where to go on, as the last answer said.
+            cursor: Where to go on, as the last answer said; it goes on at the depth of that.
             depth: How many levels to go down; with as many as there are, all are messages.
 
         Raises:
@@ -238,21 +251,23 @@ class Lineage:
         """
         self._track.refresh()
         found = self._gist(gist)
+        depth, start, offset = _place(cursor) if cursor else (depth, 0, 0)
         sources = self._down(found, depth)
-        start, offset = _place(cursor, len(sources))
+        if start >= len(sources):
+            raise _no_cursor(cursor)
         room = token_cap if token_cap > 0 else EXPAND
         items: list[Expanded] = []
         used, going_on = 0, ""
         for at, item in self._expanded(sources, start):
             rest = self._rest(item, offset)
             if items and used + rest.tokens > room:
-                going_on = str(at)
+                going_on = f"{depth}/{at}"
                 break
             kept = self._beginning(rest, room) if rest.tokens > room else rest
             items.append(kept)
             used += kept.tokens
             if len(kept.text) < len(rest.text):
-                going_on = f"{at}:{offset + len(kept.text)}"
+                going_on = f"{depth}/{at}:{offset + len(kept.text)}"
                 break
             offset = 0
         return Expansion(found.id, tuple(items), used, bool(going_on), going_on)
@@ -299,7 +314,7 @@ class Lineage:
         length = len(item.text)
         while length > 1 and self._count(item.text[:length]) > room:
             length = max(length * room // max(self._count(item.text[:length]), 1), 1)
-        text = item.text[:length]
+        text = item.text[: whole(item.text, length) or length]
         return item._replace(text=text, tokens=self._count(text), cut=True)
 
     # ---- reading ----
@@ -342,11 +357,18 @@ def _is_among(wanted: Collection[int]) -> Callable[[bytes], bool]:
     return test
 
 
-def _place(cursor: str, count: int) -> tuple[int, int]:
-    """Read a cursor: which source comes next, and how much of it was shown."""
-    if not cursor:
-        return 0, 0
+def _piece(text: str, start: int, end: int) -> str:
+    """Return the piece around a match; of one that is longer than a piece, its beginning."""
+    return snippet(text, start, min(end, start + _SNIPPET), _SNIPPET)
+
+
+def _place(cursor: str) -> tuple[int, int, int]:
+    """Read a cursor: the depth, which source comes next, and how much of it was shown."""
     found = _CURSOR.match(cursor)
-    if found is None or int(found[1]) >= count:
-        raise ValueError(f"{cursor!r} is no cursor of this summary; give that of the last answer")
-    return int(found[1]), int(found[2] or 0)
+    if found is None:
+        raise _no_cursor(cursor)
+    return int(found[1]), int(found[2]), int(found[3] or 0)
+
+
+def _no_cursor(cursor: str) -> ValueError:
+    return ValueError(f"{cursor!r} is no cursor of this summary; give that of the last answer")

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES, Episode, read_line, stamp
-from engramdown.episodes.marks import echoes
+from engramdown.episodes.marks import LOOKS, echoes
 
 __all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines", "usual"]
 
@@ -48,6 +48,7 @@ _GOOD: Final = (
     rb"\}\n)*+"
 )
 _ECHO: Final = _ROLE[b"memory_read"]
+_LOOKS: Final = tuple(name.encode() for name in LOOKS)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLION: Final = 1_000_000
 
@@ -140,7 +141,7 @@ def _usual(found: re.Match[bytes], start: int, *, plain: bool) -> Line | None:
         said = json.loads(f'"{said}"')
     if name is None:
         return Line(start, int(seq), ts, _ROLE[role], "", said)
-    if name.endswith(b"recall"):
+    if name.endswith(_LOOKS):
         return None  # perhaps an echo
     return Line(start, int(seq), ts, _ROLE[role], name.decode(), said)
 

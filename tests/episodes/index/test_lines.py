@@ -50,6 +50,15 @@ def test_a_line_with_a_name_is_read_as_read_line_reads_it(name: str, text: str) 
     assert (taken.seq, taken.name, taken.text, taken.role) == (2, name, text, 1)
 
 
+@pytest.mark.parametrize("name", ["recall", "search_journals", "engramdown_grep", "grep"])
+def test_what_only_repeats_is_read_as_such(name: str) -> None:
+    written = line(2, "the boat", role="tool_result", name=name)
+    (taken,) = read_lines(written)
+    known = read_line(written)
+    assert known is not None
+    assert ROLES[taken.role] == ("memory_read" if echoes(known) else "tool_result")
+
+
 @given(st.lists(episodes, max_size=4), st.data())
 def test_lines_that_need_not_be_read_are_episodes(said: list[Episode], data: st.DataObject) -> None:
     block = bytearray(b"".join(map(write_line, said)))
