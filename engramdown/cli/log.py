@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "follow": "following:follow",
     "tools": "calls:tools",
     "card": "cards:card",
+    "notes": "notes:notes",
     "exclude": "forgetting:exclude",
     "include": "forgetting:include",
     "redact": "forgetting:redact",

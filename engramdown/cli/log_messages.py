@@ -83,13 +83,14 @@ SHORT_HELP: Final = {
     "start": "Begin a session.",
     "end": "End a session.",
     "card": "Show, or correct, what a session was about.",
+    "notes": "Show, or change, the notes on a session.",
     "exclude": "Keep sessions or lines out of recall.",
     "include": "Take an exclusion back.",
     "redact": "Empty lines for ever.",
     "purge": "Remove sessions for ever.",
 }
 COMMAND_GROUPS: Final = {
-    "Read": ("list", "show", "follow", "tools", "card"),
+    "Read": ("list", "show", "follow", "tools", "card", "notes"),
     "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad"),
     "Begin and end": ("start", "end"),
     "Take back": ("exclude", "include", "redact", "purge"),

@@ -1,5 +1,7 @@
 """``engramdown recall``: the memories that fit some words, then what was said about them.
 
+What the journal and the notes on sessions say stands below, if they say anything.
+
 Promises: starts fast: neither rich nor anything heavy is loaded, and nothing of transcripts where
 there are none. One hit is one line when the output is no terminal.
 """
@@ -7,8 +9,9 @@ there are none. One hit is one line when the output is no terminal.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.exceptions import Exit
@@ -16,6 +19,7 @@ from click.exceptions import Exit
 from engramdown.cli import entry_messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import hit_lines
+from engramdown.cli.layout import Line, line
 from engramdown.cli.moment import Moment
 from engramdown.cli.opening import folders, home_of, open_cortex, project_of
 from engramdown.cli.options import Place, complete_sessions, given, json_option, pass_place
@@ -67,7 +71,7 @@ _ROLES: Final = (
 @json_option
 @pass_place
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
-    """Search memory for WORDS, best hits first, and then what was said.
+    """Search memory for WORDS, best hits first, then what was said, and the journal.
 
     With --role or --session only transcripts are searched. A session is an id or the beginning of
     one. `engramdown log show SESSION#NUMBER` shows a line whole.
@@ -79,7 +83,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     for note in found.notes:
         output.note(note)
     _show(cortex, found, as_json=as_json)
-    if not found.memories and not found.episodes:
+    if not found:
         output.complain(entry_messages.nothing_found(query))
         raise Exit(REFUSED)
 
@@ -124,6 +128,7 @@ def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
             {
                 "memories": [data.entry_data(entry, where) for entry in found.memories],
                 "episodes": [data.hit_data(hit) for hit in found.episodes],
+                **_jotted_data(found),
             }
         )
         return
@@ -133,4 +138,28 @@ def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
         from engramdown.cli.talk import found_lines
 
         lines += found_lines(found.episodes)
-    output.fast_screen().show(lines)
+    output.fast_screen().show([*lines, *_jotted_lines(found)])
+
+
+def _jotted_lines(found: Found) -> Iterator[Line]:
+    if found.journal or found.working:
+        # Imported here, as what follows: there is seldom any.
+        from engramdown.cli import day_lines, day_messages
+
+        if found.journal:
+            yield line((day_messages.JOURNAL_HEAD, "dim"))
+            yield from day_lines.match_lines(found.journal)
+        if found.working:
+            yield line((day_messages.NOTES_HEAD, "dim"))
+            yield from day_lines.note_lines(found.working)
+
+
+def _jotted_data(found: Found) -> dict[str, Any]:
+    """Return what was found in the journal and the notes, if anything was."""
+    if not found.journal and not found.working:
+        return {}
+    from engramdown.cli import day_lines
+
+    journal = [day_lines.match_data(match) for match in found.journal]
+    notes = [day_lines.note_data(match) for match in found.working]
+    return {name: told for name, told in (("journal", journal), ("notes", notes)) if told}

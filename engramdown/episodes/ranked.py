@@ -18,7 +18,7 @@ from engramdown.episodes.words.folding import folded, tokens
 from engramdown.episodes.words.snippets import find, where
 from engramdown.words import STOP_WORDS
 
-__all__ = ["PREVIEW", "asked", "may_hold", "piece", "preview", "ranked", "stand_in"]
+__all__ = ["PREVIEW", "asked", "may_hold", "piece", "preview", "ranked", "stand_in", "telling"]
 
 PREVIEW: Final = 250
 """Characters of a preview at most, and of one that is cut exactly."""
@@ -26,7 +26,6 @@ PREVIEW: Final = 250
 _ELLIPSIS: Final = "…"
 _K1: Final = 1.2
 _B: Final = 0.75
-_LEAST_IDF: Final = 1e-6
 # A pasted log has thousands of words.
 _MOST: Final = 128
 
@@ -37,9 +36,18 @@ def asked(query: str) -> frozenset[str]:
     >>> sorted(asked("How do we deploy?")), sorted(asked("who are you"))
     (['deploi'], ['ar', 'who', 'you'])
     """
+    return telling(query) or frozenset(tokens(query)[:_MOST])
+
+
+def telling(query: str) -> frozenset[str]:
+    """Return the stems of the words that tell something.
+
+    >>> sorted(telling("on the deploys")), sorted(telling("on the"))
+    (['deploi'], [])
+    """
     words = folded(query).split()
-    telling = [word for word in words if word.lower().strip(".,;:!?\"'()") not in STOP_WORDS]
-    return frozenset(tokens(" ".join(telling))[:_MOST] or tokens(query)[:_MOST])
+    said = [word for word in words if word.lower().strip(".,;:!?\"'()") not in STOP_WORDS]
+    return frozenset(tokens(" ".join(said))[:_MOST])
 
 
 def may_hold(text: str, stems: Iterable[str]) -> bool:
@@ -61,11 +69,12 @@ def ranked(stems: frozenset[str], texts: Sequence[str]) -> list[tuple[int, float
     scores = dict.fromkeys(range(len(texts)), 0.0)
     for stem in sorted(stems):
         holders = [at for at, count in enumerate(counts) if stem in count]
-        rare = log((len(texts) - len(holders) + 0.5) / (len(holders) + 0.5))
+        # Never 0: what stands in every text tells little, and still more than nothing.
+        rare = log(1 + (len(texts) - len(holders) + 0.5) / (len(holders) + 0.5))
         for at in holders:
             often = counts[at][stem]
             spread = _K1 * (1 - _B + _B * lengths[at] / usual)
-            scores[at] += max(rare, _LEAST_IDF) * often * (_K1 + 1) / (often + spread)
+            scores[at] += rare * often * (_K1 + 1) / (often + spread)
     found = [(at, score) for at, score in scores.items() if score]
     return sorted(found, key=lambda hit: (-hit[1], -hit[0]))
 

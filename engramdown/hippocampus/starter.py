@@ -71,6 +71,7 @@ GITIGNORE: Final = """\
 /memory/.lock
 /memory/**/.*.tmp
 /skills/**/.SKILL.md.*.tmp
+/journal/.*.tmp
 """
 
 
@@ -90,7 +91,7 @@ def is_for_git(name: str) -> bool:
     last = rest.rpartition("/")[2]
     is_temporary = last[:1] == "." and last.endswith(".tmp")
     if (folder == "memory" and rest == ".lock") or (
-        folder in ("memory", "skills") and is_temporary
+        folder in ("memory", "skills", "journal") and is_temporary
     ):
         return False
     return f"!/{folder}{'/' if rest else ''}" in GITIGNORE.split("\n")

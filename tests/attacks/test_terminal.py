@@ -42,11 +42,21 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
     "history": [[], ["--json"], ["ID"]],
     "import": [["claude-code", HOSTILE]],
     "init": [[]],
+    "journal": [
+        *([], ["list"], ["list", "--json"], ["show"], ["show", "--json"], ["show", HOSTILE]),
+        *(["search", "heron"], ["search", "heron", "--json"], ["search", HOSTILE]),
+        *(["write", HOSTILE, "--dry-run"], ["write", HOSTILE, "--dry-run", "--json"]),
+        ["write", "x", "--theme", HOSTILE, "--dry-run"],
+    ],
     "list": [[], ["--json"], [HOSTILE], ["--topic", "ci"]],
     "log": [
         *(["list"], ["list", "--json"], ["show", "SESSION"], ["show", "SESSION", "--json"]),
         *(["show", "SESSION", "--whole"], ["show", HOSTILE], ["card", "SESSION"], ["tools"]),
         *(["user", HOSTILE], ["user", HOSTILE, "--session", HOSTILE]),
+        *(["notes", "SESSION"], ["notes", "SESSION", "--json"], ["notes", HOSTILE]),
+        *(["notes", "SESSION", "--history"], ["notes", "SESSION", "--history", "--json"]),
+        *(["notes", "SESSION", f"--{deed}", HOSTILE, "--dry-run"] for deed in ("write", "append")),
+        ["notes", "SESSION", "--restore", "1", "--dry-run", "--json"],
     ],
     "migrate": [["--dry-run"], ["--dry-run", "--json"]],
     "recall": [["heron"], ["heron", "--json"], [HOSTILE], ["heron", "--topic", HOSTILE]],
@@ -94,6 +104,12 @@ def hostile_store(project: Path) -> dict[str, str]:
     memory.log(session, "tool_result", HOSTILE * 40, name=HOSTILE, call="1", error=HOSTILE)
     memory.end(session)
     memory.close()
+    cortex.notes(session).write(f"heron {HOSTILE}")
+    cortex.notes(session).write(HOSTILE)
+    cortex.journal.write(HOSTILE, by="agent", session=session)
+    today = cortex.journal.path(cortex.journal.today())
+    with today.open("a", encoding="utf-8", newline="") as file:
+        file.write(f"\n## {HOSTILE}\n\n{HOSTILE}\n")
     archived = there.reads("archive.md")
     found = re.search(r" id:(\w+)", archived)
     assert found

@@ -9,11 +9,12 @@ import re
 from datetime import date
 from typing import Final
 
-__all__ = ["SUFFIX", "day_of", "file_of", "spoken", "title"]
+__all__ = ["SUFFIX", "day_of", "file_of", "named_in", "title"]
 
 SUFFIX: Final = ".md"
 
 _NAME: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
+_NAMED: Final = re.compile(r"(?<![0-9-])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9-])")
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -55,10 +56,17 @@ def title(day: date, today: date) -> str:
     return f"{_DAYS[day.weekday()]}, {_MONTHS[day.month - 1]} {day.day}"
 
 
-def spoken(day: date) -> str:
-    """Return the words by which one may ask for a day.
+def named_in(query: str) -> tuple[list[date], str]:
+    """Return the days that a question names, and the rest of it.
 
-    >>> spoken(date(2026, 2, 27))
-    '2026-02-27 Friday February'
+    >>> named_in("deploys of 2026-02-27 and 2026-02-30")
+    ([datetime.date(2026, 2, 27)], 'deploys of  and 2026-02-30')
     """
-    return f"{day.isoformat()} {_DAYS[day.weekday()]} {_MONTHS[day.month - 1]}"
+    days: list[date] = []
+
+    def taken(found: re.Match[str]) -> str:
+        day = day_of(f"{found[0]}{SUFFIX}")
+        days.extend([] if day is None else [day])
+        return found[0] if day is None else ""
+
+    return days, _NAMED.sub(taken, query)

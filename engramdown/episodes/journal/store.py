@@ -16,12 +16,12 @@ from typing import Final
 
 from engramdown.clock import moment
 from engramdown.disk import Disk
-from engramdown.episodes.journal.days import day_of, file_of, spoken, title
+from engramdown.episodes.journal.days import day_of, file_of, named_in, title
 from engramdown.episodes.journal.entries import Entry, drafted
 from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
 from engramdown.episodes.journal.told import Day, Match, Recent, Written
 from engramdown.episodes.journal.zones import Clock
-from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in
+from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
@@ -208,7 +208,8 @@ class Journal:
         """Return the sections that answer ``query``, the best first; any text is a query.
 
         Args:
-            query: Words, or for ``exact`` the very string, capitals or not, newest first.
+            query: Words, with or without a day, ``2026-02-27``; for ``exact`` the very string,
+                capitals or not, newest first.
             limit: How many at most.
             exact: Whether to look for the string as it is.
             since: The earliest day.
@@ -217,14 +218,16 @@ class Journal:
         Raises:
             StoreError: If the folder cannot be read.
         """
-        stems = asked(query)
-        dates = self._dates()
-        wanted = [
-            each for each in dates if (since or each) <= each <= (until or each) and limit > 0
-        ]
-        found = list(self._sections(reversed(wanted), None if exact else stems))
-        texts = [_said(day, section, exact=exact) for day, section in found]
-        hits = stand_in(query, texts) if exact else ranked(stems, texts)
+        dates = [each for each in self._dates() if (since or each) <= each <= (until or each)]
+        named, rest = named_in(query)
+        meant = [] if exact else [each for each in dates if each in named]
+        stems = telling(rest) if meant else asked(query)
+        # A day alone asks for all that was written on it.
+        all_of_it = exact or (bool(meant) and not stems)
+        found = list(self._sections(reversed(meant or dates), None if all_of_it else stems))
+        texts = [_said(section) for _, section in found]
+        wanted = query if exact else "\n"
+        hits = stand_in(wanted, texts) if all_of_it else ranked(stems, texts)
         return [_match(*found[at], query, stems, score) for at, score in hits[: max(limit, 0)]]
 
     def _sections(
@@ -234,7 +237,7 @@ class Journal:
         for each in dates:
             day = self._looked_at(each)
             text = day.page.render() if day else ""
-            if day and (stems is None or may_hold(f"{spoken(each)} {text}", stems)):
+            if day and (stems is None or may_hold(text, stems)):
                 yield from ((day, section) for section in day.sections)
 
     def _dates(self) -> list[date]:
@@ -324,10 +327,8 @@ def _written(entry: Entry, path: Path, before: bytes, after: bytes) -> Written:
     return Written(path, entry.day, page.sections[-1], entry.hidden, *texts)
 
 
-def _said(day: Day, section: Section, *, exact: bool) -> str:
-    themes = " ".join(section.themes)
-    said = f"{section.heading}\n{section.text}\n{themes}"
-    return said if exact else f"{said}\n{spoken(day.date)}"
+def _said(section: Section) -> str:
+    return f"{section.heading}\n{section.text}\n{' '.join(section.themes)}"
 
 
 def _match(day: Day, section: Section, query: str, stems: frozenset[str], score: float) -> Match:

@@ -1,0 +1,106 @@
+"""``engramdown journal write``: a person, or an assistant in a shell, adds an entry.
+
+Promises: says where the entry stands; a secret is hidden and never repeated; a text from an editor
+that cannot be written is kept in a file that is named.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from engramdown.cli import day_messages as said
+from engramdown.cli import messages, output
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.day_lines import section_data
+from engramdown.cli.journal_opening import one_journal, settings_of
+from engramdown.cli.layout import diff, diff_rows, line, whole
+from engramdown.cli.options import (
+    Place,
+    dry_run_option,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.reading import edit_text, keep_text, read_stdin
+from engramdown.cli.scopes import meant
+from engramdown.episodes.journal.told import Written
+from engramdown.errors import EngramdownError
+
+__all__ = ["write"]
+
+
+@click.command()
+@click.argument("words", metavar="[TEXT]...", nargs=-1)
+@click.option("-t", "--theme", "themes", multiple=True, metavar="THEME", help="What it is about.")
+@click.option("--edit", is_flag=True, help="Write it in your editor, beginning with TEXT.")
+@click.option(
+    "--by",
+    type=click.Choice(["person", "agent"]),
+    default="person",
+    show_default=True,
+    help="Who writes.",
+)
+@scope_options("Write to the journal of all projects.", "Write to that of this project (default).")
+@json_option
+@dry_run_option
+@pass_place
+def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+    """Add TEXT to the page of today; "-", or a pipe, reads it from stdin.
+
+    Without TEXT your editor opens. What stands on the page is never changed.
+    """
+    chosen = given()
+    scope, root = meant(place, chosen["scope"])
+    if chosen["by"] == "agent" and settings_of(place, scope, root).mode == "off":
+        raise RefusalError(said.OFF)
+    text, is_typed = _text(chosen)
+    if not text.strip():
+        raise click.UsageError(said.NO_TEXT)
+    try:
+        journal = one_journal(place, chosen["scope"])
+        act = journal.rehearse if dry_run else journal.write
+        where = act(text, by=chosen["by"], themes=chosen["themes"])
+    except EngramdownError as error:
+        if not is_typed:
+            raise
+        raise RefusalError(said.draft_kept(keep_text(text), str(error))) from error
+    _show(where, as_json=as_json, dry_run=dry_run)
+
+
+def _text(chosen: dict[str, Any]) -> tuple[str, bool]:
+    """Return what is to be written, and whether a person has just typed it in an editor."""
+    words = chosen["words"]
+    piped = words == ("-",) or (not words and not output.is_terminal(sys.stdin))
+    if piped and not chosen["edit"]:
+        return read_stdin(), False
+    if words and not chosen["edit"]:
+        return " ".join(words), False
+    return edit_text(" ".join(words), said.EDIT_INSTEAD), True
+
+
+def _show(where: Written, *, as_json: bool, dry_run: bool) -> None:
+    name = os.path.relpath(where.path)
+    data: dict[str, Any] = {
+        "changed": True,
+        **section_data(where.day, where.path, where.section),
+        "hidden": list(where.hidden),
+    }
+    if as_json:
+        if dry_run:
+            rows = diff_rows(where.before, where.after, where.path.name)
+            changes = [{"path": str(where.path), "diff": "\n".join(rows)}]
+            data |= {"changed": False, "dry_run": True, "changes": changes}
+        output.print_json(data)
+        return
+    screen = output.screen()
+    if dry_run:
+        screen.show([line((messages.DRY_RUN, "warn")), *diff(where.before, where.after, name)])
+    else:
+        screen.show([whole((said.written(where), "good"))])
+    if where.hidden:
+        screen.show([line((said.hidden(where.hidden), "warn"))])
