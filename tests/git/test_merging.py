@@ -22,6 +22,9 @@ RULES: Final = f"# Rules\n\nOne.\nTwo.\nThree.\n\n## Always\n\n{A}\n## Never\n\n
 HAND: Final = "- Run the tests twice a day\n"
 P: Final = "# Pending\n\n- [ ] p <!-- id:aaaaaaaa -->\n"
 pages = strategies.markdown()
+_SPLIT: Final = re.compile(
+    r"^<{7} ours\n((?:.*\n)*?)={7}\n((?:.*\n)*?)>{7} theirs(?:\n|\Z)", re.MULTILINE
+)
 
 
 def merged(base: str, ours: str, theirs: str, name: str = "lessons.md") -> str:
@@ -48,6 +51,7 @@ def clash(ours: str, theirs: str) -> str:
 @example((A, A + B, A + C))
 @example(("", "- one\n", "para text\n"))
 @example((A + A, A, A + A + B))
+@example(("- item\n", "<!--\n- item\n", "- item\n  ts:2026-01-02 -->\n"))
 def test_no_entry_of_either_side_is_dropped(sides: tuple[str, str, str]) -> None:
     _nothing_is_dropped(sides, "lessons.md")
     _nothing_is_dropped(sides, "rules.md")
@@ -65,10 +69,18 @@ def _nothing_is_dropped(sides: tuple[str, str, str], name: str) -> None:
     texts = [each.decode("utf-8", "surrogateescape") for each in data]
     done = merge_files(f"memory/{name}", data[0], data[1], data[2])
     text = done.data.decode("utf-8", "surrogateescape")
-    base, ours, theirs, now = (_said(each) for each in (*texts, text))
+    base, ours, theirs = map(_said, texts)
+    # A comment or a fence that one side never closes hides what stands behind it: whoever answers
+    # a conflict takes that side out, and has the other one.
+    now = set[str]().union(*(_said(each) for each in (text, *_answers(text))))
     for mine, other in ((ours, theirs), (theirs, ours)):
         for said in mine - now:
             assert said in base - other, done
+
+
+def _answers(text: str) -> list[str]:
+    """Return a text with each of its conflicts answered by one side, and by the other."""
+    return [_SPLIT.sub(answer, text) for answer in (r"\1", r"\2")]
 
 
 def _said(text: str) -> set[str]:
