@@ -88,6 +88,7 @@ class Conversation:
     ) -> None:
         """Follow a session; see :meth:`engramdown.Cortex.conversation`."""
         self._cortex = cortex
+        self._episodes = episodes
         self._count = count
         self._busy = threading.Lock()
         self._rest = _Rest()
@@ -172,28 +173,43 @@ class Conversation:
             SessionNotFoundError: If there is no such session.
             StoreError: If a summary could not be written.
         """
-        if mode not in MODES:
-            raise ValueError(f"{mode!r} is no mode; use one of {', '.join(MODES)}")
-        if tail is not None and tail < 0:
-            raise ValueError(f"tail is {tail}; give 0 or more messages")
+        _check(mode, tail)
         if not self._busy.acquire(blocking=False):
             return Compacted(mode, reason=_BUSY)
         try:
             write = self._without_model if without_model else self._with_model()
-            limit = self.needs_compaction(budget).limit
-            compaction = Compaction(
-                self.track,
-                write,
-                self._count,
-                limit if limit >= 0 else None,
-                tail=self._tail if tail is None else tail,
-                notes=self._notes(),
-            )
-            done = compaction.run(mode)
+            done = self._compaction(self.track, write, tail, budget).run(mode)
         finally:
             self._busy.release()
         stateful = runner is not None and runner.stateful
         return done._replace(reload_required=done.reload_required and not stateful)
+
+    def rehearse(
+        self, mode: Mode = "incremental", *, tail: int | None = None, budget: int | None = None
+    ) -> Compacted:
+        """Return what would come of a compaction; no model is asked, and nothing is written.
+
+        Args:
+            mode: See :meth:`compact`.
+            tail: How many of the newest messages are left alone; by default as it is set.
+            budget: What a prompt may cost, in tokens, if that is known.
+
+        Returns:
+            The same, with summaries without words, of as many tokens as they may have; their ids
+            are in no log.
+
+        Raises:
+            ValueError: If there is no such mode, or ``tail`` is negative.
+            SessionNotFoundError: If there is no such session.
+        """
+        # Imported here: conversations are rarely rehearsed.
+        from engramdown.cortex.conversation.rehearsing import RehearsedTrack, pretend
+
+        _check(mode, tail)
+        track = RehearsedTrack(self._episodes, self.session, self._count)
+        done = self._compaction(track, pretend, tail, budget).run(mode)
+        gists = tuple(gist._replace(text="") for gist in done.gists)
+        return done._replace(gists=gists, reload_required=False)
 
     def compact_if_due(
         self, budget: int | None = None, runner: RunnerProtocol | None = None
@@ -255,6 +271,19 @@ class Conversation:
 
     # ---- with what ----
 
+    def _compaction(
+        self, track: Track, write: Write, tail: int | None, budget: int | None
+    ) -> Compaction:
+        limit = self.needs_compaction(budget).limit
+        return Compaction(
+            track,
+            write,
+            self._count,
+            limit if limit >= 0 else None,
+            tail=self._tail if tail is None else tail,
+            notes=self._notes(),
+        )
+
     def _with_model(self) -> Write:
         from engramdown.consolidation.conversation.summarizing import PROMPTS, write_summary
         from engramdown.cortex.asking import Asking
@@ -293,3 +322,10 @@ class Conversation:
 
     def _notes(self) -> str:
         return self._cortex.notes(self.session).read().text
+
+
+def _check(mode: str, tail: int | None) -> None:
+    if mode not in MODES:
+        raise ValueError(f"{mode!r} is no mode; use one of {', '.join(MODES)}")
+    if tail is not None and tail < 0:
+        raise ValueError(f"tail is {tail}; give 0 or more messages")

@@ -238,7 +238,7 @@ def test_an_exclusion_that_is_taken_back_brings_it_all_back(opened: Opening) -> 
     assert cortex.episodes is not None
     cortex.episodes.forgetting().exclude(SESSION)
     assert conversation.grep("Question") == []
-    assert conversation.gists == ()
+    assert not conversation.gists
     cortex.episodes.forgetting().include(SESSION)
     assert [gist.id for gist in conversation.gists] == before
     assert conversation.grep("Question")

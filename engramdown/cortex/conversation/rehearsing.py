@@ -1,0 +1,58 @@
+"""A compaction that is only rehearsed: what would be summarised, in which order, and to how much.
+
+Promises: asks no model and writes nothing; what it chooses is what a compaction of this moment
+would choose, if each summary came out as long as it is asked to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from engramdown.consolidation.conversation.summarizing import Request, Written
+from engramdown.consolidation.gists import Gist, read_gist
+from engramdown.cortex.conversation.messages import Count
+from engramdown.cortex.conversation.track import Track
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.gist_log import GistLog
+from engramdown.episodes.memory import EpisodicMemory
+
+__all__ = ["RehearsedTrack", "pretend"]
+
+_PER_TOKEN: Final = 4
+
+
+class _Kept(GistLog):
+    """A log that keeps in mind what it is given."""
+
+    gists: tuple[Gist, ...] = ()
+
+    def append(
+        self, session: str, transcript: Path | None, make: Callable[[], Sequence[bytes]]
+    ) -> list[bytes]:
+        """Keep lines, and return them."""
+        del session, transcript
+        lines = list(make())
+        self.gists += tuple(gist for line in lines if (gist := read_gist(line)) is not None)
+        return lines
+
+
+class RehearsedTrack(Track):
+    """The view of a conversation, with summaries that are nowhere else."""
+
+    def __init__(self, episodes: EpisodicMemory, session: str, count: Count) -> None:
+        """Follow a session as :class:`Track` does."""
+        super().__init__(episodes, session, count)
+        self.log: _Kept = _Kept(episodes.folder.parent, EpisodeDisk(), episodes.recorder.lock)
+
+    def refresh(self) -> None:
+        """Take in what was added, and what was only kept in mind."""
+        with self.guard:
+            super().refresh()
+            self._apply(gist for gist in self.log.gists if gist.id not in self.fold.gists)
+
+
+def pretend(request: Request) -> Written:
+    """Return a text that is as long as it should be at most."""
+    return Written("x" * (request.target * _PER_TOKEN), "normal")

@@ -1,0 +1,77 @@
+"""A compaction that is only rehearsed chooses what a real one would, and leaves no trace."""
+
+from __future__ import annotations
+
+import pytest
+
+from engramdown.cortex.conversation.compacting import MODES, Mode
+from engramdown.cortex.conversation.conversation import Conversation
+from engramdown.errors import SessionNotFoundError
+from tests.cortex.conversation.conftest import Opening
+from tests.cortex.conversation.lineages import deep, say
+from tests.cortex.conversation.talks import SESSION, Summariser, talk
+from tests.cortex.conversation.test_compacting import files
+
+
+def shape(conversation: Conversation, mode: Mode, *, rehearsed: bool) -> list[tuple[object, ...]]:
+    """Return what is summarised, in order."""
+    done = (conversation.rehearse if rehearsed else conversation.compact)(mode)
+    return [
+        (gist.form, gist.depth, gist.messages, gist.earliest, gist.latest) for gist in done.gists
+    ]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rounds", [0, 1, 9])
+def test_it_chooses_what_a_compaction_would_choose(
+    opened: Opening, mode: Mode, rounds: int
+) -> None:
+    model = Summariser(lambda *_: "word " * 10)
+    cortex = opened(model, "[conversation]\nmax_tokens = 200\n")
+    deep(cortex, rounds)
+    conversation = talk(cortex, 12)
+    asked, before = len(model.asked), files(cortex)
+    told = shape(conversation, mode, rehearsed=True)
+    assert told == shape(conversation, mode, rehearsed=True)
+    assert (len(model.asked), files(cortex)) == (asked, before)
+    assert told == shape(conversation, mode, rehearsed=False)
+    assert told
+
+
+def test_it_tells_what_a_summary_may_cost_and_says_nothing(opened: Opening) -> None:
+    done = talk(opened(), 20).rehearse()
+    (gist,) = done.gists
+    assert (gist.messages, gist.text, gist.sources) == (60, "", tuple(range(1, 61)))
+    assert gist.tokens == gist.source_tokens // 3
+    assert done.tokens_after < done.tokens_before
+    assert not done.reload_required
+    assert done.messages == 60
+
+
+def test_summaries_of_summaries_are_rehearsed_too(opened: Opening) -> None:
+    cortex = opened(Summariser(), "[conversation]\nmax_tokens = 60\n")
+    conversation = deep(cortex, 2)
+    talk(cortex, 12)
+    done = conversation.rehearse("full", tail=0)
+    assert [gist.form for gist in done.gists] == ["leaf", "condensed"]
+    assert done.gists[1].sources[-1] == done.gists[0].id
+
+
+def test_a_tail_is_left_alone(opened: Opening) -> None:
+    conversation = talk(opened(), 20)
+    assert conversation.rehearse(tail=60).messages == 20
+    assert conversation.rehearse(tail=80).reason
+    with pytest.raises(ValueError, match="tail is -1"):
+        conversation.rehearse(tail=-1)
+    with pytest.raises(ValueError, match="'nap' is no mode"):
+        conversation.rehearse("nap")  # type: ignore[arg-type]
+
+
+def test_nothing_to_do_is_told(opened: Opening) -> None:
+    cortex = opened()
+    say(cortex, "Hello")
+    done = cortex.conversation(SESSION).rehearse()
+    assert (done.gists, done.failed) == ((), False)
+    assert done.reason
+    with pytest.raises(SessionNotFoundError):
+        cortex.conversation("none").rehearse()
