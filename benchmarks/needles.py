@@ -1,7 +1,8 @@
 """Needles: how many of 200 facts are found again in a conversation of 20,000 messages.
 
 The facts are planted at random places, once each, among small talk about the same kind of thing.
-Then the conversation is summarised without a model, until summaries of summaries are three deep.
+As it goes on, each thirty messages, it is summarised without a model; summaries of summaries are
+three deep, or deeper.
 Each fact is asked for as an assistant would: ``grep`` for its name, then ``expand`` the summary
 that stands for the hit, page by page, until the words are there. Counted is what is found, and what
 it costs in tokens; beside it, how many facts a prompt of the whole view still holds by itself, and
@@ -31,8 +32,8 @@ SEED: Final = 20261123
 SESSION: Final = "20260301-101500-4f2a"
 MESSAGES: Final = 20_000
 FACTS: Final = 200
-DEPTH: Final = 3
-# What a prompt may hold: above it, summaries are condensed by twos.
+STEP: Final = 30
+# What the view may cost: above it, summaries are condensed by twos.
 LIMIT: Final = 8_000
 _BEGIN: Final = 1_772_360_100_000_000_000
 _SECOND: Final = 1_000_000_000
@@ -86,15 +87,15 @@ def main() -> None:
         project = Path(folder, "project")
         (project / ".engramdown" / "episodes").mkdir(parents=True)
         facts = list(_facts(dice))
-        whole = _talk(project / ".engramdown" / "episodes" / f"{SESSION}.jsonl", facts, dice)
         conversation = Cortex.open(project=project, home=Path(folder, "home")).conversation(SESSION)
-        depth = _summarise(conversation)
+        whole = _grow(conversation, facts, dice)
+        depth = max(gist.depth for gist in conversation.gists)
         asked = [_ask(conversation, fact) for fact in facts]
         view = conversation.view()
         shown = _shown(conversation)
     held = sum(fact.name in shown and fact.number in shown for fact in facts)
     finish("needles", f"{_table(asked, held, sum(item.tokens for item in view), whole)}\n\n"
-        f"{MESSAGES:,} messages, summaries {depth + 1} levels deep, {len(view)} items in view; "
+        f"{MESSAGES:,} messages, summaries to depth {depth}, {len(view)} items in view; "
         f"seed {SEED}.")  # fmt: skip
 
 
@@ -107,32 +108,25 @@ def _facts(dice: random.Random) -> Iterator[_Fact]:
         yield _Fact(name, f"{number}", text, seq)
 
 
-def _talk(path: Path, facts: Sequence[_Fact], dice: random.Random) -> int:
-    """Write the conversation, and return what it costs in tokens."""
+def _grow(conversation: Conversation, facts: Sequence[_Fact], dice: random.Random) -> int:
+    """Let the conversation go on, and summarise; return what it costs in tokens."""
     planted = {fact.seq: fact.text for fact in facts}
-    whole, lines = 0, []
-    for seq in range(MESSAGES + 1):
-        at = stamp_of(_BEGIN + seq * _SECOND)
-        text = planted.get(seq, dice.choice(_TALK)) if seq else ""
-        role = ("assistant", "user")[seq % 2] if seq else "event"
-        event, more = ("", {}) if seq else ("start", {"v": 1, "session": SESSION})
-        known = Episode(seq, at, f"{seq:016d}", role, text, event=event, more=more)
-        lines.append(write_line(known))
-        whole += estimate_tokens(text)
-    path.write_bytes(b"".join(lines))
-    return whole
-
-
-def _summarise(conversation: Conversation) -> int:
-    """Summarise without a model until that helps no more; return the greatest depth."""
-    while True:
+    texts = ["", *(planted.get(seq) or dice.choice(_TALK) for seq in range(1, MESSAGES + 1))]
+    for first in range(0, len(texts), STEP):
+        with conversation.track.path.open("ab") as file:
+            for seq, text in enumerate(texts[first : first + STEP], first):
+                file.write(_line(seq, text))
         compaction = Compaction(conversation.track, write_without_model, estimate_tokens, LIMIT)
-        if not compaction.run("incremental").gists:
-            break
-        depth = max(gist.depth for gist in conversation.gists)
-        if depth >= DEPTH and conversation.needs_compaction().tokens <= LIMIT:
-            break
-    return max(gist.depth for gist in conversation.gists)
+        compaction.run("incremental")
+    return sum(map(estimate_tokens, texts))
+
+
+def _line(seq: int, text: str) -> bytes:
+    at, own_id = stamp_of(_BEGIN + seq * _SECOND), f"{seq:016d}"
+    if not seq:
+        start = {"v": 1, "session": SESSION}
+        return write_line(Episode(0, at, own_id, "event", event="start", more=start))
+    return write_line(Episode(seq, at, own_id, ("assistant", "user")[seq % 2], text))
 
 
 def _ask(conversation: Conversation, fact: _Fact) -> _Asked:
