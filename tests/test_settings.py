@@ -71,6 +71,7 @@ class TestWhatIsSet:
         configure(
             scopes.project,
             'mode = "off"\ndurability = "fast"\nlock_timeout = 2\nmax_file_mb = 0.5\n'
+            'timezone = "Europe/Berlin"\n'
             "[budgets]\nidentity = 0\nscratchpad = 7\n",
         )
         assert load(scopes.home, scopes.project) == Settings(
@@ -78,6 +79,7 @@ class TestWhatIsSet:
             durability="fast",
             lock_timeout=2.0,
             max_file_mb=0.5,
+            timezone="Europe/Berlin",
             budgets={"identity": 0, "scratchpad": 7},
         )
 
@@ -154,6 +156,7 @@ class TestWhatIsWrong:
             pytest.param('lock_timeout = "5"', "lock_timeout", "a number", id="number-as-text"),
             pytest.param("lock_timeout = true", "lock_timeout", "a number", id="truth"),
             pytest.param(f"max_file_mb = 1{'0' * 400}", "max_file_mb", "up to", id="huge"),
+            pytest.param("timezone = 5", "timezone", "a text in quotes", id="zone"),
             pytest.param("budgets = 5", "budgets", "a table like [budgets]", id="no-table"),
             pytest.param("[budgets]\nskills = 5", "budgets.skills", "project_rules", id="section"),
             pytest.param("[budgets]\nidentity = -1", "budgets.identity", "0 or more", id="below"),
