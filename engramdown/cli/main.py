@@ -79,6 +79,7 @@ _COMMANDS: Final = {
     "undo": "history:undo",
     "skills": "skills:skills",
     "sleep": "sleep:sleep",
+    "worker": "worker:worker",
     "compact": "compact:compact",
     "doctor": "doctor:doctor",
     "merge-driver": "merge_driver:merge_driver",

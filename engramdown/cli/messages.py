@@ -71,6 +71,7 @@ SHORT_HELP: Final = {
     "undo": "Reverse a change.",
     "skills": "Keep procedures, each a folder with a SKILL.md.",
     "sleep": "Learn from finished sessions, and tidy memory.",
+    "worker": "See to sessions in the background, until you stop it.",
     "compact": "Say the same in fewer memories.",
     "doctor": "Find, and mend, what is wrong in the files.",
     "merge-driver": "Merge a memory file for git, entry by entry.",
@@ -82,7 +83,7 @@ COMMAND_GROUPS: Final = {
     "Transcripts": ("log", "journal", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),
     "Skills": ("skills",),
-    "Care": ("sleep", "compact", "doctor"),
+    "Care": ("sleep", "worker", "compact", "doctor"),
     "For git": ("merge-driver",),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."

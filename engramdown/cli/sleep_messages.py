@@ -21,6 +21,7 @@ __all__ = [
     "NOTHING_ELSE",
     "STOPPED",
     "TITLE",
+    "became",
     "busy",
     "did",
     "failed",
@@ -62,6 +63,12 @@ _OPERATIONS: Final[Mapping[Name, str]] = {
 }
 _HINTS: Final = {"no model is set": " (`model` under [consolidation] in the global config.toml)"}
 _MOST: Final = 20
+
+
+def became(receipts: Iterable[Receipt]) -> list[str]:
+    """Say what became of how many of what was learned."""
+    found = Counter(_BECAME[each.action] for each in receipts)
+    return [f"{count} {what}" for what, count in found.items()]
 
 
 def did(report: JobReport) -> str:

@@ -44,22 +44,22 @@ class Asking:
         from engramdown.consolidation.asking.spending import Limits
         from engramdown.consolidation.model import Run
 
+        self._told = model, settings, folder
         self._model = _model(model, settings)
         limits = Limits(*(getattr(settings, key) for key in Limits._fields))
         self.run = Run(Ledger(folder), limits)
 
     @classmethod
-    def begin(cls, cortex: Cortex, timeout: float | None = None) -> Asking:
-        """Begin a run of a cortex.
+    def begin(cls, cortex: Cortex) -> Asking:
+        """Begin a run of a cortex."""
+        return cls(cortex.model, cortex.settings.consolidation, _ledger_folder(cortex))
 
-        Args:
-            cortex: Whose model, limits and ledger.
-            timeout: How long one call may take at most, in seconds, if less than what is set.
-        """
-        settings = cortex.settings.consolidation
-        if timeout is not None:
-            settings = settings._replace(timeout=min(timeout, settings.timeout))
-        return cls(cortex.model, settings, _ledger_folder(cortex))
+    def within(self, timeout: float) -> Asking:
+        """Return the same run, in which a call takes so many seconds at most."""
+        model, settings, folder = self._told
+        hurried = Asking(model, settings._replace(timeout=min(timeout, settings.timeout)), folder)
+        hurried.run = self.run
+        return hurried
 
     def of(self, job: str) -> Asker | None:
         """Return what a job asks, or ``None`` if there is no model."""

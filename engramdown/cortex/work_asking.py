@@ -9,7 +9,7 @@ the next session from being tried, but two in a row by which a model is not ther
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from engramdown.clock import moment
 from engramdown.cortex.asking import Asking
@@ -17,9 +17,6 @@ from engramdown.cortex.attempts import is_ripe, next_try
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.sleep_steps import LASTING
 from engramdown.errors import ModelError, SpendError
-
-if TYPE_CHECKING:
-    from engramdown.consolidation.model import Asker
 
 __all__ = ["NO_MODEL", "Questions"]
 
@@ -67,10 +64,6 @@ class Questions:
         self.model = "" if found is None else found.name
         self._its = Mark("model", self.model)
         self.why_not = self._resting() if self.model else NO_MODEL
-
-    def of(self, job: str) -> Asker | None:
-        """Return what a job asks, or ``None`` if there is no model."""
-        return self.asking.of(job)
 
     def is_due(self, mark: Mark) -> bool:
         """Whether a step is not done, may give something, and may be tried now."""

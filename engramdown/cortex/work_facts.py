@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Facts"]
 
+_SECONDS: Final = 30.0
+"""So long one call may take: there is little to read."""
+
 
 class Facts:
     """The facts of one round; see :class:`engramdown.cortex.work_kinds.Work`."""
@@ -88,7 +91,7 @@ class Facts:
             self._finish(steps)
             if steps.state.done(*mark[:3]).seq >= mark.seq:
                 return Deed("facts", info.id, receipts=tuple(receipts[before:]))
-            model = self._questions.of(JOB)
+            model = self._questions.asking.within(_SECONDS).of(JOB)
             return None if model is None else self._learn(steps, info, model)
 
     def _learn(self, steps: Steps, info: SessionInfo, model: LanguageModel) -> Deed:

@@ -82,7 +82,7 @@ class Round:
         self._calls = calls
         self._dry = dry_run
         self._settings = cortex.settings.worker
-        self._asking = Asking.begin(cortex, self._settings.timeout)
+        self._asking = Asking.begin(cortex).within(self._settings.timeout)
 
     def run(self) -> WorkSummary:
         """Do what is due."""

@@ -74,6 +74,7 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
     "sleep": [["--dry-run"], ["--dry-run", "--json"]],
     "stats": [[], ["--json"]],
     "undo": [["--dry-run"], ["--dry-run", "--json"], [HOSTILE]],
+    "worker": [["--dry-run"], ["--dry-run", "--json"], ["--once"], ["--once", "--json"]],
     "why": [["ID"], ["ID", "--json"], [HOSTILE]],
 }
 # Run for long, ask a terminal, or show nothing of a store.

@@ -11,10 +11,11 @@ import pytest
 from engramdown.cli import codes, messages
 from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
 from engramdown.settings import EPISODE_SETTINGS, EpisodeSettings, Settings
+from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
 from tests.cli.paste_help import PAGE, pasted
 
 TEXT: Final = PAGE.read_text(encoding="utf-8")
-TABLES: Final = ("budgets", "episodes", "consolidation")
+TABLES: Final = ("budgets", "episodes", "consolidation", "worker")
 
 
 def test_the_help_on_the_page_is_the_help_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +58,12 @@ def test_every_setting_of_transcripts_is_explained_with_its_default(key: str) ->
 def test_every_setting_of_offline_work_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[consolidation]")[2].partition("```")[0]
     assert explained(key, table) == getattr(ConsolidationSettings(), key)
+
+
+@pytest.mark.parametrize("key", WORKER_SETTINGS)
+def test_every_setting_of_the_worker_is_explained_with_its_default(key: str) -> None:
+    table = TEXT.partition("\n[worker]")[2].partition("```")[0]
+    assert explained(key, table) == getattr(WorkerSettings(), key)
 
 
 def explained(key: str, text: str) -> object:

@@ -339,6 +339,24 @@ def test_a_prompt_that_is_broken_is_told_and_nobody_is_asked(cortex: Cortex, des
     assert len(round_of(cortex).deeds) == 1
 
 
+def test_a_call_takes_half_a_minute_at_most(
+    cortex: Cortex, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engramdown.cortex import asking
+
+    found: list[float] = []
+
+    def spy(_: object, settings: Any) -> Desk:  # noqa: ANN401 - settings
+        found.append(settings.timeout)
+        return desk
+
+    monkeypatch.setattr(asking, "_model", spy)
+    spoken(cortex, "s1")
+    round_of(cortex)
+    assert found == [60, 60, 30]
+    assert asked(desk) == ["s1"]
+
+
 # ---- after a crash ----
 
 

@@ -198,4 +198,4 @@ def test_a_call_takes_no_longer_than_a_session_may(
             worker=cortex.settings.worker._replace(timeout=longest),
         )
         work_once(cortex)
-    assert found == [60, 60, 60]
+        assert found.pop() == 60
