@@ -258,7 +258,7 @@ class WorkingNotes:
         note = self.path.with_name(".gitignore")
         if not self._disk.exists(note):
             # What was said is nobody's business but this machine's, whatever git is told above.
-            self._episodes.publish(note, b"*\n", durable=True)
+            self._disk.create(note, b"*\n")
 
     def _versions(self) -> list[Version]:
         path = self._log.path(self.session)
