@@ -66,12 +66,20 @@ class Notebooks:
         Raises:
             ValueError: If ``lookback_days`` is negative.
         """
+        # Imported here: most programs keep no journal.
+        from engramdown.episodes.journal.told import Recent
+
         found: list[Recent] = []
         for journal in self.journals():
+            now = today or journal.today()
             try:
-                found += journal.recent(lookback_days, today)
+                days = journal.lately(lookback_days, now)
+                problems = [day.problem for day in days]
+                found += Recent.of(days, now)
             except StoreError as error:
-                self._tell(f"could not read the journal: {error}")
+                problems = [str(error)]
+            for problem in filter(None, problems):
+                self._tell(f"could not read the journal: {problem}")
         return sorted(found, key=lambda day: day.date, reverse=True)
 
     def notes(self, session: Session | str) -> WorkingNotes:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
 from engramdown.clock import moment
 from engramdown.disk import Disk
-from engramdown.episodes.journal.days import day_of, file_of, named_in, title
+from engramdown.episodes.journal.days import day_of, file_of, named_in
 from engramdown.episodes.journal.entries import Entry, drafted
 from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
 from engramdown.episodes.journal.told import Day, Match, Recent, Written
@@ -33,6 +33,7 @@ FOLDER: Final = "journal"
 """The name of the folder in that of a scope."""
 
 _READY: Final = "ready"
+_FEW: Final = 31
 
 
 class Journal:
@@ -188,13 +189,26 @@ class Journal:
             ValueError: If ``lookback_days`` is negative.
             StoreError: If the folder cannot be read.
         """
+        now = today or self.today()
+        return Recent.of(self.lately(lookback_days, now), now)
+
+    def lately(self, lookback_days: int, today: date) -> list[Day]:
+        """Return the pages of these days, the newest first, also what cannot be read.
+
+        Raises:
+            ValueError: If ``lookback_days`` is negative.
+            StoreError: If the folder cannot be read.
+        """
         if lookback_days < 0:
             raise ValueError(f"lookback_days is {lookback_days}; give 0 or more")
-        now = today or self.today()
-        first = now - timedelta(days=min(lookback_days, now.toordinal() - 1))
-        found = [self._looked_at(each) for each in self._dates() if first <= each <= now]
-        told = [day for day in found if day and not day.is_blank]
-        return [Recent(title(day.date, now), day.date, day.sections) for day in told]
+        first = date.fromordinal(max(today.toordinal() - lookback_days, 1))
+        if lookback_days < _FEW:
+            # Asked for every turn, however many days there are.
+            span = range(today.toordinal(), first.toordinal() - 1, -1)
+            dates = self._shown([date.fromordinal(each) for each in span])
+        else:
+            dates = [each for each in self._dates() if first <= each <= today]
+        return [day for each in dates if (day := self._looked_at(each))]
 
     def search(  # wide: one filter each
         self,
@@ -245,9 +259,15 @@ class Journal:
         with named_errors(self.folder, "read"):
             self._disk.inside(self.folder, self.root)
             found = map(day_of, self._disk.names(self.folder))
-            paths = {self.folder / file_of(day): day for day in found if day is not None}
-        hidden = self._hide(list(paths)) if self._hide else ()
-        return sorted((day for path, day in paths.items() if path not in hidden), reverse=True)
+            days = sorted((day for day in found if day is not None), reverse=True)
+        return self._shown(days)
+
+    def _shown(self, days: list[date]) -> list[date]:
+        if self._hide is None:
+            return days
+        paths = {self.folder / file_of(day): day for day in days}
+        hidden = self._hide(list(paths))
+        return [day for path, day in paths.items() if path not in hidden]
 
     def _looked_at(self, day: date) -> Day | None:
         try:

@@ -5,10 +5,12 @@ Promises: plain values; nothing is read or written by asking them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+from engramdown.episodes.journal.days import title
 from engramdown.episodes.journal.page import Page, Section
 
 __all__ = ["Day", "Match", "Recent", "Written"]
@@ -90,6 +92,12 @@ class Recent(NamedTuple):
     title: str
     date: date
     sections: tuple[Section, ...]
+
+    @classmethod
+    def of(cls, days: Iterable[Day], today: date) -> list[Recent]:
+        """Return days as they are told on ``today``; one on which nothing was written is not."""
+        told = [day for day in days if not day.is_blank]
+        return [cls(title(day.date, today), day.date, day.sections) for day in told]
 
     @property
     def heading(self) -> str:
