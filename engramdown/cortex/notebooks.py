@@ -67,7 +67,7 @@ class Notebooks:
             ValueError: If ``lookback_days`` is negative.
         """
         # Imported here: most programs keep no journal.
-        from engramdown.episodes.journal.told import Recent
+        from engramdown.episodes.journal.told import recent_of
 
         found: list[Recent] = []
         for journal in self.journals():
@@ -75,7 +75,7 @@ class Notebooks:
             try:
                 days = journal.lately(lookback_days, now)
                 problems = [day.problem for day in days]
-                found += Recent.of(days, now)
+                found += recent_of(days, now)
             except StoreError as error:
                 problems = [str(error)]
             for problem in filter(None, problems):

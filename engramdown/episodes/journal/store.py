@@ -19,7 +19,7 @@ from engramdown.disk import Disk
 from engramdown.episodes.journal.days import day_of, file_of, named_in
 from engramdown.episodes.journal.entries import Entry, drafted
 from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
-from engramdown.episodes.journal.told import Day, Match, Recent, Written
+from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent_of
 from engramdown.episodes.journal.zones import Clock
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.errors import EngramdownError, StoreError
@@ -190,7 +190,7 @@ class Journal:
             StoreError: If the folder cannot be read.
         """
         now = today or self.today()
-        return Recent.of(self.lately(lookback_days, now), now)
+        return recent_of(self.lately(lookback_days, now), now)
 
     def lately(self, lookback_days: int, today: date) -> list[Day]:
         """Return the pages of these days, the newest first, also what cannot be read.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from engramdown.episodes.journal.days import title
 from engramdown.episodes.journal.page import Page, Section
 
-__all__ = ["Day", "Match", "Recent", "Written"]
+__all__ = ["Day", "Match", "Recent", "Written", "recent_of"]
 
 
 class Written(NamedTuple):
@@ -93,12 +93,6 @@ class Recent(NamedTuple):
     date: date
     sections: tuple[Section, ...]
 
-    @classmethod
-    def of(cls, days: Iterable[Day], today: date) -> list[Recent]:
-        """Return days as they are told on ``today``; one on which nothing was written is not."""
-        told = [day for day in days if not day.is_blank]
-        return [cls(title(day.date, today), day.date, day.sections) for day in told]
-
     @property
     def heading(self) -> str:
         """What the day is called, with its date."""
@@ -108,3 +102,9 @@ class Recent(NamedTuple):
     def text(self) -> str:
         """All that was written, each section below its heading."""
         return "\n\n".join("\n".join(filter(None, each[:2])) for each in self.sections)
+
+
+def recent_of(days: Iterable[Day], today: date) -> list[Recent]:
+    """Return days as they are told on ``today``; one on which nothing was written is not."""
+    told = [day for day in days if not day.is_blank]
+    return [Recent(title(day.date, today), day.date, day.sections) for day in told]
