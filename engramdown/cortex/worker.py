@@ -38,7 +38,8 @@ def work_once(
         cortex: Whose transcripts.
         dry_run: Write nothing and ask no model; tell what would be done.
         should_stop: Asked before each step whether to stop.
-        tell: Told of each thing that was done, when it is.
+        tell: Told of each thing that was done, when it is; an error of a file that it raises counts
+            as one of the step that it is told of.
         rest: Waits for so many seconds, between two calls of a model.
 
     Returns:
