@@ -20,11 +20,13 @@ from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.reading import decoded
 from engramdown.hippocampus.spelling import SOUL, meant
 from engramdown.hippocampus.starter import is_for_git
+from engramdown.redaction import find_secrets
 from engramdown.settings import FOLDER
 
 __all__ = ["StagedReport", "inspect_staged", "stops"]
 
 _MEMORY: Final = "memory/"
+_JOURNAL: Final = "journal/"
 # What may be meant, or was there before; the rest must not be committed unseen.
 _MAY_PASS: Final = frozenset({"indented-item", "near-heading", "unknown-tick"})
 
@@ -33,7 +35,7 @@ class StagedReport(NamedTuple):
     """What was found in the index.
 
     Attributes:
-        files: How many memory files are staged.
+        files: How many files of memory, and pages of the journal, are staged.
         findings: What is wrong with them, each with its file relative to the top.
     """
 
@@ -69,6 +71,9 @@ def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedRepo
         files += len(memory)
         findings = [*_strangers(items), *_links(repository, memory)]
         findings += _texts(repository, scope, memory, limit)
+        days = {name: item for name, item in items.items() if name.startswith(_JOURNAL)}
+        files += len(days)
+        findings += _days(repository, days, limit)
         found += [(_path(scope, each), each) for each in findings if each.level != "note"]
     return StagedReport(files, tuple(found))
 
@@ -129,6 +134,20 @@ def _texts(
         for name in sorted(wanted & {*sizes} - {*small})
     ]
     return found + check_form(texts, wanted)
+
+
+def _days(repository: Repository, days: Mapping[str, Staged], limit: int) -> list[Finding]:
+    """Return the secrets on staged pages of the journal, which is a person's to write otherwise."""
+    blobs = {name: item.blob for name, item in days.items() if item.blob and not item.is_link}
+    sizes = repository.sizes(blobs.values())
+    small = [name for name, size in zip(blobs, sizes, strict=True) if size <= limit]
+    data = repository.contents(blobs[name] for name in small)
+    texts = {name: decoded(each) or "" for name, each in zip(small, data, strict=True)}
+    return [
+        find((f"../{name}", text.count("\n", 0, secret.start) + 1), "secret", kinds=secret.kind)
+        for name, text in texts.items()
+        for secret in find_secrets(text)
+    ]
 
 
 def _path(scope: str, finding: Finding) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -183,3 +184,21 @@ def test_what_a_crash_left_is_swept_up(run: Runner, day: Path) -> None:
     left.write_text("half", encoding="utf-8")
     run.ok("journal")
     assert not left.exists()
+
+
+def test_a_secret_that_was_written_by_hand_is_found_before_a_commit(
+    run: Runner, day: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(day.parents[2])
+    run.ok("journal", "write", "x")
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    subprocess.run(["git", "add", ".engramdown"], check=True)
+    assert run.ok("doctor", "--staged").out.startswith("Nothing is wrong in ")
+    with day.open("a", encoding="utf-8") as file:
+        file.write(f"\nIt is {TOKEN}\n")
+    subprocess.run(["git", "add", ".engramdown"], check=True)
+    done = run("doctor", "--staged")
+    assert done.code == 1
+    assert "journal/2026-02-27.md:10" in done.out
+    assert "holds a secret (GitHub token)" in done.out
+    assert TOKEN not in done.out
