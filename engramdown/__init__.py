@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.gate import Decision
     from engramdown.cortex.proposals import Proposal
@@ -37,6 +38,7 @@ __all__ = [
     "Proposal",
     "Receipt",
     "Session",
+    "WorkingContext",
     "__version__",
 ]
 
@@ -53,6 +55,7 @@ _HOMES = {
     "Proposal": "engramdown.cortex.proposals",
     "Receipt": "engramdown.cortex.receipts",
     "Session": "engramdown.cortex.turns",
+    "WorkingContext": "engramdown.cortex.conversation.working",
 }
 
 

@@ -46,6 +46,7 @@ PUBLIC_NAMES: Final = [
     "Proposal",
     "Receipt",
     "Session",
+    "WorkingContext",
     "__version__",
 ]
 RUNTIME_DEPENDENCIES: Final = {

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.cortex.relevance import Index
 from engramdown.cortex.retrospect import HISTORY, retrospect
@@ -26,6 +26,9 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
 from engramdown.wording.inert import bullet, one_line, paragraphs
 
+if TYPE_CHECKING:
+    from engramdown.cortex.conversation.working import WorkingContext
+
 __all__ = [
     "BUDGETS",
     "FRAME",
@@ -33,8 +36,10 @@ __all__ = [
     "MemoryContext",
     "Section",
     "build",
+    "build_context",
     "scratchpad_context",
     "select",
+    "soul_section",
 ]
 
 BUDGETS: Final[Mapping[str, int]] = {
@@ -58,12 +63,14 @@ _HEADINGS: Final = {
     "project_lessons": "## Your Memory — Project Lessons",
 }
 _SOUL: Final = "soul.md"
+_SOUL_HEADING: Final = "## Who You Are"
 _LONGEST_TOKEN: Final = 4
 """Characters that a token holds at most, see :func:`estimate_tokens`."""
 _SURENESS: Final = {confidence: rank for rank, confidence in enumerate(CONFIDENCES)}
 # Own headings of a person come after Always and Never, whose rules they hold too.
 _ORDER_OF_KINDS: Final = {"always": 0, "never": 1, "when": 3}
 _OWN_HEADING: Final = 2
+
 
 Scores = Callable[[], Mapping[int, float]]
 """Gives how relevant entries are, by position; called only when it matters, as it costs time."""
@@ -155,6 +162,42 @@ def build(
     return MemoryContext(text, sections)
 
 
+def soul_section(
+    page: str, budget: int, overrides: Mapping[str, str] | None = None
+) -> Section | None:
+    """Return the page that says who the assistant is as a section of its own, if it says anything.
+
+    Args:
+        page: The page, as a person wrote it.
+        budget: What it may cost, in tokens; paragraphs that do not fit are left out.
+        overrides: Templates of the person's own, by name.
+
+    Raises:
+        StoreError: A template of ``overrides`` is broken.
+    """
+    entries = _soul(page)
+    frame = _Frame("soul", budget, "section.j2", overrides or {})
+    return _fit(frame, entries, dict) if entries else None
+
+
+def build_context(
+    cortex: Any,  # noqa: ANN401 - a Cortex, which knows this module
+    session: Any,  # noqa: ANN401 - a Session, or its id
+    budget: int,
+    fresh_tail: int | None = None,
+) -> WorkingContext:
+    """Return what a model is shown of a conversation; see :meth:`engramdown.Cortex.build_context`.
+
+    Args:
+        cortex: Whose memory it is.
+        session: The session, or its id.
+        budget: What it may cost, in tokens.
+        fresh_tail: How many of the newest messages are shown whatever they cost.
+    """
+    made: WorkingContext = cortex.build_context(session, budget, fresh_tail)
+    return made
+
+
 def scratchpad_context(
     entries: Sequence[Entry],
     today: date,
@@ -222,7 +265,7 @@ class _Frame:
 
     @property
     def heading(self) -> str:
-        return _HEADINGS.get(self.name, "")
+        return _SOUL_HEADING if self.name == "soul" else _HEADINGS.get(self.name, "")
 
     def words(self, shown: Sequence[Entry], left_out: Sequence[Entry]) -> str:
         values = {

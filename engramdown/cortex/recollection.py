@@ -36,7 +36,11 @@ FOLDER: Final = "templates"
 
 
 class Recollection:
-    """What a global and a project store hold, as a model is shown it."""
+    """What a global and a project store hold, as a model is shown it.
+
+    Attributes:
+        budgets: What the sections may cost, in tokens, where it is not the default.
+    """
 
     def __init__(
         self,
@@ -49,7 +53,7 @@ class Recollection:
         self._screen = screen
         self._global = global_hc
         self._project = project_hc
-        self._budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
+        self.budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
         self._memory = Memory()
 
     def context(
@@ -62,8 +66,19 @@ class Recollection:
             earlier: The sessions that are told of.
             identity: Who the assistant and the user are; as memory says now unless given.
         """
-        who = identity or self.identity()
-        memory = Memory(
+        memory = self.gathered(identity or self.identity(), earlier)
+        if memory != self._memory:
+            self._memory = memory
+        return build(self._memory, message, today(), self.budgets, self.overrides())
+
+    def gathered(self, who: Identity, earlier: Sequence[Past] = ()) -> Memory:
+        """Return everything that a model may be shown, as the stores hold it now.
+
+        Args:
+            who: Who the assistant and the user are.
+            earlier: The sessions that are told of.
+        """
+        return Memory(
             soul=who.soul,
             profile=who.profile,
             global_rules=self._shown(self._global, self._global.recall_rules()),
@@ -72,9 +87,6 @@ class Recollection:
             project_lessons=self._shown(self._project, self._project.recall_lessons()),
             earlier=earlier,
         )
-        if memory != self._memory:
-            self._memory = memory
-        return build(self._memory, message, today(), self._budgets, self._overrides())
 
     def identity(self) -> Identity:
         """Return who the assistant and the user are, and from which files that is.
@@ -115,8 +127,8 @@ class Recollection:
             *self._shown(self._global, self._global.recall_scratchpad_wisdom()),
             *self._shown(self._project, self._project.recall_scratchpad_wisdom()),
         ]
-        budget = {**BUDGETS, **self._budgets}["scratchpad"]
-        return scratchpad_context(wisdom, today(), budget, self._overrides())
+        budget = {**BUDGETS, **self.budgets}["scratchpad"]
+        return scratchpad_context(wisdom, today(), budget, self.overrides())
 
     def _shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
         return entries if self._screen is None else self._screen.shown(store, entries)
@@ -172,7 +184,7 @@ class Recollection:
             history.refresh()
             return history.steps_after(step)
 
-    def _overrides(self) -> dict[str, str]:
+    def overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""
         texts = (
             (name, self._page(store, f"{FOLDER}/{name}", store.template(name)))

@@ -17,13 +17,18 @@ from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory, Said
 from engramdown.wording.inert import one_line
 
-__all__ = ["Recording"]
+__all__ = ["Recording", "degraded"]
 
 _DEGRADED: Final = (
     "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
 )
 _LONGEST_REASON: Final = 400
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
+
+
+def degraded(trouble: str) -> str:
+    """Return what a model is told of trouble with the transcripts."""
+    return _DEGRADED.format(one_line(trouble)[:_LONGEST_REASON])
 
 
 class Recording:
@@ -94,9 +99,15 @@ class Recording:
             }
             if shown:
                 self._log("memory_read", "", turn=turn, meta=meta)
-        reason = one_line(self.trouble or self._missed)[:_LONGEST_REASON]
+        reason = self.trouble or self._missed
         self._missed = ""
-        return context.degrade(_DEGRADED.format(reason)) if reason else context
+        return context.degrade(degraded(reason)) if reason else context
+
+    def quoted(self, memories: Iterable[str], recalled: Iterable[str], turn: int) -> None:
+        """Record what was looked up for a turn: what is made of it later is no new experience."""
+        shown, pointers = list(memories), tuple(recalled)
+        if self._episodes is not None and (shown or pointers):
+            self._log("memory_read", "", turn=turn, meta={"shown": shown}, recalled=pointers)
 
     def wrote(self, receipts: Iterable[Receipt], turn: int) -> None:
         """Record what became memory, or waits to."""

@@ -13,9 +13,16 @@ from engramdown.wording.rendering import renderer as renderer_of
 
 __all__ = ["TEMPLATES", "renderer"]
 
-TEMPLATES: Final = ("context.j2", "section.j2", "history.j2", "scratchpad.j2")
-"""The templates: the whole context, one section of it, the one of earlier sessions, and what a
-scratchpad tool is told."""
+TEMPLATES: Final = (
+    "context.j2",
+    "section.j2",
+    "history.j2",
+    "scratchpad.j2",
+    "working.j2",
+    "aside.j2",
+)
+"""The templates: the whole context, one section of it, the one of earlier sessions, what a
+scratchpad tool is told, what comes before a conversation, and what stands behind it."""
 
 _SHELF: Final = Shelf("engramdown.cortex", "templates")
 

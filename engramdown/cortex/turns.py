@@ -21,6 +21,7 @@ from engramdown.errors import EngramdownError, MidTurnError, StoreError
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.proposals import Proposal
@@ -55,6 +56,8 @@ class Session:
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
         self.earlier = cortex.earlier_sessions(self._recording.id, in_view)
         self._began: Pointer | None = None
+        self._asked = ""
+        self._looked_up: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._facts = FactsBeside()
         # In a session that an assistant begins, it speaks as the user.
         self._is_with_user = parent is None
@@ -105,6 +108,11 @@ class Session:
         return self._began
 
     @property
+    def asked(self) -> str:
+        """What the user said in the running turn, or in the last one."""
+        return self._asked
+
+    @property
     def identity(self) -> Identity:
         """Who the assistant and the user are, as memory said when the session began.
 
@@ -124,6 +132,7 @@ class Session:
             MidTurnError: If a turn is running already.
         """
         self._refuse_mid_turn("begin a turn")
+        self._asked, self._looked_up = message, ((), ())
         self._began = self._recording.say("user", message, self.turns + 1)
         self._facts.add(message, str(self._began or ""))
         self._cortex.apply_ticks()
@@ -131,6 +140,29 @@ class Session:
         self.turns += 1
         self._running = True
         return self._recording.read(context, self.turns)
+
+    def build_context(
+        self,
+        budget: int,
+        fresh_tail: int | None = None,
+        *,
+        message: str = "",
+        subjects: str | Iterable[str] = (),
+    ) -> WorkingContext:
+        """Return what the model is to see next of this conversation, in its parts.
+
+        Call it in a turn, as often as the model is asked. What it looked up is recorded, so that
+        nothing is learned from it again. The arguments and errors are those of
+        :meth:`engramdown.Cortex.build_context`.
+        """
+        made = self._cortex.build_context(
+            self, budget, fresh_tail, message=message, subjects=subjects
+        )
+        found = (made.remembered, made.recalled)
+        if self._running and found != self._looked_up:
+            self._looked_up = found
+            self._recording.quoted(*found, self.turns)
+        return made
 
     def end_turn(self, reply: str = "") -> None:
         """End the turn with the assistant's ``reply``.

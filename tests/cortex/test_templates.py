@@ -14,6 +14,12 @@ VALUES = {
     "rules_left_out": 0,
     "sections": (),
     "sessions": (),
+    "soul": "## Who You Are",
+    "memory": "## Your Memory",
+    "notes": "> mine",
+    "memories": ("- Use uv",),
+    "said": "> s1#2",
+    "degraded": "Memory is degraded.",
 }
 
 

@@ -16,7 +16,17 @@ from engramdown.consolidation.gists import Gist
 from engramdown.episodes.episode import Episode, Pointer
 from engramdown.wording.inert import one_line
 
-__all__ = ["LARGE", "ROLES", "Count", "Said", "gist_item", "placeholder", "said", "said_item"]
+__all__ = [
+    "FRAME",
+    "LARGE",
+    "ROLES",
+    "Count",
+    "Said",
+    "gist_item",
+    "placeholder",
+    "said",
+    "said_item",
+]
 
 LARGE: Final = 2_000
 """So many tokens the result of a tool may have after its turn."""
@@ -26,8 +36,8 @@ ROLES: Final = frozenset({"user", "assistant", "system", "tool_call", "tool_resu
 Count = Callable[[str], int]
 """Says how many tokens a text costs; never more for a joined text than for its parts."""
 
-# What a provider adds to each message, about.
-_FRAME: Final = 4
+FRAME: Final = 4
+"""What a provider adds to each message, about, in tokens."""
 
 
 class Said(NamedTuple):
@@ -61,10 +71,10 @@ def said(session: str, episode: Episode, whole: Callable[[Episode], str], count:
         count: Says what a text costs.
     """
     text = whole(episode) if episode.payload else episode.text
-    cost = _FRAME + count(text) + (count(episode.name) if episode.name else 0)
-    if episode.role != "tool_result" or cost - _FRAME <= LARGE:
+    cost = FRAME + count(text) + (count(episode.name) if episode.name else 0)
+    if episode.role != "tool_result" or cost - FRAME <= LARGE:
         return Said(episode, text, cost, cost)
-    brief = _FRAME + count(placeholder(session, episode, cost)) + count(episode.name)
+    brief = FRAME + count(placeholder(session, episode, cost)) + count(episode.name)
     return Said(episode, episode.text, cost, min(brief, cost))
 
 
@@ -93,5 +103,5 @@ def said_item(message: Said, *, is_over: bool) -> Item:
 
 def gist_item(session: str, gist: Gist, count: Count) -> Item:
     """Return a gist as far as it matters for what becomes of it."""
-    cost = _FRAME + count(format_summary(gist, session))
+    cost = FRAME + count(format_summary(gist, session))
     return Item(gist.id, cost, gist.form, depth=gist.depth)

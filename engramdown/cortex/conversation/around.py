@@ -1,0 +1,287 @@
+"""What stands around a conversation: who the assistant is, what is remembered, what was looked up.
+
+Promises: reads only. As long as memory is the same, so are the parts that come before the
+conversation; earlier sessions and the journal are as they were when this process was first asked
+for the session. Where there is little room, what always holds gets it first. What cannot be read of
+skills, the journal, notes or other conversations is left out and told, and is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from engramdown.clock import today
+from engramdown.cortex.context import build, soul_section
+from engramdown.cortex.conversation.fitting import allotted
+from engramdown.cortex.conversation.preface import (
+    JOURNAL,
+    NOTES,
+    SKILLS,
+    SOUL,
+    Listed,
+    journal,
+    noted,
+    skills,
+)
+from engramdown.cortex.conversation.relevant import MOST, Looking, Relevant, look_up
+from engramdown.cortex.conversation.working import Dropped
+from engramdown.cortex.recording import degraded
+from engramdown.cortex.retrospect import HISTORY, retrospect
+from engramdown.cortex.sections import Section
+from engramdown.cortex.templates import renderer
+from engramdown.errors import EngramdownError
+from engramdown.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.identity import Identity
+    from engramdown.cortex.recollection import Recollection
+    from engramdown.cortex.turns import Session
+    from engramdown.episodes.cards.past import Past
+
+__all__ = ["Around", "Parts"]
+
+T = TypeVar("T")
+
+_Failure = (EngramdownError, OSError)
+_KNOWN: Final = 256
+_NO_ROOM: Final = "no room for it"
+# Where it is tight, what comes first gets room.
+_ORDER: Final = (
+    *("global_rules", "project_rules", "identity", "soul", "global_lessons", "project_lessons"),
+    *("notes", "skills", "history", "journal", "relevant"),
+)
+
+
+class Parts(NamedTuple):
+    """The parts around a conversation.
+
+    Attributes:
+        soul: Who the assistant is.
+        sections: What is remembered.
+        skills: The skills that there are.
+        history: Earlier sessions.
+        journal: The last days of the journal.
+        notes: The working notes on the conversation.
+        relevant: What was looked up.
+    """
+
+    soul: Section | None
+    sections: tuple[Section, ...]
+    skills: Listed
+    history: Section | None
+    journal: Listed
+    notes: Listed
+    relevant: Relevant
+
+    def costs(self) -> dict[str, int]:
+        """Return what each part costs, in the order in which they get room."""
+        known = {section.name: section.tokens for section in self._sections()}
+        texts = {name: part.text for name, part in self._listed().items()}
+        known |= {name: estimate_tokens(text) for name, text in texts.items()}
+        known["relevant"] = estimate_tokens(self.relevant.text)
+        return {name: known[name] for name in _ORDER if known.get(name)}
+
+    def remembered(self) -> list[str]:
+        """Return what is shown as memory, in order."""
+        said = [section.text for section in self.sections]
+        past = self.history.text if self.history else ""
+        return [*filter(None, [*said, self.skills.text, past, self.journal.text])]
+
+    def dropped(self, whole: Parts) -> list[Dropped]:
+        """Return what these parts leave out, and what of the ``whole`` ones there was no room for.
+
+        Args:
+            whole: The parts as they would be with more room.
+        """
+        before, told = whole.costs(), self.costs()
+        lost = {name: cost - told.get(name, 0) for name, cost in before.items()}
+        found = [
+            Dropped("memories", part.name, _cost(part), f"{len(part.left_out)} do not fit")
+            for part in self._sections()
+            if part.left_out
+        ]
+        for name, part in self._listed().items():
+            if part.left_out:
+                found.append(Dropped(name, "", part.tokens, f"{part.left_out} do not fit"))
+        found += [
+            Dropped(name, "", lost[name], _NO_ROOM)
+            for name in ("history", "relevant")
+            if lost.get(name)
+        ]
+        if self.relevant.trouble:
+            found.append(Dropped("relevant", "", 0, self.relevant.trouble))
+        return found
+
+    def _sections(self) -> list[Section]:
+        return [*filter(None, (self.soul, *self.sections, self.history))]
+
+    def _listed(self) -> dict[str, Listed]:
+        return {"skills": self.skills, "journal": self.journal, "notes": self.notes}
+
+
+class _Settled(NamedTuple):
+    """What a session is told once, so that it stays the same in this process.
+
+    Attributes:
+        identity: Who the assistant and the user are.
+        earlier: Earlier sessions.
+        days: The last days of the journal, each with its title and what was written.
+    """
+
+    identity: Identity
+    earlier: tuple[Past, ...]
+    days: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+class Around:
+    """What stands around one conversation.
+
+    Attributes:
+        dropped: What could not be read, or is left out, and why.
+        degraded: What a model is told of trouble with the transcripts, or ``""``.
+    """
+
+    def __init__(self, cortex: Cortex, recollection: Recollection, session: Session | str) -> None:
+        """Prepare to read what stands around a conversation."""
+        self._cortex = cortex
+        self._recollection = recollection
+        self._session = session
+        self._id = session if isinstance(session, str) else session.id
+        self._words = recollection.overrides()
+        trouble = cortex.episodes.trouble if cortex.episodes is not None else None
+        self.dropped: list[Dropped] = []
+        self.degraded = degraded(str(trouble)) if trouble is not None else ""
+
+    def parts(self, room: int, said: str, subjects: tuple[str, ...] = ()) -> Parts:
+        """Return the parts, within their own budgets and ``room``.
+
+        Args:
+            room: What they may cost together, in tokens.
+            said: What the user said last.
+            subjects: What the turn is about, if that is known.
+
+        Raises:
+            StoreError: If memory cannot be read, or a template is broken.
+        """
+        settled = self._settled()
+        who = settled.identity
+        memory = self._recollection.gathered(who._replace(soul=""))
+        known, notes = self._tried("skills", self._skills), self._tried("notes", self._notes)
+
+        def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
+            past, most = settled.earlier, budgets.get("history", HISTORY)
+            return Parts(
+                soul_section(who.soul, budgets.get("soul", SOUL), self._words),
+                build(memory, "", today(), budgets, self._words).sections,
+                skills(known or (), budgets.get("skills", SKILLS)),
+                retrospect(past, most, self._words) if past else None,
+                journal(settled.days, budgets.get("journal", JOURNAL)),
+                noted(notes or "", budgets.get("notes", NOTES)),
+                relevant,
+            )
+
+        budgets = self._recollection.budgets
+        whole = made(budgets, Relevant())
+        shown = {entry.id for section in whole.sections for entry in section.shown}
+        looking = Looking(said, subjects, self._id, shown, min(MOST, room))
+        whole = whole._replace(relevant=look_up(self._cortex, looking))
+        costs = whole.costs()
+        given = allotted(costs, room - self._frame(whole))
+        tight = {name: given[name] for name in costs if given[name] < costs[name]}
+        parts = whole
+        if tight:
+            kept = whole.relevant.within(tight.get("relevant", MOST))
+            parts = made({**budgets, **tight}, kept)
+        self.dropped += parts.dropped(whole)
+        return parts
+
+    def system(self, parts: Parts) -> str:
+        """Return what comes before the conversation, or ``""``."""
+        remembered = parts.remembered()
+        soul = parts.soul.text if parts.soul else ""
+        if not remembered and not soul:
+            return ""
+        render = renderer(self._words)
+        memory = render("context.j2", {"sections": remembered}) if remembered else ""
+        return render("working.j2", {"soul": soul, "memory": memory})
+
+    def aside(self, parts: Parts, left_out: int = 0) -> str:
+        """Return what stands behind the conversation, or ``""``.
+
+        Args:
+            parts: The parts.
+            left_out: How many earlier messages do not fit.
+        """
+        values: dict[str, Any] = {
+            "notes": parts.notes.text,
+            "memories": parts.relevant.memories,
+            "said": parts.relevant.said,
+            "left_out": left_out,
+            "degraded": self.degraded,
+        }
+        return renderer(self._words)("aside.j2", values) if any(values.values()) else ""
+
+    def _frame(self, parts: Parts) -> int:
+        """Return what our words add to the parts, at most."""
+        costs = parts.costs()
+        tokens = estimate_tokens(self.system(parts)) + estimate_tokens(self.aside(parts))
+        # Each part is rounded up on its own.
+        return tokens - sum(costs.values()) + len(costs)
+
+    # ---- reading ----
+
+    def _settled(self) -> _Settled:
+        """Return what was told of earlier ones when this process was first asked."""
+        session = self._session
+        memory: dict[str, _Settled] = self._cortex.__dict__.setdefault("_settled", {})
+        found = memory.pop(self._id, None)
+        if found is None:
+            who, past = self._cortex.identity(), self._cortex.earlier_sessions(self._id)
+            found = _Settled(who, past, self._tried("journal", self._days) or ())
+        memory[self._id] = found
+        while len(memory) > _KNOWN:
+            memory.pop(next(iter(memory)))
+        if isinstance(session, str):
+            return found._replace(identity=self._cortex.standing(found.identity))
+        return found._replace(identity=session.identity, earlier=session.earlier)
+
+    def _days(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+        return tuple(
+            (day.heading, tuple((section.heading, section.text) for section in day.sections))
+            for day in self._cortex.recent_days()
+        )
+
+    def _skills(self) -> list[tuple[str, str]]:
+        """Return each skill that can be used, with what it does."""
+        # Imported here: they are read in no other turn.
+        from engramdown.cortex.notebooks import known
+        from engramdown.cortex.skills import open_skills
+
+        places = [(store.scope, store.root) for store in reversed(self._cortex.stores)]
+        skills_of = open_skills(places, self._cortex.settings)
+        found = [each.skill for each in skills_of.known() if each.counts]
+        is_screened = self._cortex.settings.pulled == "review"
+        strange = known([skill.path for skill in found]) if is_screened else set()
+        broken = {
+            skill.path
+            for skill in found
+            if any(finding.level == "error" for finding in skill.findings)
+        }
+        good = [skill for skill in found if skill.path not in strange | broken]
+        return [(skill.label, skill.description) for skill in good]
+
+    def _notes(self) -> str:
+        return self._cortex.notes(self._id).read().text if self._id else ""
+
+    def _tried(self, name: str, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except _Failure as error:
+            self.dropped.append(Dropped(name, "", 0, str(error)))
+            return None
+
+
+def _cost(part: Section) -> int:
+    return sum(estimate_tokens(entry.text) for entry in part.left_out)
