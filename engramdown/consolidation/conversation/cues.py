@@ -10,9 +10,22 @@ import re
 from functools import cache
 from typing import Final
 
+from engramdown.consolidation.statements.verbs import is_order
 from engramdown.words import word_set
 
-__all__ = ["agrees", "decides", "files_in", "is_file", "leaves_open", "names", "orders", "tells"]
+__all__ = [
+    "agrees",
+    "asks_for",
+    "decides",
+    "files_in",
+    "is_file",
+    "leaves_open",
+    "names",
+    "orders",
+    "proposes",
+    "tells",
+    "to_the_point",
+]
 
 
 def decides(said: str) -> bool:
@@ -31,6 +44,36 @@ def orders(said: str) -> bool:
     (True, True, False)
     """
     return _has(_ORDERS, said)
+
+
+def asks_for(said: str) -> bool:
+    """Whether a sentence of a user asks that something be done.
+
+    >>> asks_for("Please add a test"), asks_for("Add it first"), asks_for("It rolls back")
+    (True, True, False)
+    """
+    words = said.replace("\u2019", "'").lower()
+    return _has(_ASKS_FOR, words) or is_order(words)
+
+
+def proposes(said: str) -> bool:
+    """Whether a sentence of an assistant says what could be done.
+
+    >>> proposes("I would cache it"), proposes("I cached it")
+    (True, False)
+    """
+    return _has(_PROPOSES, said)
+
+
+def to_the_point(said: str) -> str:
+    """Return a sentence without the nods that it begins with, if enough is left.
+
+    >>> to_the_point("Oh nice, thanks! We sell tea"), to_the_point("Sure, why not")
+    ('We sell tea', 'Sure, why not')
+    """
+    start = _pattern(_OPENERS).match(said)
+    rest = said[start.end() :] if start else said
+    return rest if len(rest.split()) >= _ENOUGH else said
 
 
 def leaves_open(said: str) -> bool:
@@ -95,6 +138,7 @@ def is_file(word: str) -> bool:
 
 
 _LONGEST_PATH: Final = 200
+_ENOUGH: Final = 3
 _NO_FILES: Final = word_set(
     "console.log d3.js express.js next.js node.js nuxt.js process.env react.js three.js vue.js"
 )
@@ -134,7 +178,7 @@ _DECIDES: Final = (
 )
 _ORDERS: Final = (
     r"\A\W*(?:(?:please|then|and|so|but|also|just|ok(?:ay)?|yes|yeah|bitte|und|dann|also"
-    r"|ja)\b,? )*+(?:use|keep|don'?t|do not|never|always|only|make sure|avoid|stop|leave"
+    r"|ja)\b,? )*+(?:use|keep|don'?t|do not|never(?! mind)|always|only|make sure|avoid|stop|leave"
     r"|no(?:pe)?\b(?! (?:problem|worries|idea|rush))|wrong|actually|not quite|not that|that'?s not"
     r"|that'?s wrong|i (?:meant|said|prefer|want|need|would like)|correction|scratch that"
     r"|nimm|nutze?|verwende|benutze?|behalte?|nein|nicht|nie(?:mals)?|immer|nur|kein\w*|falsch"
@@ -148,9 +192,29 @@ _ORDERS: Final = (
 _OPEN: Final = (
     r"\b(?:todo|fixme|to-do|still (?:need|needs|have|has|missing|open|to)|yet to|left to do"
     r"|remains? to|not (?:done )?yet|next step|follow-?up|unresolved|open question"
-    r"|waiting (?:for|on)|blocked (?:by|on)|needs? to be"
+    r"|(?:i'm|we're|we are|still) waiting|blocked (?:by|on)|needs? to be"
     r"|offen|noch zu|fehlt noch|steht noch aus|müssen wir noch"
     r"|wartet auf|reste à|à faire|falta|pendiente|por hacer)\b"
+)
+_ASKS_FOR: Final = (
+    r"\bplease\b|\bbitte\b|\A\W*(?:can|could|would) (?:you|we)\b|\b(?:kannst|könntest) du\b"
+    r"|\A\W*(?:i|we) (?:need|want|have) to\b|\bi(?:'d| would) like (?:you )?to\b"
+    r"|\A\W*(?:dann |und )?(?:ändere?|baue?|entferne?|ergänze?|erkläre?|erstelle?|finde?|füge"
+    r"|gib|lass|lege?|lies|lösche?|mache?|nimm|prüfe?|schau|schreibe?|setze?|stelle?|suche?|teste?"
+    r"|übersetze?|verschiebe?|zeige?)\b|\bs'il (?:te|vous) pla[iî]t\b|\bpor favor\b"
+)
+_PROPOSES: Final = (
+    r"\b(?:i(?:'d| would| could| can| might| suggest| recommend| propose)"
+    r"|you (?:could|can|might|may)|could|might|options?|alternatively|either|for example|usually"
+    r"|would be|ich (?:schlage|würde|kann|könnte|empfehle)|könnte[nt]?|wäre|alternativ"
+    r"|je pourrais|podría)\b"
+)
+_OPENERS: Final = (
+    r"(?:\s*(?:oh|ah|aha|ok(?:ay)?|so|well|right|great|good|nice|cool|wow|phew|perfect|lovely"
+    r"|thanks|thank you(?: so much)?|sounds good|good (?:idea|choice|catch)|great choice|yes|yeah"
+    r"|yep|hey|hi|hello|sure|fine|understood|agreed|exactly|of course|done|damn|that makes sense"
+    r"|makes sense|gut|gerne?|super|ja|also|hallo|verstanden|passt|sehr gut|genau|klar)"
+    r"(?:[,!.:\u2013-]++|(?<=\b[oa]h)(?=\s)))++\s*"
 )
 _AGREES: Final = (
     r"\W*(?:(?:yes|yeah|yep|yup|sure|ok(?:ay)?|agreed|correct|right|exactly|fine|perfect|great|good"

@@ -16,13 +16,16 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.cells import arguments_of
 from engramdown.consolidation.conversation.cues import (
     agrees,
+    asks_for,
     decides,
     files_in,
     is_file,
     leaves_open,
     names,
     orders,
+    proposes,
     tells,
+    to_the_point,
 )
 from engramdown.consolidation.conversation.parts import SUMMARY, Part
 from engramdown.consolidation.extraction import extract as stated
@@ -31,6 +34,7 @@ from engramdown.engram import fold
 from engramdown.redaction import redact
 from engramdown.tokens import estimate_tokens
 from engramdown.wording.inert import inert
+from engramdown.words import UNSPACED
 
 __all__ = ["HEADINGS", "NO_FILES", "extract"]
 
@@ -46,12 +50,12 @@ class _Note(NamedTuple):
     Attributes:
         heading: What it stands under.
         text: The line.
-        weight: Whether it goes before others: 3 before all, 1 where room is left.
+        worth: What it adds to what its heading and its words are worth.
     """
 
     heading: str
     text: str
-    weight: int
+    worth: float = 0.0
 
 
 def extract(parts: Sequence[Part], target: int) -> str:
@@ -78,8 +82,18 @@ def extract(parts: Sequence[Part], target: int) -> str:
 
 # ---- what is chosen ----
 
-# So many lines of a heading are taken before another heading has its turn.
-_TURN: Final = {"Asked": 1, "Decisions": 3, "Files": 2, "Errors": 1, "Questions": 2, "Facts": 3}
+# What a line is worth, by its heading and its words.
+_WORTH: Final = {
+    "Asked": 2.0, "Decisions": 3.0, "Files": 1.5, "Errors": 2.5, "Questions": 2.5, "Facts": 1.0,
+}  # fmt: skip
+_NUMBER, _NAME, _LATE = 1.5, 0.7, 2.0
+# What was asked first goes before all.
+_GOAL: Final = 100.0
+# What somebody told of himself; what a user says, and what was in a summary already.
+_STATED, _OF_A_USER, _TAKEN_IN = 2.0, 1.0, 0.5
+_PROPOSED: Final = -1.5
+# Short lines are worth their room, but not to the last token.
+_EASE: Final = 12
 # A text of so many copies costs so many times as much, whatever is rounded.
 _FINE: Final = 12
 
@@ -97,7 +111,7 @@ def _once(notes: Iterable[_Note]) -> list[_Note]:
         key = note.text if note.heading == "Files" else fold(note.text)
         older = found.pop(key, note)
         heading = min(older.heading, note.heading, key=_TELLING.index)
-        found[key] = _Note(heading, note.text, max(older.weight, note.weight))
+        found[key] = _Note(heading, note.text, max(older.worth, note.worth))
     return list(found.values())
 
 
@@ -107,7 +121,7 @@ def _written(notes: Sequence[_Note], target: int) -> str:
     tail = "" if any(note.heading == "Files" for note in notes) else f"{NO_FILES}\n"
     room -= estimate_tokens(tail * _FINE)
     for at in _ranked(notes):
-        heading, text, _ = notes[at]
+        heading, text = notes[at].heading, notes[at].text
         head = "" if heading in chosen else f"{heading}:\n"
         cost = estimate_tokens(f"{head}- {text}\n" * _FINE)
         if cost <= room:
@@ -123,32 +137,39 @@ def _written(notes: Sequence[_Note], target: int) -> str:
     return "\n".join(lines)
 
 
-def _ranked(notes: Sequence[_Note]) -> Iterator[int]:
-    """Yield which notes are taken first: by weight, some of each heading in turn, newest first."""
-    for weight in sorted({note.weight for note in notes}, reverse=True):
-        waiting = {
-            heading: [
-                at
-                for at, note in enumerate(notes)
-                if (note.heading, note.weight) == (heading, weight)
-            ]
-            for heading in HEADINGS
-        }
-        while any(waiting.values()):
-            for heading, count in _TURN.items():
-                for _ in range(min(count, len(waiting[heading]))):
-                    yield waiting[heading].pop()
+def _ranked(notes: Sequence[_Note]) -> list[int]:
+    """Return which notes are taken first: the best of each heading, then what is worth its room."""
+    worth = [_worth(note, at / len(notes)) for at, note in enumerate(notes)]
+    ranked = sorted(range(len(notes)), key=lambda at: (-worth[at], -at))
+    best = {notes[at].heading: at for at in reversed(ranked)}
+    firsts = sorted(best.values(), key=ranked.index)
+    return firsts + [at for at in ranked if at not in set(firsts)]
+
+
+def _worth(note: _Note, late: float) -> float:
+    """Return what a note is worth for each token that it costs."""
+    worth = _WORTH[note.heading] + note.worth + _LATE * late
+    if note.heading != "Files":
+        worth += _NUMBER * tells(note.text) + _NAME * names(note.text)
+    return worth / (_EASE + estimate_tokens(note.text))
 
 
 # ---- what is told ----
 
 _LONGEST: Final = 240
 # An answer that is shorter says nothing without what was asked.
-_SHORT: Final = 60
+_SHORT: Final = 40
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FULL_STOP: Final = re.compile(r"([\u3002\uff01\uff1f])(?!\n)")
 _OURS: Final = "recall"
-_FEWEST_WORDS: Final = 4
+_FEWEST_WORDS: Final = 3
+# "That makes sense to me." tells nothing.
+_CHAT: Final = 6
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+# "am 5. April" is no end of a sentence.
+_DAY: Final = re.compile(
+    r"(?<=[0-9])\.(?= (?:Jan|Feb|M[aä]r|Apr|Ma[ij]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz]))"
+)
 _RULES: Final = frozenset({"always", "never", "when"})
 
 
@@ -173,15 +194,17 @@ def _notes(parts: Sequence[Part]) -> Iterator[_Note]:
             case "user" | "assistant":
                 said = list(_sentences(part.text))
                 is_open = at > answered["assistant" if part.speaker == "user" else "user"]
-                if part.speaker == "user" and said and not _is_answer(said[0], asked):
-                    yield _Note("Asked", said[0].text, 3 if is_first else 2)
+                first = [one for one in said[:1] if not agrees(one.text)]
+                if part.speaker == "user" and first:
+                    yield from _asked(first[0], asked, is_first=is_first)
                     is_first = False
                 yield from _spoken(part, said, asked, is_open=is_open)
                 asked = said[-1].text if said and said[-1].asks else ""
             case "tool_call" | "scratchpad" | "tool_result":
                 yield from _done(part)
             case speaker if speaker == SUMMARY:
-                yield from _taken_in(part.text, is_open=at > answered["assistant"])
+                is_open = at > answered["assistant"]
+                yield from _taken_in(part.text, is_open=is_open, is_first=is_first)
                 is_first = False
 
 
@@ -191,8 +214,8 @@ def _sentences(text: str) -> list[_Sentence]:
     plain = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     mask = masked(text)
     found = []
-    for start, end, mark in sentences(plain):
-        written = _line(plain[start:end] + mark)
+    for start, end, mark in sentences(_DAY.sub("\u2024", plain)):
+        written = _line(to_the_point(plain[start:end] + mark))
         if any(char.isalnum() for char in written):
             found.append(
                 _Sentence(written, mask[start:end], mark == "?" or written[-1] == "\uff1f")
@@ -200,40 +223,63 @@ def _sentences(text: str) -> list[_Sentence]:
     return found
 
 
+def _asked(first: _Sentence, asked: str, *, is_first: bool) -> Iterator[_Note]:
+    """Yield what a user says first of all, and what a later message asks first."""
+    text, _, asks = first
+    if is_first or (asks and _is_full(text) and not _is_answer(text, asked)):
+        yield _Note("Asked", text, _GOAL if is_first else 0.0)
+
+
 def _spoken(part: Part, said: Sequence[_Sentence], asked: str, *, is_open: bool) -> Iterator[_Note]:
     is_user = part.speaker == "user"
     for nth, sentence in enumerate(said):
         text = sentence.text
-        yield from (_Note("Files", path, 2) for path in files_in(text))
-        if nth == 0 and asked and _is_answer(sentence, asked) and (is_user or not agrees(text)):
-            yield _Note("Decisions" if is_user else "Facts", _line(f"{asked} {text}"), 2)
-            continue
-        note = _told(sentence, is_user=is_user, is_open=is_open)
-        if note is not None:
-            yield note
+        yield from (_Note("Files", path) for path in files_in(text))
+        if nth == 0 and asked and _is_answer(text, asked) and (is_user or not agrees(text)):
+            yield _Note("Decisions" if is_user else "Facts", _line(f"{asked} {text}"))
+        elif not agrees(text):
+            yield from _told_by_user(sentence, is_open) if is_user else _told(sentence, is_open)
 
 
-def _is_answer(sentence: _Sentence, asked: str) -> bool:
+def _is_answer(text: str, asked: str) -> bool:
     """Whether a sentence says nothing without the question before it, or nothing at all."""
-    return agrees(sentence.text) or bool(asked and len(sentence.text) <= _SHORT)
+    return agrees(text) or bool(asked and len(text) <= _SHORT)
 
 
-def _told(sentence: _Sentence, *, is_user: bool, is_open: bool) -> _Note | None:
-    """Return what a sentence tells, if anything."""
+def _is_full(text: str, least: int = _FEWEST_WORDS) -> bool:
+    """Whether a sentence says enough to stand alone; Chinese has no spaces to count."""
+    return len(text.split()) >= least or _UNSPACED.search(text) is not None
+
+
+def _told_by_user(sentence: _Sentence, is_open: bool) -> Iterator[_Note]:  # noqa: FBT001 - as below
+    """Yield what a sentence of a user tells."""
     text, said, asks = sentence
-    if asks or agrees(text):
-        return _Note("Questions", text, 2) if asks and is_open else None
-    learned = [engram.kind for engram in stated(text)] if is_user and said.strip() else []
-    weight = 3 if learned else 2
-    if decides(said) or (is_user and orders(said)) or not _RULES.isdisjoint(learned):
-        return _Note("Decisions", text, weight)
-    if leaves_open(said):
-        return _Note("Questions", text, 2)
-    if learned or tells(text):
-        return _Note("Errors" if _EXCEPTION.search(text) else "Facts", text, weight)
-    if len(text.split()) >= _FEWEST_WORDS and (is_user or names(text)):
-        return _Note("Errors" if _EXCEPTION.search(text) else "Facts", text, 1)
-    return None
+    learned = {engram.kind for engram in stated(text)} if said.strip() and not asks else set()
+    worth = _OF_A_USER + _STATED * bool(learned)
+    if asks and (is_open or not asks_for(said)):
+        yield from [_Note("Questions", text, _OF_A_USER)] if is_open else []
+    elif decides(said) or orders(said) or not _RULES.isdisjoint(learned):
+        yield _Note("Decisions", text, worth)
+    elif leaves_open(said):
+        yield _Note("Questions", text, worth)
+    elif asks_for(said):
+        yield _Note("Asked", text, worth)
+    elif tells(text) or names(text) or _is_full(text, _CHAT):
+        yield _Note("Errors" if _EXCEPTION.search(text) else "Facts", text, worth)
+
+
+def _told(sentence: _Sentence, is_open: bool) -> Iterator[_Note]:  # noqa: FBT001 - of a sentence
+    """Yield what a sentence of an assistant tells."""
+    text, said, asks = sentence
+    worth = _PROPOSED if proposes(said) else 0.0
+    if asks:
+        yield from [_Note("Questions", text)] if is_open else []
+    elif leaves_open(said):
+        yield _Note("Questions", text)
+    elif decides(said):
+        yield _Note("Decisions", text, worth)
+    elif tells(text) or (_is_full(text) and names(text)):
+        yield _Note("Errors" if _EXCEPTION.search(text) else "Facts", text, worth)
 
 
 def _line(text: str) -> str:
@@ -247,6 +293,8 @@ def _line(text: str) -> str:
 
 # ---- what was done ----
 
+# A file that was worked on is more than one that was mentioned.
+_DONE: Final = 1.0
 _PATHS: Final = ("file", "filename", "files", "source", "destination", "target")
 _COMMANDS: Final = ("cmd", "command", "script", "args")
 _FAILING: Final = ("error", "stderr", "exception", "traceback", "message", "output", "stdout")
@@ -265,12 +313,12 @@ def _done(part: Part) -> Iterator[_Note]:
     if part.name.rpartition("__")[2] == _OURS:
         return
     if part.speaker == "tool_call":
-        yield from (_Note("Files", path, 2) for path in _given(part.text))
+        yield from (_Note("Files", path, _DONE) for path in _given(part.text))
     elif part.error or part.speaker == "tool_result":
         line = _failure(part)
         if line:
             who = f"{part.name}: " if part.name else ""
-            yield _Note("Errors", _line(redact(f"{who}{line}")), 2)
+            yield _Note("Errors", _line(redact(f"{who}{line}")))
 
 
 def _given(text: str) -> Iterator[str]:
@@ -331,10 +379,10 @@ _BULLET: Final = re.compile(r"\s*(?:[-*+\u2022]|[0-9]{1,3}[.)])\s+")
 _PASSED: Final = re.compile(r"\[cut here\b|expand for details\b|none\W*\Z|\(none\)", re.IGNORECASE)
 
 
-def _taken_in(text: str, *, is_open: bool) -> Iterator[_Note]:
+def _taken_in(text: str, *, is_open: bool, is_first: bool) -> Iterator[_Note]:
     """Yield the lines of a summary under the headings that they stand under, or come closest."""
     heading = "Facts"
-    is_goal = True
+    is_goal = is_first
     for line in redact(text).split("\n"):
         bullet = _BULLET.match(line)
         title = None if bullet else _TITLE.match(line)
@@ -346,5 +394,5 @@ def _taken_in(text: str, *, is_open: bool) -> Iterator[_Note]:
         for said in filter(None, map(_line, told)):
             if heading == "Questions" and said.endswith("?") and not is_open:
                 continue
-            yield _Note(heading, said, 3 if heading == "Asked" and is_goal else 2)
+            yield _Note(heading, said, _GOAL if heading == "Asked" and is_goal else _TAKEN_IN)
             is_goal = is_goal and heading != "Asked"

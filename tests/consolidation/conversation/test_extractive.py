@@ -243,11 +243,10 @@ class TestWhatIsTold:
         assert found["Questions"] == ["TODO: the logo.", "Still to do: 3 pages."]
 
     def test_facts_with_numbers_go_before_others(self) -> None:
-        said = Part("user", "Hi. The sky is blue today. The limit is 40 MB. It rains there often.")
+        said = Part("user", "Hi. The sky is blue over the river. The limit is 40 MB. That is fine.")
         assert _told(said)["Facts"] == [
-            "The sky is blue today.",
+            "The sky is blue over the river.",
             "The limit is 40 MB.",
-            "It rains there often.",
         ]
         assert _lines(extract([said], 17))["Facts"] == ["The limit is 40 MB."]
 
@@ -338,9 +337,9 @@ class TestSummaries:
     def test_the_first_thing_that_was_asked_outlives_them_all(self) -> None:
         text = extract([Part("user", "Build the shop for Ada"), Part("assistant", "Yes.")], 99)
         for turn in range(30):
-            said = Part("user", f"Now page {turn}")
+            said = Part("user", f"Write page {turn}")
             text = extract([Part(SUMMARY, text), said, Part("assistant", f"Made page {turn}.")], 40)
         found = _lines(text)
         assert found["Asked"][0] == "Build the shop for Ada"
-        assert found["Asked"][-1] == "Now page 29"
+        assert found["Asked"][-1] == "Write page 29"
         assert found["Facts"][-1] == "Made page 29."
