@@ -28,6 +28,7 @@ __all__ = [
     "files",
     "filled_by",
     "is_running",
+    "journalled",
     "learned",
     "no_number_here",
     "not_filled",
@@ -101,6 +102,11 @@ def quoted(pointers: Iterable[Pointer]) -> str:
     """Say where a recall has shown lines that were redacted."""
     names = " ".join(map(str, pointers))
     return f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
+
+
+def journalled(places: Iterable[str]) -> str:
+    """Name the sections of the journal that were written in the session."""
+    return f"written in it, and yours to look at: {', '.join(places)}"
 
 
 def learned(memories: Iterable[Sourced]) -> str:

@@ -26,7 +26,7 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.cortex.origins import Sourced, learned_from
+from engramdown.cortex.origins import Sourced, journalled, learned_from
 from engramdown.engram import Scope
 from engramdown.episodes.forgetting import Forgotten
 from engramdown.errors import EngramdownError
@@ -150,30 +150,26 @@ def _all(
 def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets) -> None:
     told = _rehearsed(transcripts, action, targets)
     memories = [_learned_from(place, each) for each in told]
+    journal = [_written_in(place, each) for each in told]
     dry = given()["dry_run"]
     if not dry:
         told = _all(transcripts, action, targets, dry_run=False)
     if given()["as_json"]:
-        sessions = [_data(*each) for each in zip(told, memories, strict=True)]
+        sessions = [_data(*each) for each in zip(told, memories, journal, strict=True)]
         output.print_json({"dry_run": dry, "sessions": sessions})
         return
     screen = output.screen()
     if dry:
         screen.show([line((messages.DRY_RUN, "warn"))])
     root = transcripts.memory.folder.parent
-    for each, learned in zip(told, memories, strict=True):
-        screen.show(_lines(each, root, learned))
+    for each, learned, written in zip(told, memories, journal, strict=True):
+        screen.show(_lines(each, root, learned, written))
 
 
 def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:
     """Return the memories of both scopes that were learned from what loses its content."""
-    if told.action not in ("redact", "purge"):
-        return []
-    project = project_of(place)
-    scopes: list[tuple[Path, Scope]] = [(home_of(place), "global")]
-    scopes += [(project, "project")] if project is not None else []
     found = []
-    for root, scope in scopes:
+    for root, scope in _scopes(place, told):
         try:
             found += learned_from(root, scope, told.session, told.seqs)
         except EngramdownError as error:
@@ -181,7 +177,29 @@ def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:
     return found
 
 
-def _lines(told: Forgotten, root: Path, learned: Sequence[Sourced]) -> Iterator[Line]:
+def _written_in(place: Place, told: Forgotten) -> list[str]:
+    """Return what an assistant wrote into the journals in the session."""
+    found = []
+    for root, _ in _scopes(place, told):
+        try:
+            found += journalled(root, told.session)
+        except EngramdownError as error:
+            output.note(str(error))
+    return found
+
+
+def _scopes(place: Place, told: Forgotten) -> list[tuple[Path, Scope]]:
+    """Return the scopes in which traces may be of what loses its content, if it does."""
+    if told.action not in ("redact", "purge"):
+        return []
+    project = project_of(place)
+    scopes: list[tuple[Path, Scope]] = [(home_of(place), "global")]
+    return scopes + ([(project, "project")] if project is not None else [])
+
+
+def _lines(
+    told: Forgotten, root: Path, learned: Sequence[Sourced], written: Sequence[str]
+) -> Iterator[Line]:
     yield line((said.done(told), "good" if told.changed else "dim"), hang=2)
     if told.files:
         yield line((said.files(told.files, root), "dim"), indent=2)
@@ -193,11 +211,13 @@ def _lines(told: Forgotten, root: Path, learned: Sequence[Sourced]) -> Iterator[
         yield line((said.quoted(told.quoted), "warn"), indent=2)
     if learned:
         yield line((said.learned(learned), "warn"), indent=2)
+    if written:
+        yield line((said.journalled(written), "warn"), indent=2)
     if told.action == "purge" and told.running:
         yield line((said.is_running(told.session), "warn"), indent=2)
 
 
-def _data(told: Forgotten, learned: Sequence[Sourced]) -> dict[str, Any]:
+def _data(told: Forgotten, learned: Sequence[Sourced], written: Sequence[str]) -> dict[str, Any]:
     return {
         "action": told.action,
         "session": told.session,
@@ -208,5 +228,6 @@ def _data(told: Forgotten, learned: Sequence[Sourced]) -> dict[str, Any]:
         "notes": str(told.notes) if told.notes else None,
         "quoted": [str(pointer) for pointer in told.quoted],
         "memories": [{**each._asdict(), "origin": str(each.origin)} for each in learned],
+        "journal": list(written),
         "running": told.running,
     }

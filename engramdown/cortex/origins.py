@@ -22,7 +22,7 @@ from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.reading import Reader
 
-__all__ = ["Sourced", "inspect_origins", "learned", "learned_from"]
+__all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from"]
 
 
 class Sourced(NamedTuple):
@@ -41,6 +41,23 @@ class Sourced(NamedTuple):
     file: str
     line: int
     origin: Pointer
+
+
+def journalled(root: Path, session: str) -> list[str]:
+    """Return the sections of the journal that were written in a session, as a name and a line.
+
+    Raises:
+        StoreError: If the journal cannot be read.
+    """
+    # Imported here: only who takes back asks.
+    from engramdown.episodes.journal.store import Journal
+
+    return [
+        f"{day.path.parent.name}/{day.path.name}:{section.line}"
+        for day in reversed(Journal(root).days(None))
+        for section in day.sections
+        if section.session == session
+    ]
 
 
 def learned(root: Path, scope: Scope) -> Iterator[Sourced]:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.notes.store import WorkingNotes
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 
@@ -211,3 +213,25 @@ def test_one_that_is_refused_keeps_the_others_from_being_done(
     before = snapshot(episodes.folder)
     assert run("log", "redact", "one#1", "two#9").code == 1
     assert snapshot(episodes.folder) == before
+
+
+def test_what_an_assistant_noted_of_it_is_named(run: Runner, episodes: EpisodicMemory) -> None:
+    root = episodes.folder.parent
+    journal = Journal(root)
+    journal.write("Not of it.")
+    line = journal.write("A heron.", by="agent", session="one").section.line
+    notes = WorkingNotes(root, "one")
+    notes.write("It is about a heron.")
+    place = f"journal/{journal.today()}.md:{line}"
+    told = run.ok("log", "redact", "one#1", "--dry-run", "--json").json["sessions"][0]
+    assert (told["journal"], told["notes"]) == ([place], str(notes.path))
+    out = " ".join(run.ok("log", "redact", "one#1").out.split())
+    assert f"written in it, and yours to look at: {place}" in out
+    assert "the notes on the session stay; look whether they quote what was redacted" in out
+    done = run.ok("log", "purge", "one", "--yes", "--json").json["sessions"][0]
+    assert (done["journal"], done["notes"]) == ([place], None)
+    assert not notes.path.exists()
+    assert run.ok("log", "exclude", "two", "--json").json["sessions"][0]["journal"] == []
+    (root / "journal").rename(root / "away")
+    (root / "journal").symlink_to("/etc")
+    assert "is a link that leaves" in run.ok("log", "redact", "two#1").err
