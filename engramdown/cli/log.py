@@ -10,12 +10,13 @@ from typing import Final
 
 import click
 
+from engramdown.cli import conversation_messages as summaries
 from engramdown.cli import log_messages as said
 from engramdown.cli.groups import Commands
 
 __all__ = ["log"]
 
-# Where each command is; what is said of it stands in log_messages.SHORT_HELP.
+# Where each command is; what is said of it stands in log_messages and conversation_messages.
 _COMMANDS: Final = {
     "user": "recording:user",
     "assistant": "recording:assistant",
@@ -31,10 +32,21 @@ _COMMANDS: Final = {
     "tools": "calls:tools",
     "card": "cards:card",
     "notes": "notes:notes",
+    "compact": "summarising:compact",
+    "gists": "gists:gists",
+    "grep": "grepping:grep",
+    "describe": "gists:describe",
+    "expand": "gists:expand",
     "exclude": "forgetting:exclude",
     "include": "forgetting:include",
     "redact": "forgetting:redact",
     "purge": "forgetting:purge",
+}
+_READ: Final = "Read"
+_SECTIONS: Final = {
+    _READ: said.COMMAND_GROUPS[_READ],
+    **summaries.COMMAND_GROUPS,
+    **said.COMMAND_GROUPS,
 }
 _FOLLOW: Final = "--follow"
 
@@ -66,8 +78,8 @@ class _Log(Commands):
 @click.group(
     cls=_Log,
     homes=_COMMANDS,
-    sections=said.COMMAND_GROUPS,
-    said=said.SHORT_HELP,
+    sections=_SECTIONS,
+    said={**said.SHORT_HELP, **summaries.SHORT_HELP},
     subcommand_metavar="[COMMAND] [ARGS]...",
     epilog=said.EPILOG,
 )

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from engramdown import Cortex, EpisodicMemory
+from engramdown.consolidation.gists import Gist, write_gist
 from tests.cli.conftest import Done, Runner
 from tests.cortex.person import Person
 
@@ -57,6 +58,15 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
         *(["notes", "SESSION", "--history"], ["notes", "SESSION", "--history", "--json"]),
         *(["notes", "SESSION", f"--{deed}", HOSTILE, "--dry-run"] for deed in ("write", "append")),
         ["notes", "SESSION", "--restore", "1", "--dry-run", "--json"],
+        *(["gists", "SESSION"], ["gists", "SESSION", "--json"], ["gists", HOSTILE]),
+        *(["describe", "gist"], ["describe", "gist", "--json"], ["describe", HOSTILE]),
+        *(["describe", "gist", "--session", HOSTILE], ["expand", "gist", "--cursor", HOSTILE]),
+        *(["expand", "gist"], ["expand", "gist", "--json"], ["expand", HOSTILE]),
+        *(["expand", HOSTILE, "--session", "SESSION"], ["expand", "gist", "--tokens", "9"]),
+        *(["grep", "heron", "SESSION"], ["grep", "heron", "SESSION", "--json"]),
+        *(["grep", HOSTILE, "SESSION"], ["grep", "heron", HOSTILE]),
+        *(["compact", "SESSION", "--dry-run"], ["compact", "SESSION", "--dry-run", "--json"]),
+        *(["compact", HOSTILE], ["compact", "SESSION", "--without-model"]),
     ],
     "migrate": [["--dry-run"], ["--dry-run", "--json"]],
     "recall": [["heron"], ["heron", "--json"], [HOSTILE], ["heron", "--topic", HOSTILE]],
@@ -105,6 +115,7 @@ def hostile_store(project: Path) -> dict[str, str]:
     memory.log(session, "tool_result", HOSTILE * 40, name=HOSTILE, call="1", error=HOSTILE)
     memory.end(session)
     memory.close()
+    hostile_summaries(project / ".engramdown", session)
     cortex.notes(session).write(f"heron {HOSTILE}")
     cortex.notes(session).write(HOSTILE)
     cortex.journal.write(HOSTILE, by="agent", session=session)
@@ -115,6 +126,17 @@ def hostile_store(project: Path) -> dict[str, str]:
     found = re.search(r" id:(\w+)", archived)
     assert found
     return {"ID": entry.id, "OLD": found[1], "SESSION": session, "WAITS": "wwwwwwww"}
+
+
+def hostile_summaries(root: Path, session: str) -> None:
+    """Let somebody forge summaries: one of the lines of a session, and one of that."""
+    ids = [each.id for each in EpisodicMemory(root).session(session).episodes]
+    leaf = Gist("gist", HOSTILE, "leaf", 0, (1, 2, 3), HOSTILE, 9, model=HOSTILE)
+    leaf = leaf._replace(first=ids[1], last=ids[3], earliest=HOSTILE, latest=HOSTILE)
+    above = leaf._replace(id=HOSTILE, form="condensed", depth=1, sources=("gist",), first="")
+    log = root / "gists" / f"{session}.jsonl"
+    log.parent.mkdir()
+    log.write_bytes(write_gist(leaf) + write_gist(above._replace(last="")))
 
 
 def commands() -> Iterator[str]:

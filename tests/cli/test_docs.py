@@ -10,12 +10,13 @@ import pytest
 
 from engramdown.cli import codes, messages
 from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
+from engramdown.conversation_settings import CONVERSATION_SETTINGS, ConversationSettings
 from engramdown.settings import EPISODE_SETTINGS, EpisodeSettings, Settings
 from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
 from tests.cli.paste_help import PAGE, pasted
 
 TEXT: Final = PAGE.read_text(encoding="utf-8")
-TABLES: Final = ("budgets", "episodes", "consolidation", "worker")
+TABLES: Final = ("budgets", "episodes", "consolidation", "conversation", "worker")
 
 
 def test_the_help_on_the_page_is_the_help_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,6 +59,12 @@ def test_every_setting_of_transcripts_is_explained_with_its_default(key: str) ->
 def test_every_setting_of_offline_work_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[consolidation]")[2].partition("```")[0]
     assert explained(key, table) == getattr(ConsolidationSettings(), key)
+
+
+@pytest.mark.parametrize("key", CONVERSATION_SETTINGS)
+def test_every_setting_of_conversations_is_explained_with_its_default(key: str) -> None:
+    table = TEXT.partition("\n[conversation]")[2].partition("\n[")[0]
+    assert explained(key, table) == getattr(ConversationSettings(), key)
 
 
 @pytest.mark.parametrize("key", WORKER_SETTINGS)

@@ -166,7 +166,7 @@ def _gist(conversation: Conversation, wanted: str) -> Gist:
         return conversation.describe(wanted.strip()).gist
     except GistNotFoundError:
         known = [item.source for item in conversation.view() if not item.is_message]
-        shown = ", ".join(str(each) for each in known[-_OFFERED:])
+        shown = ", ".join(flat(str(each), _NAMED) for each in known[-_OFFERED:])
         there = f"there are {shown}" if shown else "it has none"
         raise ValueError(
             f"{conversation.session} has no summary {flat(wanted, _NAMED)!r}; {there}"
@@ -218,7 +218,7 @@ def _found_rows(
             gist = conversation.track.fold.gists[hit.source]
             yield _xml(conversation, gist._replace(text=hit.snippet))
         else:
-            below = f" (below {hit.gist})" if hit.gist else ""
+            below = f" (below {flat(hit.gist, _NAMED)})" if hit.gist else ""
             yield f"- {_head(conversation, hit)}{below}: {flat(hit.snippet, _PIECE)}"
     if more:
         yield f"\n{more:,} more; give a longer text, or a higher limit."
@@ -232,16 +232,17 @@ def _expansion_rows(conversation: Conversation, found: Expansion) -> Iterator[st
         part = " (a part of it)" if item.cut else ""
         if isinstance(item.source, str):
             gist = conversation.track.fold.gists[item.source]
-            yield f"{gist.id}{part}:"
+            yield f"{flat(gist.id, _NAMED)}{part}:"
             yield _xml(conversation, gist._replace(text=item.text))
             continue
         yield f"{_head(conversation, item)}{part}:"
         yield from (f"> {row}" for row in inert(item.text).split("\n"))
     yield ""
+    name = flat(found.gist, _NAMED)
     if found.truncated:
-        yield f'There is more: call expand with id "{found.gist}" and cursor "{found.cursor}".'
+        yield f'There is more: call expand with id "{name}" and cursor "{found.cursor}".'
     else:
-        yield f"That is the end of what {found.gist} stands for."
+        yield f"That is the end of what {name} stands for."
 
 
 def _head(conversation: Conversation, said: Found | Expanded) -> str:
@@ -261,4 +262,4 @@ def _about(gist: Gist) -> str:
 
 
 def _covered(derived: str) -> str:
-    return f"You are not shown it: {derived} was made from it."
+    return f"You are not shown it: {flat(derived, _NAMED)} was made from it."
