@@ -43,6 +43,7 @@ JOBS: Final = {
     "identity": "facts about you",
     "cerebellum": "what went otherwise",
     "compaction": "compaction",
+    "facts": "facts in conversations",
 }
 _BECAME: Final = {
     "encoded": "remembered",

@@ -82,6 +82,8 @@ class Round:
         self._calls = calls
         self._dry = dry_run
         self._settings = cortex.settings.worker
+        self._left: set[str] = set()
+        self._given_up: set[str] = set()
         self._asking = Asking.begin(cortex).within(self._settings.timeout)
 
     def run(self) -> WorkSummary:
@@ -118,7 +120,8 @@ class Round:
             questions.end()
         finally:
             self.summary.spent = self._asking.run.spent
-            self.summary.waits = questions.why_not if self.summary.left else ""
+            self.summary.left, self.summary.given_up = len(self._left), len(self._given_up)
+            self.summary.waits = questions.why_not if self._left else ""
 
     def _kinds(
         self, memory: EpisodicMemory, state: SleepState, questions: Questions
@@ -181,14 +184,28 @@ class Round:
         asked = 0
         for info in infos:
             mark = work.mark(info)
-            if mark is None or not questions.is_due(mark):
-                self.summary.given_up += mark is not None and questions.is_given_up(mark)
-            elif questions.why_not or work.busy or asked >= self._settings.batch:
-                self.summary.left += 1
-            elif self._stop():
+            if mark is None:
+                continue
+            if self._stop():
                 return
+            if not questions.is_due(mark):
+                self._given_up |= {info.id} if questions.is_given_up(mark) else set()
+            elif questions.why_not or work.busy or asked >= self._settings.batch:
+                self._left |= {info.id} if self._waits(work, questions, mark, info) else set()
             else:
                 asked += self._one(work, questions, mark, info)
+
+    def _waits(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> bool:
+        """Whether a session waits for a later round; only conversations are read to know it.
+
+        They are few. Of sessions that ended there may be years.
+        """
+        if work.what != "summary":
+            return True
+        try:
+            return self._prepared(work, questions, mark, info) == "ask"
+        except SessionNotFoundError:
+            return False
 
     def _one(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> bool:
         """Do one kind of work for one session; return whether a model was asked, or would be."""
@@ -232,7 +249,7 @@ class Round:
         if deed is not None:
             self._tell(deed)
         elif questions.why_not or work.busy:
-            self.summary.left += 1
+            self._left.add(info.id)
 
     # ---- what it tells ----
 

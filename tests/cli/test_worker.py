@@ -242,6 +242,25 @@ def test_a_provider_that_fails_leaves_no_card_and_is_asked_a_bounded_number_of_t
     assert not (memory.parent / "gists").exists()
 
 
+def test_what_a_killed_worker_had_in_hand_a_sleep_finishes(
+    run: Runner, sessions: Callable[..., None], home: Path, memory: Path, desk: Desk
+) -> None:
+    config = "[worker]\npause = 0\n[consolidation]\nextract_facts = true\n"
+    (home / "config.toml").write_text(config, encoding="utf-8")
+    desk.facts = [{"text": "Deploys are on Mondays", "messages": [1]}]
+    sessions("s1")
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engramdown.cortex.cortex.Cortex.propose", die)
+        assert run("worker", "--once").code == STOPPED
+    run.ok("sleep", "--no-model")
+    assert "Deploys are on Mondays" in (memory / "lessons.md").read_text(encoding="utf-8")
+    assert [form for form, _ in desk.asked].count("FoundFacts") == 1
+
+
 # ---- again and again ----
 
 

@@ -319,6 +319,9 @@ def test_while_somebody_sleeps_facts_wait(cortex: Cortex, desk: Desk) -> None:
     desk.facts = [item("Home: Berlin", kind="profile")]
     for name in ("s1", "s2"):
         spoken(cortex, name)
+    cortex.model = None
+    assert round_of(cortex).left == 2
+    cortex.model = desk
     with SleepLock(episodes(cortex).folder.parent).hold():
         summary = round_of(cortex)
     assert f"process {os.getpid()}" in summary.busy

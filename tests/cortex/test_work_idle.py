@@ -155,7 +155,8 @@ def test_whoever_comes_second_summarises_nothing(cortex: Cortex, desk: Desk) -> 
     assert desk.asked == []
 
 
-def test_without_a_model_it_waits(cortex: Cortex) -> None:
+def test_without_a_model_it_waits_if_there_is_enough(cortex: Cortex) -> None:
     talk(cortex, "s1", TAIL + 14)
+    talk(cortex, "s2", 2)
     found = round_of(cortex, "2026-03-01 10:31")
     assert (found.deeds, found.left, found.waits) == ([], 1, "no model is set")
