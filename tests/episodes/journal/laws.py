@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from engramdown.episodes.journal.page import Section, normal, parse
 
-__all__ = ["pages_come_back", "sections_are_added", "texts_are_kept"]
+__all__ = [
+    "Section",
+    "comments_are_closed",
+    "pages_come_back",
+    "prose_is_left_alone",
+    "sections_are_added",
+    "texts_are_kept",
+    "themes_stand_once",
+    "words_are_counted",
+]
 
 
 def pages_come_back(text: str) -> None:
@@ -42,6 +51,31 @@ def texts_are_kept(text: str) -> None:
     assert kept.replace("\ufffd", "") in text.replace("\r\n", "\n").replace("\ufffd", "") or (
         "\r" in text or not text.isprintable()
     )
+
+
+def comments_are_closed(section: Section) -> None:
+    """The comment behind a heading ends where we end it."""
+    heading = parse("").with_section(section).render().split("\n")[0]
+    assert heading.find("--", heading.find("<!--") + 4) == len(heading) - 3
+
+
+def prose_is_left_alone(text: str) -> None:
+    """A page without front matter gets none, and no key."""
+    section = Section("10:15", "x", themes=("ci",))
+    assert parse(text).with_section(section).render().startswith(text)
+
+
+def words_are_counted(text: str) -> None:
+    """The front matter says how many words there are."""
+    after = parse(text).with_section(Section("10:15", "one two"))
+    assert parse(after.render()).front.get("words") == f"{after.words}" == "2"
+
+
+def themes_stand_once(text: str, theme: str) -> None:
+    """A theme that is there, in whichever case, is not added."""
+    before = parse(text)
+    after = before.with_section(Section("10:15", "x", themes=(theme,)))
+    assert after.front.items("themes") == before.front.items("themes")
 
 
 def _said(section: Section) -> Section:
