@@ -86,11 +86,11 @@ def extract(parts: Sequence[Part], target: int) -> str:
 _WORTH: Final = {
     "Asked": 2.0, "Decisions": 3.0, "Files": 1.5, "Errors": 2.5, "Questions": 2.5, "Facts": 1.0,
 }  # fmt: skip
-_NUMBER, _NAME, _LATE = 1.5, 0.7, 2.0
+_NUMBER, _NAME, _LATE = 1.5, 0.7, 1.0
 # What was asked first goes before all.
 _GOAL: Final = 100.0
-# What somebody told of himself; what a user says, and what was in a summary already.
-_STATED, _OF_A_USER, _TAKEN_IN = 2.0, 1.0, 0.5
+# What somebody told of himself, and what a user says at all.
+_STATED, _OF_A_USER = 2.0, 1.0
 _PROPOSED: Final = -1.5
 # Short lines are worth their room, but not to the last token.
 _EASE: Final = 12
@@ -151,7 +151,7 @@ def _worth(note: _Note, late: float) -> float:
     worth = _WORTH[note.heading] + note.worth + _LATE * late
     if note.heading != "Files":
         worth += _NUMBER * tells(note.text) + _NAME * names(note.text)
-    return worth / (_EASE + estimate_tokens(note.text))
+    return worth / (_EASE + estimate_tokens(note.text * _FINE) / _FINE)
 
 
 # ---- what is told ----
@@ -394,5 +394,5 @@ def _taken_in(text: str, *, is_open: bool, is_first: bool) -> Iterator[_Note]:
         for said in filter(None, map(_line, told)):
             if heading == "Questions" and said.endswith("?") and not is_open:
                 continue
-            yield _Note(heading, said, _GOAL if heading == "Asked" and is_goal else _TAKEN_IN)
+            yield _Note(heading, said, _GOAL if heading == "Asked" and is_goal else 0.0)
             is_goal = is_goal and heading != "Asked"
