@@ -21,6 +21,8 @@ from engramdown.errors import EngramdownError, MidTurnError, StoreError
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.conversation.beside import CompactionBeside
+    from engramdown.cortex.conversation.compacting import Compacted
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.identity import Identity
@@ -59,6 +61,8 @@ class Session:
         self._asked = ""
         self._looked_up: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._facts = FactsBeside()
+        self._summaries: CompactionBeside | None = None
+        self._budget: int | None = None
         # In a session that an assistant begins, it speaks as the user.
         self._is_with_user = parent is None
         self.turns = 0
@@ -106,6 +110,15 @@ class Session:
     def turn_began(self) -> Pointer | None:
         """Where the user's message of the running turn stands in the transcript, if it does."""
         return self._began
+
+    @property
+    def compacted(self) -> Compacted | None:
+        """What came of the last compaction that was begun of its own accord, once it has ended.
+
+        Behind one with ``reload_required``, a runner that keeps nothing itself begins again from
+        :meth:`build_context`.
+        """
+        return None if self._summaries is None else self._summaries.last
 
     @property
     def asked(self) -> str:
@@ -158,6 +171,7 @@ class Session:
         made = self._cortex.build_context(
             self, budget, fresh_tail, message=message, subjects=subjects
         )
+        self._budget = budget
         found = (made.remembered, made.recalled)
         if self._running and found != self._looked_up:
             self._looked_up = found
@@ -178,6 +192,7 @@ class Session:
         self._began = None
         self._cortex.apply_ticks()
         self._learn()
+        self._summarise()
 
     def tool_call(self, name: str, given: object = None, call: str = "") -> str:
         """Record that a tool is called, and return the id of the call.
@@ -271,6 +286,20 @@ class Session:
             self._facts.pass_over()
         else:
             self._facts.look(settings.identity_every)
+
+    def _summarise(self) -> None:
+        """Summarise beside the conversation if it is time for that, and its prompts are ours.
+
+        Whoever puts prompts together without us has no use for it, and would pay for it.
+        """
+        if self._budget is None or not self._cortex.settings.conversation.automatic:
+            return
+        if self._summaries is None:
+            # Imported here: most sessions are shorter.
+            from engramdown.cortex.conversation.beside import CompactionBeside
+
+            self._summaries = CompactionBeside(self._cortex, self.id)
+        self._summaries.look(self._budget)
 
     def _keep_facts(self, *, wait: bool = False) -> None:
         """Let the facts about the user pass the gate that were found beside the conversation."""
