@@ -242,6 +242,8 @@ class Round:
             deed = questions.ask(mark, partial(work.ask, mark, info))
         except ModelError as error:
             deed = Deed(work.what, info.id, "failed", str(error))
+        except SessionNotFoundError:
+            raise
         except (StoreError, OSError):
             if self._asking.run.spent.calls > calls:
                 questions.failed(mark)  # What was paid for and lost is not paid for for ever.

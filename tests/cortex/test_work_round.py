@@ -252,6 +252,7 @@ def test_a_session_that_is_forgotten_while_a_model_thinks_stays_away(
     desk.meanwhile = lambda: desk.sessions == ["s1"] and other.forgetting().purge("s1")
     assert deeds(round_of(cortex)) == [("card", "s2")]
     assert not [name for name in files(cortex) if "gists/s1" in name]
+    assert '"s1"' not in (episodes(cortex).folder.parent / NAME).read_text(encoding="utf-8")
 
 
 def test_without_a_model_sessions_wait_and_that_is_said(cortex: Cortex) -> None:
