@@ -2,7 +2,8 @@
 
 Promises: writes nothing; a model sees a few whole messages, as data and without their secrets; it
 says first whether any of it is worth keeping, and where it is not, nothing is; what comes of it is
-inferred, at most of medium confidence, and points at the messages that tell it.
+inferred, at most of medium confidence, and points at the messages that tell it, one of the user's
+among them: what an assistant says may be what memory told it.
 """
 
 from __future__ import annotations
@@ -67,7 +68,14 @@ def find_facts(
         return Learned()
     told = [each.number for each in shown if each.role == "user"][-_UNSAID:]
     facts = [_lesson(each, told) for each in answer.items if each.text.strip()]
-    return learned(facts, [f"{session}#{each.seq}" for each in messages], MOST)
+    theirs = {each.number for each in shown if each.role == "assistant"}
+    untold = sum(theirs.issuperset(fact.numbers) for fact in facts)
+    kept = [fact for fact in facts if not theirs.issuperset(fact.numbers)]
+    found = learned(kept, [f"{session}#{each.seq}" for each in messages], MOST)
+    if not untold:
+        return found
+    reason = f"a fact is refused, {untold} in all: only the assistant said so"
+    return found._replace(refusals=(reason, *found.refusals))
 
 
 def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:

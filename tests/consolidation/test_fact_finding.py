@@ -63,6 +63,12 @@ def test_one_that_names_no_message_points_at_what_the_user_said_last() -> None:
     assert engram.origin == "s#5,s#6,s#7,s#8,s#9"
 
 
+def test_what_only_the_assistant_said_is_no_fact() -> None:
+    told = found(item(messages=[2]), item("Home: Berlin", messages=[1, 2]))
+    assert [each.origin for each in told.engrams] == ["s#1,s#2"]
+    assert told.refusals == ("a fact is refused, 1 in all: only the assistant said so",)
+
+
 def test_an_answer_that_names_what_it_was_not_given_is_refused() -> None:
     assert found(item(messages=[9])).engrams == ()
     assert "it names 9" in found(item(messages=[9])).refusals[0]
