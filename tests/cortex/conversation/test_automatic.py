@@ -84,8 +84,10 @@ def test_no_turn_waits_for_a_model(opened: Opening) -> None:
 @pytest.mark.parametrize(
     "say", [pytest.param(broken, id="error"), pytest.param(lambda *_: "", id="empty")]
 )
-def test_a_model_that_fails_is_asked_seldom_and_stops_nothing(opened: Opening, say: object) -> None:
-    model = Summariser(say)  # type: ignore[arg-type] - one of two
+def test_a_model_that_fails_is_asked_seldom_and_stops_nothing(
+    opened: Opening, say: Callable[[int, str], str]
+) -> None:
+    model = Summariser(say)
     with opened(model).session() as session:
         for _ in range(40):
             converse(session, 1)
