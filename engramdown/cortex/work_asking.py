@@ -122,7 +122,8 @@ class Questions:
         tries = self._state.attempts(self._its)
         if is_ripe(tries, moment()):
             return ""
-        return f"{self.model} gave no answer; it is asked again from {next_try(tries)} on"
+        then = next_try(tries)[: len("2026-03-01T10:00")].replace("T", " ")
+        return f"{self.model} gave no answer; it is asked again from {then} UTC on"
 
     def _failed(self, mark: Mark, error: ModelError) -> None:
         if error.outcome not in LASTING:
