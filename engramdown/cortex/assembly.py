@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engramdown.consolidation.conversation.items import Item
 from engramdown.cortex.conversation.around import Around
-from engramdown.cortex.conversation.messages import FRAME
+from engramdown.cortex.conversation.messages import FRAME, Said
 from engramdown.cortex.conversation.seen import Seen
 from engramdown.cortex.conversation.shown import Shown
-from engramdown.cortex.conversation.working import WorkingContext
-from engramdown.errors import SessionNotFoundError
+from engramdown.cortex.conversation.working import Dropped, WorkingContext
+from engramdown.errors import SessionNotFoundError, StoreError
+from engramdown.naming import named_errors
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
+    from engramdown.cortex.conversation.track import Track
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.turns import Session
@@ -47,7 +50,7 @@ def assemble(
         SessionNotFoundError: If there is no such session.
         StoreError: If memory cannot be read, or a template is broken.
     """
-    seen, unrecorded = _seen(cortex, session), _unrecorded(session)
+    (seen, trouble), unrecorded = _seen(cortex, session), _unrecorded(session)
     tail = seen.tail(wanted.fresh_tail)
     extra = sum(line.tokens for line in unrecorded)
     free = max(wanted.budget - seen.cost(tail) - extra, 0)
@@ -59,9 +62,11 @@ def assemble(
     choice = seen.chosen(tail, room)
     if choice.left_out:
         told = around.aside(parts, choice.left_out)
-        more = estimate_tokens(told) - estimate_tokens(aside)
+        # A token more, as those that make room for it are left out, too.
+        more = estimate_tokens(told) - estimate_tokens(aside) + 1
         if more <= room // _TELL:
-            aside, choice = told, seen.chosen(tail, room - more)
+            choice = seen.chosen(tail, room - more)
+            aside = around.aside(parts, choice.left_out)
     return WorkingContext(
         session=seen.session,
         budget=wanted.budget,
@@ -78,26 +83,51 @@ def assemble(
         remembered=parts.relevant.ids,
         recalled=parts.relevant.recalled,
         degraded=around.degraded,
-        dropped=(*around.dropped, *choice.dropped),
+        dropped=(*trouble, *around.dropped, *choice.dropped),
         system=system,
         aside=aside,
     )
 
 
-def _seen(cortex: Cortex, session: Session | str) -> Seen:
-    """Return the conversation as it is now."""
+def _seen(cortex: Cortex, session: Session | str) -> tuple[Seen, tuple[Dropped, ...]]:
+    """Return the conversation as it is now, and what of it could not be read."""
     chosen = session if isinstance(session, str) else session.id
     track = cortex.conversation(chosen).track
     with track.guard:
         try:
-            track.refresh()
+            with named_errors(track.path, "read"):
+                track.refresh()
         except SessionNotFoundError:
             if isinstance(session, str):
                 raise
-            return Seen(chosen)  # Nothing was said yet, or nothing is recorded.
-        items = track.items()
-        messages = (item.source for item in items if isinstance(item.source, int))
-        return Seen(chosen, items, {seq: track.message(seq) for seq in messages}, track.fold.gists)
+            return Seen(chosen), ()  # Nothing was said yet, or nothing is recorded.
+        except StoreError as error:
+            if isinstance(session, str):
+                raise
+            # No trouble with transcripts ends a turn: what was read before is still known.
+            trouble = Dropped("messages", chosen, 0, str(error))
+            try:
+                return _known(cortex, track), (trouble,)
+            except KeyError:  # It was about to read everything again.
+                return Seen(chosen), (trouble,)
+        return _known(cortex, track), ()
+
+
+def _known(cortex: Cortex, track: Track) -> Seen:
+    items = track.items()
+    said = {
+        item.source: _whole(cortex, item, track.message(item.source))
+        for item in items
+        if isinstance(item.source, int)
+    }
+    return Seen(track.session, items, said, track.fold.gists)
+
+
+def _whole(cortex: Cortex, item: Item, message: Said) -> Said:
+    """Return a message with all of its text, if all of it is shown."""
+    if not message.is_large or item.tokens < message.tokens or cortex.episodes is None:
+        return message
+    return message._replace(text=cortex.episodes.whole(message.episode))
 
 
 def _unrecorded(session: Session | str) -> tuple[Shown, ...]:

@@ -42,7 +42,7 @@ class Choice(NamedTuple):
         tail: Where its fresh tail begins.
         tokens: What it costs.
         dropped: What is not shown, or not whole.
-        left_out: How many messages are not shown at all, but for strays.
+        left_out: How many messages are not shown, nor a summary of them; strays are not counted.
     """
 
     lines: tuple[Shown, ...]
@@ -94,7 +94,7 @@ class Seen:
             start = len(lines) if at == tail else start
             if fate == "out":
                 dropped.append(self._told(item, _NO_ROOM))
-                left_out += item.is_message
+                left_out += self._messages(item)
                 continue
             lines.append(self._shown(item, at, is_whole=fate == "whole"))
             if fate == "brief":
@@ -140,6 +140,10 @@ class Seen:
             return placeholder(self.session, message.episode, message.tokens)
         span = ends(self._gists, item.source)
         return gist_placeholder(self.session, self._gists[item.source], span, item.tokens)
+
+    def _messages(self, item: Item) -> int:
+        """Return how many messages an item stands for."""
+        return 1 if isinstance(item.source, int) else self._gists[item.source].messages
 
     def _told(self, item: Item, reason: str) -> Dropped:
         if isinstance(item.source, str):
