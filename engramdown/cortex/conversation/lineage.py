@@ -24,7 +24,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
 from engramdown.episodes.words.snippets import find, snippet, whole
-from engramdown.errors import GistNotFoundError
+from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 
 __all__ = [
     "EXPAND",
@@ -53,6 +53,7 @@ _PLAIN: Final = re.compile(r"[ !#-\[\]-~]+\Z")
 # The depth, which source comes next, and how much of it was shown.
 _CURSOR: Final = re.compile(r"([0-9]{1,6})/([0-9]{1,9})(?::([0-9]{1,12}))?\Z", re.ASCII)
 _PREFIX: Final = 4
+_AT_ONCE: Final = 256
 
 
 class Found(NamedTuple):
@@ -117,7 +118,7 @@ class Expansion(NamedTuple):
     """What a summary was made from.
 
     Attributes:
-        gist: The id of the summary.
+        gist: The id of the summary, or the pointer of the message.
         items: Its sources, in order; one at least.
         tokens: What they cost.
         truncated: Whether there are more.
@@ -238,7 +239,7 @@ class Lineage:
         """Return what a summary was made from: messages, or the summaries below it.
 
         Args:
-            gist: Its id, or the beginning of it.
+            gist: Its id, or the beginning of it; or the pointer of a message, which is returned.
             token_cap: What they may cost; 4,000 if it is not above 0. What alone costs more is cut,
                 and goes on with the cursor.
             cursor: Where to go on, as the last answer said; it goes on at the depth of that.
@@ -247,12 +248,12 @@ class Lineage:
         Raises:
             ValueError: If the cursor is none of ours, or ``depth`` is less than 1.
             GistNotFoundError: If there is no such summary.
+            EpisodeNotFoundError: If there is no such message, or it may not be shown.
             SessionNotFoundError: If there is no such session.
         """
         self._track.refresh()
-        found = self._gist(gist)
         depth, start, offset = _place(cursor) if cursor else (depth, 0, 0)
-        sources = self._down(found, depth)
+        name, sources = self._sources(gist, depth)
         if start >= len(sources):
             raise _no_cursor(cursor)
         room = token_cap if token_cap > 0 else EXPAND
@@ -270,7 +271,19 @@ class Lineage:
                 going_on = f"{depth}/{at}:{offset + len(kept.text)}"
                 break
             offset = 0
-        return Expansion(found.id, tuple(items), used, bool(going_on), going_on)
+        if not items:
+            raise EpisodeNotFoundError(
+                self._track.session, [source for source in sources if isinstance(source, int)]
+            )
+        return Expansion(name, tuple(items), used, bool(going_on), going_on)
+
+    def _sources(self, wanted: str, depth: int) -> tuple[str, list[Source]]:
+        """Return what a summary or a message is called, and what is to be returned of it."""
+        pointed = Pointer.parse(wanted)
+        if pointed is not None and pointed.session == self._track.session:
+            return str(pointed), [pointed.seq]
+        gist = self._gist(wanted)
+        return gist.id, self._down(gist, depth)
 
     def _gist(self, wanted: str) -> Gist:
         gists = self._track.fold.gists
@@ -292,9 +305,14 @@ class Lineage:
 
     def _expanded(self, sources: Sequence[Source], start: int) -> Iterator[tuple[int, Expanded]]:
         """Yield sources from ``start`` on, with their places."""
-        wanted = {source for source in sources[start:] if isinstance(source, int)}
-        said = {each.seq: each for each in self._read(_is_among(wanted))} if wanted else {}
+        count, said = _AT_ONCE, dict[int, Episode]()
+        end = start
         for at, source in enumerate(sources[start:], start):
+            if at == end:
+                # More each time: an answer needs few, and all of a long conversation few looks.
+                end, count = at + count, 2 * count
+                wanted = {each for each in sources[at:end] if isinstance(each, int)}
+                said = {each.seq: each for each in self._read(_is_among(wanted))} if wanted else {}
             if isinstance(source, str):
                 gist = self._track.fold.gists[source]
                 yield at, Expanded(source, gist.form, gist.earliest, "", gist.text, gist.tokens)

@@ -41,9 +41,11 @@ GREP: Final = (
     "text, capitals or not, newest first."
 )
 DESCRIBE: Final = "Read a summary of this conversation: what it says, and what it was made from."
-EXPAND: Final = "Read what a summary stands for: the messages, or the summaries below it."
+EXPAND: Final = (
+    "Read what a summary stands for: messages or summaries; or all of a message, by its pointer."
+)
 
-_SESSION: Final = {"type": "string", "description": "Another session; by default this one."}
+_SESSION: Final = {"type": "string", "description": "By default this one."}
 _ID: Final = {"type": "string", "description": "The id of the summary, such as g0123456789abcdef."}
 _MOST: Final = 100
 _MOST_TOKENS: Final = 20_000
@@ -137,9 +139,11 @@ def expand(cortex: Cortex, given: dict[str, Any], session: Session | None) -> _T
         EngramdownError: If it cannot be read.
     """
     conversation = _conversation(cortex, given, session)
-    gist = _gist(conversation, given["id"])
+    wanted = given["id"].strip()
+    # A pointer is that of a message; whatever else is not known is told with what there is.
+    name = wanted if Pointer.parse(wanted) else _gist(conversation, wanted).id
     found = conversation.expand(
-        gist.id, given.get("tokens", 0), given.get("cursor", "").strip(), given.get("depth", 1)
+        name, given.get("tokens", 0), given.get("cursor", "").strip(), given.get("depth", 1)
     )
     rows = "\n".join(_expansion_rows(conversation, found))
     return rows, _pointers(conversation, [item.source for item in found.items])
@@ -238,7 +242,7 @@ def _expansion_rows(conversation: Conversation, found: Expansion) -> Iterator[st
         yield f"{_head(conversation, item)}{part}:"
         yield from (f"> {row}" for row in inert(item.text).split("\n"))
     yield ""
-    name = flat(found.gist, _NAMED)
+    name = flat(found.gist, 2 * _NAMED)
     if found.truncated:
         yield f'There is more: call expand with id "{name}" and cursor "{found.cursor}".'
     else:

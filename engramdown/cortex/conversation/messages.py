@@ -83,15 +83,15 @@ def placeholder(session: str, episode: Episode, tokens: int) -> str:
 
     >>> done = Episode(4, "2026-03-01T10:15:00.000000Z", "", "tool_result", "…", "shell")
     >>> placeholder("s1", done, 5000)
-    '[shell gave about 5,000 tokens at 2026-03-01 10:15; read them with recall, pointer s1#4]'
+    '[shell gave about 5,000 tokens at 2026-03-01 10:15; read them with expand, id s1#4]'
     """
     who = one_line(episode.name) or episode.role.replace("_", " ")
     failed = " and failed" if episode.error else ""
     gave = "gave" if episode.role == "tool_result" else "has"
     at = episode.ts[:16].replace("T", " ")
     return (
-        f"[{who} {gave} about {tokens:,} tokens at {at}{failed}; read them with recall, "
-        f"pointer {Pointer(session, episode.seq)}]"
+        f"[{who} {gave} about {tokens:,} tokens at {at}{failed}; read them with expand, "
+        f"id {Pointer(session, episode.seq)}]"
     )
 
 

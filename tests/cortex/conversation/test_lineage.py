@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.cortex.conversation.lineage import Expanded, pointer
-from engramdown.errors import GistNotFoundError, SessionNotFoundError
+from engramdown.errors import EpisodeNotFoundError, GistNotFoundError, SessionNotFoundError
 from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say, top
-from tests.cortex.conversation.talks import SESSION, Summariser
+from tests.cortex.conversation.talks import SESSION, Summariser, talk
 
 
 def pages(conversation: Conversation, gist: str, cap: int, depth: int) -> Iterator[Expanded]:
@@ -251,3 +251,40 @@ def test_looking_writes_nothing(conversation: Conversation, opened: Opening) -> 
     conversation.describe(top(conversation))
     conversation.expand(top(conversation), depth=9)
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+# ---- one message ----
+
+
+def test_a_long_result_is_read_whole_by_its_pointer(opened: Opening) -> None:
+    cortex = opened()
+    assert cortex.episodes is not None
+    whole = "".join(f"line {number}\n" for number in range(9_000))
+    cortex.episodes.log(SESSION, "user", "List it")
+    cortex.episodes.log(SESSION, "tool_call", "{}", name="list", call="c")
+    cortex.episodes.log(SESSION, "tool_result", whole, name="list", call="c")
+    conversation = cortex.conversation(SESSION)
+    read, cursor, pages = "", "", 0
+    while pages == 0 or cursor:
+        page = conversation.expand(f"{SESSION}#3", cursor=cursor)
+        assert page.tokens <= 4_000
+        (item,) = page.items
+        read, cursor, pages = read + item.text, page.cursor, pages + 1
+    assert read == whole
+    assert pages > 3
+
+
+@pytest.mark.parametrize("seq", [0, 9])
+def test_a_pointer_to_no_message_is_refused(opened: Opening, seq: int) -> None:
+    conversation = talk(opened(), 1)
+    with pytest.raises(EpisodeNotFoundError, match=f"#{seq}"):
+        conversation.expand(f"{SESSION}#{seq}")
+
+
+def test_a_pointer_to_what_was_excluded_is_refused(opened: Opening) -> None:
+    cortex = opened()
+    conversation = talk(cortex, 1)
+    assert cortex.episodes is not None
+    cortex.episodes.forgetting().exclude(SESSION, [2])
+    with pytest.raises(EpisodeNotFoundError, match="#2"):
+        conversation.expand(f"{SESSION}#2")
