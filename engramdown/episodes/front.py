@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 __all__ = ["Front", "fold", "quoted", "split"]
@@ -21,15 +21,38 @@ _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _KEY: Final = re.compile(r"[^\s:#\[\]{},&*!|>%@`-][^\n]*?:(?=[ \t\r]|\Z)")
 # What may stand at the begin of a line and belongs to the key before it.
 _BELONGS: Final = re.compile(r"[ \t\r]|-(?=[ \t\r]|\Z)|\Z")
-_ENDING: Final = r"(?P<end>[ \t]*(?:[ \t]#[^\n]*)?\r?)$"
-_FLOW: Final = r"[ \t]+\[(?P<list>[^\[\]\n]*)\]"
-_ITEM: Final = re.compile(
-    r"(?:[ \t]*#[^\n]*\n|[ \t]*\r?\n)*(?P<dash>[ \t]*-[ \t]+)(?P<item>[^\n]*)"
+_COMMENT: Final = re.compile(r"(?:\A|[ \t])#")
+_QUOTED: Final = re.compile(
+    r"""[ \t]*+(?:"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\n]++|'')*+'|\[[^\[\]\n]*+\])"""
 )
-_PIECE: Final = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,]*)\s*(?:,|\Z)""")
+_NUMBER: Final = re.compile(r"[0-9]+\Z")
+_NESTED: Final = re.compile(r"[ \t]+\S|-[ \t]")
+_LIST: Final = re.compile(r"\[[^\[\]\n]*+\]\Z")
+_ITEM: Final = re.compile(
+    r"(?:[ \t]*+#[^\n]*+\n|[ \t]*+\r?\n)*+(?P<dash>[ \t]*+-[ \t]++)(?P<item>[^\n]*+)"
+)
+_PIECE: Final = re.compile(
+    r"""\s*+("(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+'|[^,]*+)\s*+(?:,|\Z)|\s*+([^,]*+)(?:,|\Z)"""
+)
 # What YAML reads as itself, and as nothing but a text.
 _PLAIN: Final = re.compile(r"[^\W\d_](?:[\w/+.-]| (?=[^\W\d_]))*\Z")
 _WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+
+
+class _Spot(NamedTuple):
+    """Where a value stands, or could.
+
+    Attributes:
+        at: Behind the colon.
+        start: The offset of its first character.
+        end: The offset behind its last one.
+        line_end: The offset of the end of its line.
+    """
+
+    at: int
+    start: int
+    end: int
+    line_end: int
 
 
 class Front(NamedTuple):
@@ -67,8 +90,7 @@ class Front(NamedTuple):
         >>> split("---\ndate: 2026-02-27 # Friday\n---\n").get("date")
         '2026-02-27'
         """
-        found = self._line(key, r"(?P<value>[^\n]*?)")
-        return _scalar(found["value"].strip()) if found else ""
+        return _scalar(self._value(key))
 
     def items(self, key: str) -> tuple[str, ...]:
         r"""Return the items of a list, in whichever form it stands.
@@ -76,14 +98,12 @@ class Front(NamedTuple):
         >>> split("---\nthemes:\n- ci\n- 'it''s'\n---\n").items("themes")
         ('ci', "it's")
         """
-        flow = self._line(key, _FLOW)
-        if flow is not None:
-            return tuple(_items(flow["list"]))
+        value = self._value(key)
+        if _LIST.match(value):
+            return tuple(_items(value[1:-1]))
         block = tuple(_scalar(_bare(item["item"])) for item in self._block(key))
-        value = self.get(key)
-        return tuple(filter(None, block)) or tuple(
-            _items(value if value[:1] not in "[{|>&*!" else "")
-        )
+        plain = "" if value[:1] in tuple("[{|>&*!") else _scalar(value)
+        return tuple(filter(None, block)) or tuple(_items(plain))
 
     def with_number(self, key: str, number: int) -> Front:
         r"""Return the text with a number in the place of another, or below the last key.
@@ -91,10 +111,7 @@ class Front(NamedTuple):
         >>> split("---\nwords: 7 # counted\n---\n").with_number("words", 12).head
         'words: 12 # counted\n'
         """
-        found = self._line(key, r"[ \t]+(?P<value>[0-9]+)")
-        if found is not None:
-            return self._put(found.start("value"), found.end("value"), f"{number}")
-        return self._with(key, f"{number}")
+        return self._with(key, f"{number}", _NUMBER.match)
 
     def with_value(self, key: str, value: str) -> Front:
         r"""Return the text with a value in the place of what stands on the line of a key.
@@ -102,10 +119,7 @@ class Front(NamedTuple):
         >>> split("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
         'updated: 2027 # by us\n'
         """
-        found = self._line(key, r"[ \t]+(?P<value>\S[^\n]*?)")
-        if found is not None and found["value"][:1] not in "#|>":
-            return self._put(found.start("value"), found.end("value"), value)
-        return self._with(key, value)
+        return self._with(key, value, lambda old: old[:1] not in ("|", ">"))
 
     def with_items(self, key: str, items: Iterable[str]) -> Front:
         r"""Return the text with items that its list does not have yet, in the form that it has.
@@ -118,47 +132,62 @@ class Front(NamedTuple):
         new = ", ".join(fresh.values())
         if not new or not self.opening:
             return self
-        flow, block = self._line(key, _FLOW), self._block(key)
-        if flow is not None:
-            at = flow.start("list") + len(flow["list"].rstrip())
-            trailing = flow["list"].rstrip()[-1:]
-            joint = "" if not trailing else " " if trailing == "," else ", "
+        spot, block, value = self._spot(key), self._block(key), self._value(key)
+        if spot is not None and _LIST.match(value):
+            known_items = value[1:-1].rstrip()
+            joint = "" if not known_items else " " if known_items.endswith(",") else ", "
+            at = spot.start + 1 + len(known_items)
             return self._put(at, at, joint + new)
         if block:
             last = block[-1]
-            if re.compile(r"[ \t]+\S").match(self.head, last.end() + 1):
+            if _NESTED.match(self.head, last.end() + 1):
                 return self
             rows = "".join(f"{last['dash']}{each}{self.line_end}" for each in fresh.values())
             return self._put(last.end() + 1, last.end() + 1, rows)
         return self._with(key, f"[{new}]")
 
-    def _with(self, key: str, value: str) -> Front:
-        """Return the text with a value for a key that has none."""
+    def _with(
+        self, key: str, value: str, is_ours: Callable[[str], object] = lambda _: False
+    ) -> Front:
+        """Return the text with a value in the place of none, or of one that ``is_ours``."""
         if not self.opening:
             return self
-        found = self._line(key, "")
-        if found is None and self._line(key, r"[^\n]*?") is not None:
-            return self
-        if found is None:
+        spot = self._spot(key)
+        if spot is None:
             at = len(self.head)
             return self._put(at, at, f"{key}: {value}{self.line_end}")
-        nested = re.compile(r"[ \t]+\S|-[ \t]").match(self.head, found.end() + 1)
-        return self if nested else self._put(found.start("end"), found.start("end"), f" {value}")
+        old = self.head[spot.start : spot.end]
+        if old:
+            is_set = spot.start > spot.at and is_ours(old)
+            return self._put(spot.start, spot.end, value) if is_set else self
+        nested = _NESTED.match(self.head, spot.line_end + 1)
+        return self if nested else self._put(spot.at, spot.at, f" {value}")
 
     def _put(self, start: int, end: int, text: str) -> Front:
         return self._replace(head=self.head[:start] + text + self.head[end:])
 
-    def _line(self, key: str, value: str) -> re.Match[str] | None:
-        """Return the line of a key whose value looks like this, the first one of that key."""
-        name = re.compile(rf"^{re.escape(key)}[ \t]*:", re.MULTILINE).search(self.head)
+    def _spot(self, key: str) -> _Spot | None:
+        """Return where the value of a key stands on its line; of the first key of that name."""
+        name = re.compile(rf"^{re.escape(key)}[ \t]*+:", re.MULTILINE).search(self.head)
         if name is None:
             return None
-        return re.compile(value + _ENDING, re.MULTILINE).match(self.head, name.end())
+        line_end = self.head.find("\n", name.end())
+        raw = self.head[name.end() : line_end]
+        closed = _QUOTED.match(raw)
+        comment = _COMMENT.search(raw, closed.end() if closed else 0)
+        said = raw[: comment.start()] if comment else raw
+        start = name.end() + len(raw) - len(raw.lstrip(" \t"))
+        end = name.end() + len(said.rstrip(" \t\r"))
+        return _Spot(name.end(), min(start, end), end, line_end)
+
+    def _value(self, key: str) -> str:
+        spot = self._spot(key)
+        return self.head[spot.start : spot.end] if spot else ""
 
     def _block(self, key: str) -> list[re.Match[str]]:
         """Return the items of a list that stands one below the other."""
-        found, items = self._line(key, ""), []
-        at = found.end() + 1 if found else len(self.head)
+        spot, items = self._spot(key), []
+        at = len(self.head) if spot is None or spot.end > spot.start else spot.line_end + 1
         while (item := _ITEM.match(self.head, at)) is not None:
             items.append(item)
             at = item.end() + 1
@@ -217,7 +246,7 @@ def _is_mapping(head: str) -> bool:
 def _items(text: str) -> Iterator[str]:
     at = 0
     while at < len(text) and (piece := _PIECE.match(text, at)) is not None:
-        item = _scalar(piece[1].strip())
+        item = _scalar((piece[1] if piece[1] is not None else piece[2]).strip())
         if item:
             yield item
         at = piece.end()

@@ -30,9 +30,13 @@ from engramdown.cortex.experience import sought
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import fact_key, fold
+from engramdown.episodes import ranked
 from engramdown.episodes.cards.card import cut_at_word
 from engramdown.episodes.importers import splitting
 from engramdown.episodes.index.lines import read_lines
+from engramdown.episodes.journal import page as days
+from engramdown.episodes.notes.page import with_text
+from engramdown.episodes.ranked import piece
 from engramdown.episodes.search.exact import inner_words, probe
 from engramdown.episodes.words import cues
 from engramdown.episodes.words.anchors import read_anchor
@@ -133,6 +137,18 @@ def _skill(head: str, text: str) -> object:
     return page.keys, page.strangers
 
 
+def _day(text: str) -> object:
+    """Read a page of the journal, and add a section to it."""
+    page = days.parse(f"---\nthemes: [{text}]\nwords: 1\n---\n{text}")
+    return page.with_section(days.Section("10:15", text, themes=("ci",))).themes
+
+
+def _searched(text: str) -> object:
+    """Rank a text, and show why it was found."""
+    stems = ranked.asked(text)
+    return ranked.may_hold(text, stems), ranked.ranked(stems, [text]), piece(text, text[:9], stems)
+
+
 READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "document": _document,
     "item": _as_item,
@@ -146,6 +162,9 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
         f"skill-{name}": partial(_skill, head)
         for name, head in (("bare", ""), ("single", "'"), ("double", '"'), ("block", ">\n  "))
     },
+    "day": _day,
+    "notes": lambda text: with_text(f"---\nupdated: {text}\n---\n{text}", text, "2026"),
+    "ranked": _searched,
     "quote": lambda text: str(Metadata().update({"x": text})),
     "check": lambda text: check({"rules.md": text}, _NOW.date()),
     "redact": redact,

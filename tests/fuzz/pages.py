@@ -23,10 +23,12 @@ from engramdown.hippocampus.filing import PENDING
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.store import Hippocampus
 from tests import laws
+from tests.episodes.journal import laws as days
 from tests.skills import laws as skills
 
 __all__ = [
     "SEPARATOR",
+    "day",
     "document",
     "edits",
     "escaping",
@@ -128,6 +130,14 @@ def skill(data: bytes) -> None:
     if said.isprintable() and said:
         for key in ("name", "description", "license"):
             skills.values_change_alone(page, key, said)
+
+
+def day(data: bytes) -> None:
+    """A page of the journal comes back byte for byte, and a section is read as it was written."""
+    page, said = fields(data, 2)
+    days.pages_come_back(page)
+    days.texts_are_kept(said)
+    days.sections_are_added(page, days.Section("10:15", said, "agent", session="talk"))
 
 
 def pending(data: bytes) -> None:

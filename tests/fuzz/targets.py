@@ -29,6 +29,7 @@ TARGETS: Final[Mapping[str, Target]] = {
         pages.escaping,
         pages.pending,
         pages.skill,
+        pages.day,
         transcripts.lines,
         transcripts.indexed,
         transcripts.query,

@@ -26,18 +26,17 @@ __all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]
 Author = Literal["person", "agent"]
 
 _OURS: Final = re.compile(
-    r"## ([0-9]{2}:[0-9]{2}) <!-- by:(person|agent)((?: [a-z]+:[^\s>]*)*) -->[ \t\r]*\Z"
+    r"## ([0-9]{2}:[0-9]{2}) <!-- by:(person|agent)((?: [a-z]++:[^\s>]*+)*+) -->[ \t\r]*\Z"
 )
 _HEADING: Final = re.compile(r"##(?=[ \t\r]|\Z)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
-_COMMENT: Final = re.compile(r"<!--.*?-->")
 # What would be a heading of a page, with the backslashes that it has already.
 _TITLE: Final = re.compile(r"( {0,3})(\\*#{1,2}(?:[ \t\r]|\Z))")
 _RULE: Final = re.compile(r"(\\*)(?:---|\.\.\.)[ \t]*\Z")
 _OPENS: Final = re.compile(r"<(\\*!--)")
 _OPENED: Final = re.compile(r"<\\(\\*!--)")
 _LONE: Final = re.compile("[\ud800-\udfff]")
-_ENDS: Final = re.compile(r"\r+\n")
+_ENDS: Final = re.compile(r"(?<!\r)\r++\n")
 _BLANK: Final = re.compile(r"\A(?:[ \t\r]*\n)+")
 _UNSAFE: Final = re.compile(r"[^\w./+:@-]|(?<=-)-", re.ASCII)
 
@@ -198,7 +197,10 @@ def _signed(found: re.Match[str], line: int) -> Section:
 
 
 def _unsigned(line: str, number: int) -> Section:
-    return Section(_COMMENT.sub("", line[2:]).strip(), "", line=number)
+    said = line[2:].strip()
+    if said.endswith("-->"):
+        said = (said[: said.rfind("<!--")] if "<!--" in said else said).strip()
+    return Section(said, "", line=number)
 
 
 # ---- writing ----

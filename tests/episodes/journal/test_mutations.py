@@ -77,7 +77,7 @@ BUGS: Final = (
     Bug(
         "line ends are kept as they come",
         "episodes.journal.page",
-        r'_ENDS: Final = re.compile(r"\r+\n")',
+        r'_ENDS: Final = re.compile(r"(?<!\r)\r++\n")',
         r'_ENDS: Final = re.compile(r"\r\n")',
         lambda core: core.texts_are_kept("a\r\r\nb"),
     ),
