@@ -46,7 +46,7 @@ from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.settings import load
 from engramdown.tokens import estimate_tokens
 
-__all__ = ["describe", "expand", "gist_data", "gists", "looking", "row_of"]
+__all__ = ["describe", "expand", "gist_data", "gists", "looking", "row_of", "whole_data"]
 
 _INDENT: Final = 2
 _STYLES: Final = ("id",)
@@ -80,11 +80,10 @@ def gists(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
     name = transcripts.find(session)
     track, _ = looking(transcripts, name)
     track.refresh()
-    known = track.fold.gists
     tree = list(_tree(track))
     now = _pressure(place, scope, track)
     if as_json:
-        told = [{**gist_data(gist, known), **_place(track, gist)} for _, gist in tree]
+        told = [whole_data(track, gist) for _, gist in tree]
         output.print_json({"session": name, **now._asdict(), "gists": told})
     else:
         output.page(output.fast_screen().rows(_tree_lines(track, tree, now)))
@@ -104,8 +103,7 @@ def describe(place: Place, /, *, gist: str, session: str, scope: str | None, as_
     found = lineage.describe(gist)
     known = track.fold.gists
     if as_json:
-        told = {**gist_data(found.gist, known), **_place(track, found.gist)}
-        output.print_json({"session": track.session, **told})
+        output.print_json({"session": track.session, **whole_data(track, found.gist)})
         return
     lines, sources = said.span(*_ends(found.gist, known)), _sources(found.gist)
     facts = fact_lines(said.facts(track.session, found, lines, sources))
@@ -232,9 +230,11 @@ def gist_data(gist: Gist, known: Mapping[str, Gist]) -> dict[str, Any]:
     return {**told, "sources": [*gist.runs], "first": first, "last": last}
 
 
-def _place(track: Track, gist: Gist) -> dict[str, Any]:
+def whole_data(track: Track, gist: Gist) -> dict[str, Any]:
+    """Return a summary of a view as JSON shows it, with what became of it."""
     derived = track.fold.derived.get(gist.id, "")
-    return {"derived": derived, "in_view": gist.id in track.fold}
+    known = gist_data(gist, track.fold.gists)
+    return {**known, "derived": derived, "in_view": gist.id in track.fold}
 
 
 def _ends(gist: Gist, known: Mapping[str, Gist]) -> tuple[int, int]:

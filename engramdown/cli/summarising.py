@@ -6,7 +6,7 @@ was written for it; a rehearsal asks no model and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -16,7 +16,7 @@ from engramdown import Cortex
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, messages, output
 from engramdown.cli.codes import REFUSED, RefusalError
-from engramdown.cli.gists import gist_data, row_of
+from engramdown.cli.gists import gist_data, row_of, whole_data
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import (
@@ -81,7 +81,11 @@ def compact(
         done = conversation.compact(chosen["mode"], without_model=by_rules, tail=chosen["tail"])
     known = {gist.id: gist for gist in (*conversation.gists, *done.gists)}
     if as_json:
-        output.print_json(_data(name, done, known, dry_run=dry_run))
+        if dry_run:
+            told = [_planned_data(gist, known) for gist in done.gists]
+        else:
+            told = [whole_data(conversation.track, gist) for gist in done.gists]
+        output.print_json({"session": name, "dry_run": dry_run, **_data(done, told)})
     else:
         output.fast_screen().show(_lines(done, known, dry_run=dry_run))
     if done.lost:
@@ -130,19 +134,15 @@ def _planned_row(gist: Gist, known: Mapping[str, Gist]) -> tuple[str, ...]:
     return form, depth, count, str(gist.source_tokens), tokens, lines
 
 
-def _gist_data(gist: Gist, known: Mapping[str, Gist], *, dry_run: bool) -> dict[str, Any]:
+def _planned_data(gist: Gist, known: Mapping[str, Gist]) -> dict[str, Any]:
     told = gist_data(gist, known)
-    return {key: told[key] for key in _PLANNED} if dry_run else told
+    return {key: told[key] for key in _PLANNED}
 
 
-def _data(
-    session: str, done: Compacted, known: Mapping[str, Gist], *, dry_run: bool
-) -> dict[str, Any]:
+def _data(done: Compacted, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "session": session,
-        "dry_run": dry_run,
         "mode": done.mode,
-        "gists": [_gist_data(gist, known, dry_run=dry_run) for gist in done.gists],
+        "gists": told,
         "messages": done.messages,
         "tokens_before": done.tokens_before,
         "tokens_after": done.tokens_after,

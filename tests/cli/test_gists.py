@@ -123,6 +123,7 @@ def test_a_program_is_told_all_of_it(run: Runner) -> None:
     }
     assert (gist["sources"], gist["first"], gist["last"]) == ([[1, 30]], 1, 30)
     assert (gist["form"], gist["level"], gist["model"]) == ("leaf", "extractive", "")
+    assert (gist["derived"], gist["in_view"]) == ("", True)
 
 
 @pytest.mark.usefixtures("talk")
