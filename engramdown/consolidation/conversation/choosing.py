@@ -144,7 +144,7 @@ def _pieces(
             yield first, start, tokens, not is_small
             first, tokens = start, 0
         tokens += cost
-    if places:
+    if len(places) > 1:
         yield first, places[-1], tokens, tokens >= most
 
 

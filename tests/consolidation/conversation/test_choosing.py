@@ -67,6 +67,7 @@ class TestLeaves:
     def test_what_was_cut_off_from_its_call_stays(self) -> None:
         late = [*tool_calls("+a"), *gists([0]), *tool_calls("-a", start=5), *talk(10, start=9)]
         assert _spans(leaf_chunks(late, len(late))) == [(3, 13)]
+        assert leaf_chunks(late, 1, 0) == []
         assert leaf_chunks(tool_calls(*["+a", *["assistant"] * 20, "-a"]), 15) == []
 
     def test_a_whole_conversation_goes_but_for_its_tail(self) -> None:

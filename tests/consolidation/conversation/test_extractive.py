@@ -125,6 +125,13 @@ class TestWhatIsTold:
         text = extract([Part("user", each) for each in asked], 24)
         assert _lines(text) == {"Asked": [asked[0], asked[3]]}
 
+    def test_what_was_asked_first_gives_way_if_it_would_fill_the_summary(self) -> None:
+        asked = Part(
+            "user", "I wonder how one writes a chapter about tea and all that belongs to it"
+        )
+        text = extract([asked, Part("user", "Never mention coffee.")], 30)
+        assert _lines(text) == {"Decisions": ["Never mention coffee."]}
+
     def test_decisions_are_those_of_both_sides(self) -> None:
         found = _told(
             Part("user", "Let's use uv. I like it."),
