@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.clock import nanoseconds
 from engramdown.consolidation.conversation.pressure import MANUAL
 from engramdown.cortex.sleep_state import Mark, SleepState
+from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind
 from engramdown.episodes.episode import stamp_of
@@ -35,9 +36,10 @@ class Idle:
     what: Final[Kind] = "summary"
     busy = ""
 
-    def __init__(self, cortex: Cortex, state: SleepState) -> None:
-        """Summarise conversations of ``cortex``."""
+    def __init__(self, cortex: Cortex, state: SleepState, questions: Questions) -> None:
+        """Summarise conversations of ``cortex``, at the cost of the round."""
         self._cortex = cortex
+        self._questions = questions
         self._state = state
         self._settings = cortex.settings.worker
 
@@ -67,7 +69,7 @@ class Idle:
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Summarise what is older than the newest messages."""
-        done = self._cortex.conversation(info.id).compact()
+        done = self._cortex.conversation(info.id).compact(asking=self._questions.asking)
         if not done.gists:
             # There is not enough for a summary, or somebody else was faster; until it goes on.
             self._state.add(mark._replace(outcome="idle"))

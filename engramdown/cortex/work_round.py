@@ -130,7 +130,7 @@ class Round:
         if self._cortex.settings.consolidation.extract_facts:
             yield Facts(self._cortex, memory, state, questions, self.summary)
         if Idle.is_wanted(self._cortex):
-            yield Idle(self._cortex, state)
+            yield Idle(self._cortex, state, questions)
 
     # ---- what nobody ended ----
 

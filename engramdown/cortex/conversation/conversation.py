@@ -41,6 +41,7 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown.consolidation.conversation.summarizing import Request, Written
+    from engramdown.cortex.asking import Asking
     from engramdown.cortex.cortex import Cortex
     from engramdown.episodes.memory import EpisodicMemory
 
@@ -156,6 +157,7 @@ class Conversation:
         tail: int | None = None,
         budget: int | None = None,
         runner: RunnerProtocol | None = None,
+        asking: Asking | None = None,
     ) -> Compacted:
         """Summarise what is older than the newest messages, whether it is time for that or not.
 
@@ -166,6 +168,8 @@ class Conversation:
             tail: How many of the newest messages are left alone; by default as it is set.
             budget: What a prompt may cost, in tokens: above it, more is condensed.
             runner: Whatever runs the model; one that keeps the conversation itself need not reload.
+            asking: The run of jobs that it is part of, which knows the model and its limits; by
+                default one of its own.
 
         Raises:
             ValueError: If there is no such mode, or ``tail`` is negative.
@@ -177,7 +181,7 @@ class Conversation:
         if not self._busy.acquire(blocking=False):
             return Compacted(mode, reason=_BUSY)
         try:
-            write = self._without_model if without_model else self._with_model()
+            write = self._without_model if without_model else self._with_model(asking)
             done = self._compaction(self.track, write, tail, budget).run(mode)
         finally:
             self._busy.release()
@@ -284,12 +288,12 @@ class Conversation:
             notes=self._notes(),
         )
 
-    def _with_model(self) -> Write:
+    def _with_model(self, asking: Asking | None) -> Write:
         from engramdown.consolidation.conversation.summarizing import PROMPTS, write_summary
         from engramdown.cortex.asking import Asking
 
-        asking = Asking.begin(self._cortex)
-        models = {job: model for job in JOBS if (model := asking.of(job)) is not None}
+        run = asking or Asking.begin(self._cortex)
+        models = {job: model for job in JOBS if (model := run.of(job)) is not None}
         if not models:
             raise ModelError(NO_MODEL, "refused")
         templates = {name: text for job in JOBS for name, text in self._prompts(job).items()}
