@@ -134,9 +134,17 @@ def expand(
 ) -> None:
     """Show what a summary stands for: what was said, or the summaries that it was made from.
 
-    SUMMARY is an id, or its beginning: four characters at least.
+    SUMMARY is an id, or its beginning: four characters at least; or SESSION#NUMBER for all of one
+    message.
     """
-    track, lineage = _with(open_transcripts(place, scope), session, gist)
+    transcripts = open_transcripts(place, scope)
+    wanted, mark, number = gist.rpartition("#")
+    if mark and number.isdecimal():
+        name = transcripts.find(wanted)
+        track, lineage = looking(transcripts, name)
+        gist = f"{name}#{number}"
+    else:
+        track, lineage = _with(transcripts, session, gist)
     chosen = given()
     try:
         found = lineage.expand(gist, chosen["tokens"], chosen["cursor"], chosen["depth"])

@@ -311,6 +311,19 @@ def test_a_program_is_given_where_to_go_on(run: Runner) -> None:
     assert (wrong.code, "'x' is no cursor of this summary" in wrong.err) == (2, True)
 
 
+@pytest.mark.usefixtures("talk")
+def test_one_message_is_shown_whole_by_its_pointer(run: Runner) -> None:
+    done = run.ok("log", "expand", "tal#3")
+    assert re.fullmatch(r"talk#3  user  \S+ \S+\n  Where is file2\.py\?\n", done.out)
+    part = run.ok("log", "expand", "talk#4", "--tokens", "5", "--json").json
+    assert (part["id"], part["truncated"], part["items"][0]["cut"]) == ("talk#4", True, True)
+    rest = run.ok("log", "expand", "talk#4", "--cursor", part["cursor"], "--json").json
+    both = part["items"][0]["text"] + rest["items"][0]["text"]
+    assert both == "I decided to keep it in src/file2.py."
+    for wrong in ("talk#0", "talk#999", "none#1"):
+        assert run("log", "expand", wrong).code == 1
+
+
 def test_one_level_down_are_summaries_and_a_part_says_so(run: Runner, talk: Path) -> None:
     leaf = summarised(run)
     top = summarised(run, "--mode", "handoff", "--tail", "10")

@@ -138,10 +138,13 @@ def expand(cortex: Cortex, given: dict[str, Any], session: Session | None) -> _T
         ValueError: If there is no such summary or session, or the cursor is none of ours.
         EngramdownError: If it cannot be read.
     """
-    conversation = _conversation(cortex, given, session)
     wanted = given["id"].strip()
     # A pointer is that of a message; whatever else is not known is told with what there is.
-    name = wanted if Pointer.parse(wanted) else _gist(conversation, wanted).id
+    pointed = Pointer.parse(wanted)
+    if pointed is not None:
+        given = {**given, "session": pointed.session}
+    conversation = _conversation(cortex, given, session)
+    name = wanted if pointed else _gist(conversation, wanted).id
     found = conversation.expand(
         name, given.get("tokens", 0), given.get("cursor", "").strip(), given.get("depth", 1)
     )

@@ -253,6 +253,16 @@ def test_looking_writes_nothing(conversation: Conversation, opened: Opening) -> 
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
+def test_what_is_more_than_one_look_brings_comes_in_order(opened: Opening) -> None:
+    conversation = talk(opened(Summariser()), 300)
+    (gist,) = conversation.compact(tail=0).gists
+    found = conversation.expand(gist.id, 10**6)
+    assert [item.source for item in found.items] == [*range(1, 1197)]
+    assert [item.source for item in conversation.expand(gist.id, cursor="1/255").items][:3] == [
+        *(256, 257, 258)
+    ]
+
+
 # ---- one message ----
 
 

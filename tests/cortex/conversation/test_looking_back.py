@@ -268,6 +268,18 @@ def test_another_session_may_be_named_while_one_runs(cortex: Cortex) -> None:
     assert "leave it out for this conversation" in gone.text
 
 
+def test_a_pointer_names_its_session(cortex: Cortex) -> None:
+    with cortex.session("now") as session:
+        session.begin_turn("What was that?")
+        there = use(cortex, "expand", {"id": f" {SESSION}#3 "}, session)
+        gone = use(cortex, "expand", {"id": "none#3"}, session)
+        none = use(cortex, "expand", {"id": f"{SESSION}#0"}, session)
+    assert there.recalled == (f"{SESSION}#3",)
+    assert "> Result 1" in there.text
+    assert "there is no session 'none'" in gone.text
+    assert none.is_error
+
+
 def test_what_was_redacted_is_not_quoted_and_what_quoted_it_is_named(opened: Opening) -> None:
     cortex = opened(Summariser())
     deep(cortex, 2)
