@@ -24,11 +24,13 @@ from engramdown.errors import (
     GistNotFoundError,
     GitError,
     InvalidEngramError,
+    InvalidNoteError,
     InvalidSessionError,
     InvalidSkillError,
     LockTimeoutError,
     MidTurnError,
     ModelError,
+    NotesChangedError,
     SessionNotFoundError,
     SettingsError,
     SkillChangedError,
@@ -290,6 +292,7 @@ def test_an_error_of_several_lines_becomes_one(
 ERRORS = (
     EngramdownError("x"),
     InvalidEngramError("kind", "x"),
+    InvalidNoteError("text", "x"),
     InvalidSessionError("../x", "is no file name", "x"),
     SettingsError("config.toml", "mode", "x"),
     GitError("x"),
@@ -308,6 +311,7 @@ ERRORS = (
     SkillNotFoundError("maps"),
     SkillExistsError("/skills/maps/SKILL.md", "maps"),
     SkillChangedError("/skills/maps/SKILL.md"),
+    NotesChangedError("/working/s.md"),
     SkillRefusedError("GitHub token"),
 )
 
