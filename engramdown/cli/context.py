@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from engramdown import Cortex, MemoryContext
 from engramdown.characters import visible
-from engramdown.cli import entry_messages, output, review_messages
+from engramdown.cli import entry_messages, output, prompt_messages, review_messages
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import folders, open_cortex
-from engramdown.cli.options import Place, json_option, pass_place
+from engramdown.cli.options import (
+    Place,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+)
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.context import Section
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["context"]
+
+_OF_A_SESSION: Final = ("budget", "tail", "shape")
 
 
 @click.command()
@@ -33,14 +41,57 @@ __all__ = ["context"]
     "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."
 )
 @click.option("--scratchpad", is_flag=True, help="Show what a scratchpad tool's description says.")
+@click.option(
+    "--session",
+    metavar="SESSION",
+    shell_complete=complete_sessions,
+    help="Print all that a model sees next of this conversation.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    metavar="TOKENS",
+    help="What it may cost; 80000 unless given.",
+)
+@click.option(
+    "--tail",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How many of the newest messages are shown whatever they cost.",
+)
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(("text", "openai", "anthropic")),
+    help="Print it as a text, or as messages for a provider.",
+)
 @json_option
 @pass_place
 def context(
-    place: Place, /, *, message: tuple[str, ...], explain: bool, scratchpad: bool, as_json: bool
+    place: Place,
+    /,
+    *,
+    message: tuple[str, ...],
+    explain: bool,
+    scratchpad: bool,
+    as_json: bool,
+    **_: object,
 ) -> None:
-    """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin."""
+    """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin.
+
+    SESSION is the id of a conversation, or the beginning of one.
+    """
+    chosen = given()
+    if chosen["session"] is None and any(chosen[name] is not None for name in _OF_A_SESSION):
+        raise click.UsageError(prompt_messages.NEEDS_SESSION)
     cortex = open_cortex(place)
     _say_news(cortex)
+    if chosen["session"] is not None:
+        # Imported here: hooks ask for memory alone, on every prompt.
+        from engramdown.cli.prompting import show_prompt
+
+        show_prompt(cortex, _message(message), chosen)
+        return
     if scratchpad:
         text = str(cortex.get_scratchpad_context())
         _print({"text": text, "tokens": estimate_tokens(text)}, text, as_json=as_json)

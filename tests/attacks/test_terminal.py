@@ -34,7 +34,12 @@ OUR_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 SHOWN: Final[dict[str, list[list[str]]]] = {
     "calls": [[]],
     "compact": [["--dry-run"], ["--dry-run", "--json"]],
-    "context": [[], ["heron"], ["--json"]],
+    "context": [
+        *([], ["heron"], ["--json"]),
+        *(["--session", "SESSION", *more] for more in ([], ["--explain"], ["--json"])),
+        *(["--session", "SESSION", "--format", each] for each in ("openai", "anthropic")),
+        ["--session", "SESSION", "--budget", "9", "--tail", "1", "--explain"],
+    ],
     "diff": [[], ["--json"]],
     "doctor": [[], ["--json"]],
     "edit": [["ID", "new words heron", "--dry-run"], ["ID", HOSTILE, "--dry-run", "--json"]],

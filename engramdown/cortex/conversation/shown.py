@@ -13,6 +13,7 @@ from engramdown.consolidation.conversation.summary_xml import format_summary
 from engramdown.consolidation.gists import Gist, Source
 from engramdown.cortex.conversation.messages import Said, placeholder
 from engramdown.episodes.episode import Pointer
+from engramdown.wording.inert import one_line
 
 __all__ = ["SUMMARY", "Shown", "ends", "gist_placeholder", "shown_gist", "shown_message"]
 
@@ -78,10 +79,10 @@ def gist_placeholder(session: str, gist: Gist, span: tuple[int, int], tokens: in
     >>> gist_placeholder("s1", told, (4, 5), 900)
     '[summary g1 of s1#4 to s1#5 has about 900 tokens; read it with expand]'
     """
+    which = one_line(gist.id)
     first, last = (Pointer(session, seq) for seq in span)
-    return (
-        f"[summary {gist.id} of {first} to {last} has about {tokens:,} tokens; read it with expand]"
-    )
+    said = f"[summary {which} of {first} to {last} has about {tokens:,} tokens"
+    return f"{said}; read it with expand]"
 
 
 def ends(gists: Mapping[str, Gist], source: Source) -> tuple[int, int]:
