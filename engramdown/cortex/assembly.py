@@ -59,14 +59,14 @@ def assemble(
     parts = around.parts(min(wanted.budget // 2, free), said, wanted.subjects)
     system, aside = around.system(parts), around.aside(parts)
     room = free - estimate_tokens(system) - estimate_tokens(aside)
-    choice = seen.chosen(tail, room)
-    if choice.left_out:
-        told = around.aside(parts, choice.left_out)
+    left_out, more = seen.left_out(tail, room), 0
+    if left_out:
         # A token more, as those that make room for it are left out, too.
-        more = estimate_tokens(told) - estimate_tokens(aside) + 1
-        if more <= room // _TELL:
-            choice = seen.chosen(tail, room - more)
-            aside = around.aside(parts, choice.left_out)
+        more = estimate_tokens(around.aside(parts, left_out)) - estimate_tokens(aside) + 1
+        more = more if more <= room // _TELL else 0
+    choice = seen.chosen(tail, room - more)
+    if more:
+        aside = around.aside(parts, choice.left_out)
     return WorkingContext(
         session=seen.session,
         budget=wanted.budget,
@@ -120,7 +120,7 @@ def _known(cortex: Cortex, track: Track) -> Seen:
         for item in items
         if isinstance(item.source, int)
     }
-    return Seen(track.session, items, said, track.fold.gists)
+    return Seen(track.session, items, said, track.known_gists())
 
 
 def _whole(cortex: Cortex, item: Item, message: Said) -> Said:

@@ -84,6 +84,15 @@ class Seen:
         """Return what everything from ``tail`` on costs."""
         return sum(item.tokens for item in self._items[tail:])
 
+    def left_out(self, tail: int, room: int) -> int:
+        """Return how many messages would not be shown, nor a summary of them."""
+        chosen = fates(self._items, tail, room, self._brief)
+        return sum(
+            self._messages(item)
+            for item, fate in zip(self._items, chosen, strict=True)
+            if fate == "out"
+        )
+
     def chosen(self, tail: int, room: int) -> Choice:
         """Return what is shown: the tail, and of what is before it as much as there is room for."""
         lines: list[Shown] = []

@@ -427,6 +427,15 @@ class TestSession:
         assert made.messages == ()
         assert check_anthropic(made.anthropic()) == check_openai(made.openai()) == []
 
+    def test_a_transcript_that_cannot_be_read_is_an_error_where_no_session_runs(
+        self, opened: Opening
+    ) -> None:
+        cortex = opened()
+        assert cortex.episodes is not None
+        (cortex.episodes.folder / f"{SESSION}.jsonl").mkdir(parents=True)
+        with pytest.raises(StoreError, match=SESSION):
+            cortex.build_context(SESSION, WIDE)
+
     def test_a_session_that_is_not_there_is_an_error(self, opened: Opening) -> None:
         cortex = opened()
         with pytest.raises(SessionNotFoundError):
