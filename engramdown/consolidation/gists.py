@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 __all__ = [
     "FORMS",
@@ -144,13 +144,35 @@ class Fold:
         self.derived: dict[str, str] = {}
         self.stale: list[str] = []
         self._added: set[int] = set()
+        self._newest = -1  # Of a view that was resumed: what is older was added before.
         # The view as a list that is linked both ways; "" is the end that closes the ring.
         self._next: dict[Source, Source] = {"": ""}
         self._before: dict[Source, Source] = {"": ""}
 
+    @classmethod
+    def resumed(cls, view: Iterable[Source], gists: Iterable[Gist]) -> Self:
+        """Return a view as it was, with the gists in it; what they cover is not known here.
+
+        Args:
+            view: The view; its last message, if there is one, is the newest that is known.
+            gists: The gists in it.
+
+        >>> seen = Fold.resumed(["g1", 3], [Gist("g1", "", "leaf", 0, (1, 2), "said", 1)])
+        >>> seen.add(4), list(seen)
+        (True, ['g1', 3, 4])
+        """
+        seen = cls()
+        seen.gists.update((gist.id, gist) for gist in gists)
+        for source in view:
+            seen._link(seen._before[""], source)
+            seen._link(source, "")
+            if isinstance(source, int):
+                seen._newest = source
+        return seen
+
     def add(self, seq: int) -> bool:
         """Append a message; ``False`` if one of that number is there, which only damage makes."""
-        if seq in self._added:
+        if seq in self._added or seq <= self._newest:
             return False
         self._added.add(seq)
         last = self._before[""]

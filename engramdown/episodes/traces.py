@@ -19,6 +19,7 @@ from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.notes.store import pieces
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
+from engramdown.episodes.view_cache import ViewCache
 
 __all__ = ["Traces", "digests"]
 
@@ -116,7 +117,8 @@ class Traces:
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""
         noted = pieces(self._folder.parent, session, self._disk)
-        return [self._cards.path(session), self._cards.filled_path(session), *noted]
+        seen = ViewCache(self._folder.parent, self._disk).path(session)
+        return [self._cards.path(session), self._cards.filled_path(session), seen, *noted]
 
 
 def _quotes(recalled: str, session: str, seqs: Sequence[int]) -> bool:

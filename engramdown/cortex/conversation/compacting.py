@@ -217,12 +217,14 @@ class Compaction:
         def make() -> list[bytes]:
             with self._track.guard:
                 self._track.refresh()
-                fold = self._track.fold
-                kept.extend(gist for gist in gists if fold.covers_a_run(gist.sources))
+                sees = self._track.covers_a_run
+                kept.extend(gist for gist in gists if sees(gist.sources))
             return [write_gist(gist) for gist in kept]
 
         self._track.log.append(self._track.session, self._track.path, make)
         self._track.refresh()
+        if kept:
+            self._track.keep()
         self._lost += len(gists) - len(kept)
         return kept
 
@@ -232,8 +234,7 @@ class Compaction:
         """Return what is asked for, and the summary but for its words."""
         sources = tuple(item.source for item in items[chunk.start : chunk.end])
         before = items[chunk.start - 1].source if chunk.start else 0
-        gists = self._track.fold.gists
-        previous = gists[before].text if isinstance(before, str) else ""
+        previous = self._track.gist(before).text if isinstance(before, str) else ""
         parts = tuple(self._part(source) for source in sources)
         request = Request(form, parts, chunk.depth, chunk.target, previous, self._notes)
         spans = [self._span(source) for source in sources]
@@ -261,7 +262,7 @@ class Compaction:
 
     def _part(self, source: Source) -> Part:
         if isinstance(source, str):
-            gist = self._track.fold.gists[source]
+            gist = self._track.gist(source)
             return Part(SUMMARY, gist.text, at=_minute(gist.earliest))
         said = self._track.message(source)
         episode = said.episode
@@ -272,7 +273,7 @@ class Compaction:
     def _span(self, source: Source) -> tuple[str, str, int]:
         """Return when a source was first and last added to, and how many messages it stands for."""
         if isinstance(source, str):
-            gist = self._track.fold.gists[source]
+            gist = self._track.gist(source)
             return gist.earliest, gist.latest, gist.messages
         ts = self._track.message(source).episode.ts
         return ts, ts, 1

@@ -46,6 +46,9 @@ class RehearsedTrack(Track):
         super().__init__(episodes, session, count)
         self.log: _Kept = _Kept(episodes.folder.parent, EpisodeDisk(), episodes.recorder.lock)
 
+    def keep(self) -> None:
+        """Keep nothing: what is rehearsed is nowhere."""
+
     def refresh(self) -> None:
         """Take in what was added, and what was only kept in mind."""
         with self.guard:

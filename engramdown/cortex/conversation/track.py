@@ -1,8 +1,9 @@
 """The view of one conversation, kept up to date as it grows.
 
-Promises: writes nothing. To look again costs as much as was added since; what is covered by a
-summary is not kept in mind. What was excluded or redacted is not in the view, nor is a summary that
-was made from it. A summary is read only after the messages that it covers.
+Promises: writes nothing but a cache, and that only for whoever writes a summary. To look again
+costs as much as was added since; what is covered by a summary is not kept in mind, and not even
+read where the cache says so. What was excluded or redacted is not in the view, nor is a summary
+that was made from it. A summary is read only after the messages that it covers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.conversation.items import Item
@@ -24,12 +26,14 @@ from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.marks import marked
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
+from engramdown.episodes.view_cache import Kept, Place, ViewCache
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["Track"]
 
+_PIECE: Final = 4096
 _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
 
@@ -56,7 +60,6 @@ class Track:
     Attributes:
         session: The id of the session.
         path: Its transcript.
-        fold: The view, and every summary that applied.
         log: Where summaries are written.
         guard: To be held by whoever needs the view as it is for more than one question.
     """
@@ -86,22 +89,46 @@ class Track:
         self.path = episodes.folder / f"{session}{SUFFIX}"
         self._count = count
         self.guard = threading.RLock()
+        self._cache = ViewCache(episodes.folder.parent, self._disk)
         self._clear()
 
     def _clear(self) -> None:
-        self.fold = Fold()
+        self._fold = Fold()
+        self._is_partial = False
         self._spoken, self._gists = _File(), _File()
         self._marks: list[Episode] = []
         self._said: dict[int, Said] = {}
+        self._places: dict[Source, int] = {}
         self._shown: dict[str, Item] = {}
         self._newest_user = -1
 
     # ---- the view ----
 
+    @property
+    def fold(self) -> Fold:
+        """The view, and every summary that applied, also those that others cover."""
+        with self.guard:
+            if self._is_partial:
+                self._start_again()
+            return self._fold
+
+    def gist(self, gist: str) -> Gist:
+        """Return a summary that applied."""
+        known = self._fold.gists.get(gist)
+        return self.fold.gists[gist] if known is None else known
+
+    def known_gists(self) -> Mapping[str, Gist]:
+        """Return the summaries by their ids; what others cover is read once it is asked for."""
+        return _Known(self)
+
+    def covers_a_run(self, sources: Sequence[Source]) -> bool:
+        """Whether sources stand in the view, one right after the other."""
+        return self._fold.covers_a_run(sources)
+
     def items(self) -> list[Item]:
         """Return what is in the view, in order, as far as it matters for what becomes of it."""
         with self.guard:
-            return [self._item(source) for source in self.fold]
+            return [self._item(source) for source in self._fold]
 
     def message(self, seq: int) -> Said:
         """Return a message of the view."""
@@ -115,7 +142,7 @@ class Track:
         if isinstance(source, int):
             return said_item(self._said[source], is_over=self.is_over(source))
         if source not in self._shown:
-            self._shown[source] = gist_item(self.session, self.fold.gists[source], self._count)
+            self._shown[source] = gist_item(self.session, self.gist(source), self._count)
         return self._shown[source]
 
     # ---- reading ----
@@ -128,12 +155,78 @@ class Track:
             StoreError: If something else than a file stands in its place.
         """
         with self.guard:
+            if self._spoken.inode < 0:
+                self._resume()
             # Summaries first: what they cover was said before, so it is found behind them.
             gists = self._new_gists()
             if gists is None or not self._take_in():
                 self._start_again()
             else:
                 self._apply(gists)
+
+    def keep(self) -> None:
+        """Keep where what is in the view stands, so that the next process reads only that."""
+        with self.guard:
+            if excluded(self._marks).whole:
+                return  # So will be what is said next, which the cache does not tell.
+            places = tuple(Place(each, self._id(each), self._places[each]) for each in self._fold)
+            spoken, log = ((each.inode, each.end) for each in (self._spoken, self._gists))
+            self._cache.write(self.session, Kept(spoken, log, places))
+
+    def _id(self, source: Source) -> str:
+        return source if isinstance(source, str) else self._said[source].episode.id
+
+    def _resume(self) -> None:
+        """Begin with the view that was kept, if everything in it stands where it stood."""
+        kept = self._cache.read(self.session)
+        if kept is None:
+            return
+        messages = self._kept_lines(self.path, kept.transcript, kept.view, int)
+        gists = self._kept_lines(self.log.path(self.session), kept.log, kept.view, str)
+        said = [read_line(line) for line in messages]
+        told = [read_gist(line) for line in gists]
+        known = {each.seq: each for each in said if each is not None}
+        summaries = {each.id: each for each in told if each is not None}
+        if any(self._differs(place, known, summaries) for place in kept.view):
+            return
+        self._fold = Fold.resumed((place.source for place in kept.view), summaries.values())
+        self._places = {place.source: place.at for place in kept.view}
+        self._spoken.inode, self._spoken.end = kept.transcript
+        self._gists.inode, self._gists.end = kept.log
+        self._is_partial = True
+        for episode in known.values():
+            self._take(episode)
+
+    def _differs(
+        self, place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]
+    ) -> bool:
+        """Whether something else stands where a part of the view stood."""
+        if isinstance(place.source, str):
+            return place.source not in gists
+        found = messages.get(place.source)
+        return found is None or found.id != place.id or REDACTED in found.more
+
+    def _kept_lines(
+        self, path: Path, file: tuple[int, int], view: Iterable[Place], kind: type
+    ) -> list[bytes]:
+        """Return the lines at the places of messages, or of summaries, if it is the same file."""
+        found, (inode, end) = self._disk.find(path), file
+        if found is None or found.st_ino != inode or found.st_size < end:
+            return []
+        places = [place.at for place in view if isinstance(place.source, kind)]
+        descriptor = self._disk.open(path)
+        try:
+            return [self._line_at(descriptor, at, end) for at in places]
+        finally:
+            self._disk.close(descriptor)
+
+    def _line_at(self, descriptor: int, at: int, end: int) -> bytes:
+        """Return the line that begins at ``at``; whatever stands there, if none does."""
+        line, length = b"", _PIECE
+        while b"\n" not in line and len(line) < end - at:
+            line = self._disk.read(descriptor, at, min(at + length, end))
+            length *= 2
+        return line.partition(b"\n")[0]
 
     def _start_again(self) -> None:
         self._clear()
@@ -144,7 +237,7 @@ class Track:
         unread = {seq for messages in covers for seq in messages} - ends
         self._begin(unread)
         self._apply(gists)
-        if any(source in unread for source in self.fold):
+        if any(source in unread for source in self._fold):
             # A summary is stale, and what it would cover is to be seen after all.
             self._clear()
             gists = self._new_gists() or []
@@ -159,7 +252,9 @@ class Track:
                 self._said[seq].episode.id if seq in self._said else ""
                 for seq in (messages[0], messages[-1])
             ]
-            if meant and self.fold.apply(gist):
+            if meant and self._fold.apply(gist):
+                for source in gist.sources:
+                    self._places.pop(source, None)
                 for seq in messages:
                     self._said.pop(seq, None)
 
@@ -192,14 +287,25 @@ class Track:
     def _add(self, new: Iterable[tuple[int, Episode | None]]) -> None:
         whole, away = excluded(self._marks)
         for seq, episode in new:
-            if whole or seq in away:
-                continue
+            is_away = whole or seq in away
             if episode is None:
-                self.fold.add(seq)
-            elif episode.role in ROLES and REDACTED not in episode.more and self.fold.add(seq):
-                self._said[seq] = said(self.session, episode, self._episodes.whole, self._count)
-                if episode.role == "user":
-                    self._newest_user = max(seq, self._newest_user)
+                if not is_away:
+                    self._fold.add(seq)
+            elif self._is_said(episode) and not is_away and self._fold.add(seq):
+                self._take(episode)
+            else:
+                self._places.pop(seq, None)
+
+    def _is_said(self, episode: Episode) -> bool:
+        """Whether a line is a message that may be shown."""
+        return episode.role in ROLES and REDACTED not in episode.more
+
+    def _take(self, episode: Episode) -> None:
+        """Keep a message in mind that is in the view."""
+        seq = episode.seq
+        self._said[seq] = said(self.session, episode, self._episodes.whole, self._count)
+        if episode.role == "user":
+            self._newest_user = max(seq, self._newest_user)
 
     def _new_lines(self, unread: Collection[int]) -> Iterator[tuple[int, Episode | None]]:
         """Yield the lines behind what was read, with their numbers; none of those ``unread``."""
@@ -213,6 +319,7 @@ class Track:
                 continue
             episode = read_line(line)
             if episode is not None:
+                self._places[episode.seq] = offset
                 yield episode.seq, episode
         now = self._found()
         self._spoken.changed = now.st_mtime_ns if now.st_size == self._spoken.end else 0
@@ -234,8 +341,21 @@ class Track:
             log.end = offset + len(line)
             gist = read_gist(line)
             if gist is not None:
+                self._places.setdefault(gist.id, offset)
                 gists.append(gist)
         return gists
+
+
+class _Known(dict[str, Gist]):
+    """The summaries in a view, and the others on demand."""
+
+    def __init__(self, track: Track) -> None:
+        """Begin with what the view holds."""
+        super().__init__(track._fold.gists)  # noqa: SLF001 - of the same room
+        self._track = track
+
+    def __missing__(self, gist: str) -> Gist:
+        return self._track.gist(gist)
 
 
 def _messages(gist: Gist) -> list[int]:

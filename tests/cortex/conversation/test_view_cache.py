@@ -1,0 +1,161 @@
+"""The cache of views: it is never missed, and never believed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engramdown import Cortex
+from engramdown.consolidation.conversation.items import Item
+from tests.cortex.conversation.conftest import Opening
+from tests.cortex.conversation.talks import SESSION, Summariser, everything, talk, turn
+
+
+def cache_of(cortex: Cortex) -> Path:
+    return cortex.stores[-1].root / "cache" / "views" / f"{SESSION}.json"
+
+
+def fresh(opened: Opening) -> tuple[list[Item], list[str]]:
+    """Return what a process sees that has just begun: what costs what, and the texts."""
+    conversation = opened().conversation(SESSION)
+    items = conversation.view()
+    track = conversation.track
+    texts = [
+        track.gist(item.source).text
+        if isinstance(item.source, str)
+        else track.message(item.source).text
+        for item in items
+    ]
+    return items, texts
+
+
+def is_used(opened: Opening) -> bool:
+    conversation = opened().conversation(SESSION)
+    conversation.view()
+    return conversation.track._is_partial
+
+
+def test_a_process_that_has_just_begun_reads_only_what_is_in_view(opened: Opening) -> None:
+    cortex = opened(Summariser())
+    talk(cortex, 30).compact()
+    for number in range(31, 34):
+        turn(cortex, number)
+    assert is_used(opened)
+    seen = fresh(opened)
+    shutil.rmtree(cache_of(cortex).parent)
+    assert not is_used(opened)
+    assert fresh(opened) == seen
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_and_without_the_cache_all_histories_look_the_same(opened: Opening, seed: int) -> None:
+    dice = random.Random(seed)
+    cortex = opened(Summariser())
+    assert cortex.episodes is not None
+    said = used = 0
+    for _ in range(60):
+        for _ in range(dice.randrange(1, 6)):
+            said += 1
+            turn(cortex, said)
+        conversation = cortex.conversation(SESSION)
+        move = dice.random()
+        if move < 0.6:
+            conversation.compact(dice.choice(("incremental", "full", "handoff")))
+        elif move < 0.65:
+            how = dice.choice(("exclude", "include", "redact"))
+            seq = dice.randrange(1, 4 * said)
+            getattr(cortex.episodes.forgetting(), how)(SESSION, [seq])
+        used += is_used(opened)
+        seen = fresh(opened)
+        kept = cache_of(cortex)
+        if kept.exists():
+            kept.rename(kept.with_suffix(".away"))
+        assert fresh(opened) == seen
+        if kept.with_suffix(".away").exists():
+            kept.with_suffix(".away").rename(kept)
+    assert used
+
+
+def test_what_was_resumed_goes_on_as_what_was_read_whole(opened: Opening) -> None:
+    cortex = opened(Summariser())
+    talk(cortex, 30).compact()
+    there = opened(Summariser())
+    conversation = there.conversation(SESSION)
+    conversation.view()
+    assert conversation.track._is_partial
+    for number in range(31, 60):
+        turn(there, number)
+        conversation.compact()
+    assert cortex.conversation(SESSION).view() == conversation.view()
+    assert everything(conversation) == list(range(1, 237))
+    assert not conversation.track._is_partial
+
+
+def forged(
+    change: Callable[[dict[str, Any]], object], *, is_sealed: bool = True
+) -> Callable[[Path], object]:
+    """Return what changes the cache of a view."""
+
+    def write(path: Path) -> None:
+        line, _, seal = path.read_bytes().partition(b"\n")
+        told = json.loads(line)
+        change(told)
+        data = json.dumps(told).encode()
+        if is_sealed:
+            seal = hashlib.sha256(data).hexdigest().encode() + b"\n"
+        path.write_bytes(data + b"\n" + seal)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda path: path.write_bytes(b""), id="empty"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:40]), id="cut"),
+        pytest.param(lambda path: path.write_bytes(b"[" * 100_000), id="deep"),
+        pytest.param(lambda path: path.write_bytes(b"null"), id="null"),
+        pytest.param(forged(lambda told: told.update(v=2)), id="newer"),
+        pytest.param(forged(lambda told: told["view"].pop(), is_sealed=False), id="one-less"),
+        pytest.param(forged(lambda told: told["view"][1].__setitem__(2, 0)), id="place"),
+        pytest.param(forged(lambda told: told["view"][1].__setitem__(2, 10**18)), id="far"),
+        pytest.param(forged(lambda told: told["view"][1].__setitem__(1, "x")), id="other-id"),
+        pytest.param(forged(lambda told: told["view"][0].__setitem__(0, "gx")), id="other-gist"),
+        pytest.param(forged(lambda told: told["view"][0].__setitem__(2, -1)), id="negative"),
+        pytest.param(forged(lambda told: told["view"].append(["a", "b"])), id="short"),
+        pytest.param(forged(lambda told: told.pop("log")), id="no-log"),
+        pytest.param(forged(lambda told: told["transcript"].__setitem__(0, 1)), id="inode"),
+        pytest.param(forged(lambda told: told["transcript"].__setitem__(1, 10**9)), id="longer"),
+        pytest.param(lambda path: (path.unlink(), path.mkdir()), id="folder"),
+    ],
+)
+def test_a_cache_that_is_spoilt_changes_nothing(
+    opened: Opening, spoil: Callable[[Path], object]
+) -> None:
+    cortex = opened(Summariser())
+    talk(cortex, 30).compact()
+    seen = fresh(opened)
+    spoil(cache_of(cortex))
+    assert fresh(opened) == seen
+    turn(cortex, 31)
+    assert everything(opened().conversation(SESSION)) == list(range(1, 125))
+
+
+def test_to_look_writes_no_cache_and_a_purge_takes_it_away(opened: Opening) -> None:
+    cortex = opened(Summariser())
+    conversation = talk(cortex, 30)
+    conversation.view()
+    assert not cache_of(cortex).exists()
+    conversation.compact()
+    assert cache_of(cortex).exists()
+    assert b"Question" not in cache_of(cortex).read_bytes()
+    assert cortex.episodes is not None
+    cortex.episodes.forgetting().purge(SESSION)
+    assert not cache_of(cortex).exists()
