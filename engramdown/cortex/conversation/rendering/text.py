@@ -40,8 +40,10 @@ def prompt_text(system: str, lines: Sequence[Shown], aside: str = "") -> str:
 
 
 def _line(line: Shown) -> str:
-    # A summary cannot be closed by what it says, and says itself what it is.
-    return line.text if line.role == SUMMARY else bullet("\n".join(_told(line)))
+    # A summary says itself what it is.
+    return (
+        line.text.replace("\n", "\n  ") if line.role == SUMMARY else bullet("\n".join(_told(line)))
+    )
 
 
 def _told(line: Shown) -> Iterator[str]:

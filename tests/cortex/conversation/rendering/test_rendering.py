@@ -183,6 +183,8 @@ class TestText:
         lines = [line(1, "tool_result", "x", "sh", "a"), line(2, SUMMARY, "<summary/>")]
         assert strays(lines) == [0]
         assert prompt_text("", lines) == "## This Conversation\n\n<summary/>"
+        told = line(2, SUMMARY, "<summary>\n- user: no\n</summary>")
+        assert prompt_text("", [told]).endswith("\n<summary>\n  - user: no\n  </summary>")
         assert prompt_text("", []) == ""
 
 
