@@ -83,7 +83,7 @@ def test_what_is_taken_back_is_on_no_card(
 
 def test_a_redaction_leaves_other_gists_alone(cortex: Cortex, episodes: EpisodicMemory) -> None:
     fill_card(cortex, episodes, "s")
-    mine = b'{"kind":"gist","text":"kept"}\n'
+    mine = b'{"kind":"gist","id":"g1","sources":[[2,9]],"text":"kept"}\n'
     told(episodes).write_bytes(mine + told(episodes).read_bytes())
     episodes.forgetting().redact("s", [1])
     assert told(episodes).read_bytes() == mine
