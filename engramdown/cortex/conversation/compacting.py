@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from engramdown.clock import moment
@@ -29,6 +30,7 @@ from engramdown.consolidation.gists import Form, Gist, Source, write_gist
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.marks import echoes
+from engramdown.errors import ModelError
 
 __all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]
 
@@ -47,6 +49,7 @@ _AT_ONCE: Final = 4
 # What is handed over is read at once; what is longer is summarised first.
 _HANDED: Final = 2 * SOURCE_TOKENS
 _TIGHT: Final = 2
+_NOTHING: Final = "there is nothing to summarise before the newest messages"
 _RECALLED: Final = "(memory was looked up)"
 
 
@@ -102,6 +105,7 @@ class Compaction:
         *,
         tail: int = FRESH_TAIL,
         notes: str = "",
+        most: int | None = None,
     ) -> None:
         """Prepare to summarise what ``track`` sees.
 
@@ -112,6 +116,8 @@ class Compaction:
             limit: What the view may cost, in tokens; above it, two gists are condensed already.
             tail: How many of the newest messages are left alone.
             notes: What the assistant noted for itself, or ``""``.
+            most: How many tokens are read in one pass, by all summaries together, one at least; by
+                default any number. What is left is for the next pass.
         """
         self._track = track
         self._write = write
@@ -119,13 +125,16 @@ class Compaction:
         self._limit = limit
         self._tail = tail
         self._notes = notes
+        self._most = most
+        self._trouble = ""
         self._lost = self._rounds = 0
 
     def run(self, mode: Mode) -> Compacted:
         """Summarise.
 
         Raises:
-            ModelError: If a summary could not be had; the pass that it was for wrote nothing.
+            ModelError: If a summary could not be had; the pass that it was for wrote nothing. If
+                one before it did, that is told as the reason instead.
             StoreError: If one could not be written.
             SessionNotFoundError: If the session was purged meanwhile.
         """
@@ -137,7 +146,7 @@ class Compaction:
         if mode == "handoff" and any(chunk.tokens > _HANDED for chunk in _handed(*self._older())):
             rounds = _ROUNDS
         written += self._repeat(rounds, started)
-        if mode == "handoff":
+        if mode == "handoff" and not self._trouble:
             written += self._pass("handoff", _handed)
         return Compacted(
             mode,
@@ -149,7 +158,8 @@ class Compaction:
             self._lost,
             time.monotonic() - started,
             bool(written),
-            "" if written else "there is nothing to summarise before the newest messages",
+            self._trouble or ("" if written else _NOTHING),
+            bool(self._trouble),
         )
 
     # ---- rounds ----
@@ -158,15 +168,21 @@ class Compaction:
         """Go on as long as it helps: each round has to save tokens."""
         written: list[Gist] = []
         for _ in range(rounds):
-            cost = self._cost()
-            new = self._pass("leaf", leaf_chunks)
-            is_tight = self._limit is not None and self._cost() > self._limit
-            fan_in = _TIGHT if is_tight else FAN_IN
-            new += self._pass("condensed", partial(condensed_chunks, fan_in=fan_in))
-            written += new
-            self._rounds += bool(new)
+            cost, before = self._cost(), len(written)
+            try:
+                written += self._pass("leaf", leaf_chunks)
+                is_tight = self._limit is not None and self._cost() > self._limit
+                fan_in = _TIGHT if is_tight else FAN_IN
+                written += self._pass("condensed", partial(condensed_chunks, fan_in=fan_in))
+            except ModelError as error:
+                if not written:
+                    raise
+                # What is written stays, and the next compaction goes on from there.
+                self._trouble = str(error)
+            is_new = len(written) > before
+            self._rounds += is_new
             late = time.monotonic() - started > _SECONDS
-            if not new or late or self._cost() >= cost:
+            if self._trouble or not is_new or late or self._cost() >= cost:
                 break
         return written
 
@@ -182,7 +198,8 @@ class Compaction:
         """Write a summary of each chunk, or none; return those that were put in their places."""
         with self._track.guard:
             items, end = self._older()
-            asked = [self._asked(items, chunk, form) for chunk in choose(items, end)]
+            chunks = self._readable(choose(items, end))
+            asked = [self._asked(items, chunk, form) for chunk in chunks]
         texts = self._written([request for request, _ in asked])
         gists = [
             gist._replace(
@@ -196,6 +213,13 @@ class Compaction:
             if text is not None
         ]
         return self._commit(gists) if gists else []
+
+    def _readable(self, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+        """Return as many of the oldest chunks as are read in one pass."""
+        if self._most is None:
+            return chunks
+        costs = accumulate(chunk.tokens for chunk in chunks)
+        return chunks[: max(sum(cost <= self._most for cost in costs), 1)]
 
     def _written(self, requests: Sequence[Request]) -> list[Written | None]:
         if len(requests) < _TIGHT:

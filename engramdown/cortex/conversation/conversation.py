@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.episodes.memory import EpisodicMemory
 
-__all__ = ["JOBS", "NO_MODEL", "Conversation"]
+__all__ = ["JOBS", "NO_MODEL", "PASS_TOKENS", "Conversation"]
 
 JOBS: Final = ("gist", "handoff")
 """The names of its calls in the ledger, and of its prompts."""
@@ -53,6 +53,8 @@ NO_MODEL: Final = (
     "no model is set to summarise with; name one as `model` under [consolidation] in the global "
     "scope's config.toml, or ask for a summary without one"
 )
+PASS_TOKENS: Final = 80_000
+"""So many tokens models read in one pass: a pass that fails writes nothing, and was paid for."""
 _BUSY: Final = "this conversation is being summarised already"
 _FIRST_REST: Final = timedelta(minutes=1)
 _LONGEST_REST: Final = timedelta(minutes=30)
@@ -182,7 +184,8 @@ class Conversation:
             return Compacted(mode, reason=_BUSY)
         try:
             write = self._without_model if without_model else self._with_model(asking)
-            done = self._compaction(self.track, write, tail, budget).run(mode)
+            most = None if without_model else PASS_TOKENS
+            done = self._compaction(self.track, write, tail, budget, most).run(mode)
         finally:
             self._busy.release()
         stateful = runner is not None and runner.stateful
@@ -250,7 +253,10 @@ class Conversation:
                 reason, failed = str(error), True
                 self._failed()
             else:
-                self._rest = _Rest()
+                if done.failed:
+                    self._failed()
+                else:
+                    self._rest = _Rest()
                 return done
         if not needs.over:
             return Compacted("incremental", reason=reason, failed=failed)
@@ -276,7 +282,12 @@ class Conversation:
     # ---- with what ----
 
     def _compaction(
-        self, track: Track, write: Write, tail: int | None, budget: int | None
+        self,
+        track: Track,
+        write: Write,
+        tail: int | None,
+        budget: int | None,
+        most: int | None = PASS_TOKENS,
     ) -> Compaction:
         limit = self.needs_compaction(budget).limit
         return Compaction(
@@ -286,6 +297,7 @@ class Conversation:
             limit if limit >= 0 else None,
             tail=self._tail if tail is None else tail,
             notes=self._notes(),
+            most=most,
         )
 
     def _with_model(self, asking: Asking | None) -> Write:

@@ -109,6 +109,25 @@ def test_one_failing_call_of_several_writes_nothing(opened: Opening) -> None:
     assert everything(conversation) == list(range(1, 81))
 
 
+def test_a_long_backlog_is_summarised_as_far_as_the_limits_allow(opened: Opening) -> None:
+    model = Summariser()
+    cortex = opened(model)
+    assert cortex.episodes is not None
+    for number in range(400):
+        cortex.episodes.log(SESSION, "user", f"{number} " + "words " * 666)
+    conversation = cortex.conversation(SESSION)
+    done = conversation.compact("full")
+    # 200,000 tokens may be spent in one run, and 380,000 wait.
+    assert done.failed
+    assert "tokens_per_run" in done.reason
+    assert done.gists
+    assert everything(conversation) == list(range(1, 401))
+    before = conversation.needs_compaction().tokens
+    again = conversation.compact()
+    assert 0 < sum(gist.source_tokens for gist in again.gists if gist.depth == 0) <= 80_000
+    assert conversation.needs_compaction().tokens < before
+
+
 def test_what_is_said_while_a_model_thinks_is_not_covered(opened: Opening) -> None:
     cortex = opened()
 
