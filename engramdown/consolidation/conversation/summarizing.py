@@ -9,13 +9,14 @@ what memory brought in. A summary without a model says so.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.conversation.parts import Part
 from engramdown.consolidation.gists import Form, Level
 from engramdown.consolidation.prompts import OURS, render
-from engramdown.errors import ModelError
+from engramdown.errors import EngramdownError, ModelError
 from engramdown.redaction import redact
 from engramdown.tokens import estimate_tokens
 
@@ -151,12 +152,23 @@ def _asked(
         target=request.target,
         brief=brief,
     )
-    answer = model.ask(Summary, prompt.system, prompt.user)
+    try:
+        answer = model.ask(Summary, prompt.system, prompt.user)
+    except EngramdownError:
+        raise
+    except Exception as error:  # a model of the caller's raises whatever its client does
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ModelError(f"{model.name}: {told}") from error
     text = redact(_REASONING.sub("", answer.text)).strip()
-    if not text:
+    if not any(map(_is_seen, text)):
         raise ModelError(f"{model.name}: gave an empty summary", "malformed")
     left_out = " ".join(redact(answer.left_out).split())
     return f"{text}\nExpand for: {left_out}" if left_out else text
+
+
+def _is_seen(character: str) -> bool:
+    """Whether a character says something; format characters, as of zero width, do not."""
+    return not character.isspace() and unicodedata.category(character) not in ("Cf", "Cc")
 
 
 def _shown(parts: Iterable[Part]) -> list[Part]:

@@ -50,6 +50,7 @@ _AT_ONCE: Final = 4
 _HANDED: Final = 2 * SOURCE_TOKENS
 _TIGHT: Final = 2
 _NOTHING: Final = "there is nothing to summarise before the newest messages"
+_FASTER: Final = "somebody else summarised the same meanwhile"
 _RECALLED: Final = "(memory was looked up)"
 
 
@@ -158,7 +159,7 @@ class Compaction:
             self._lost,
             time.monotonic() - started,
             bool(written),
-            self._trouble or ("" if written else _NOTHING),
+            self._trouble or ("" if written else _FASTER if self._lost else _NOTHING),
             bool(self._trouble),
         )
 

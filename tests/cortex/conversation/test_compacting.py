@@ -72,12 +72,22 @@ def test_the_newest_user_message_and_all_after_it_survive_every_mode(
     assert shown == list(range(21, 322))
 
 
+def _raising(error: Exception) -> Callable[[int, str], str]:
+    def say(*_: object) -> str:
+        raise error
+
+    return say
+
+
 @pytest.mark.parametrize(
     "say",
     [
         pytest.param(broken, id="error"),
         pytest.param(lambda *_: "", id="empty"),
         pytest.param(lambda *_: " \n\t ", id="blank"),
+        pytest.param(lambda *_: "\u200b\ufeff\n", id="nothing-to-see"),
+        pytest.param(_raising(RuntimeError("a bug")), id="a-bug"),
+        pytest.param(_raising(TimeoutError("of its client")), id="its-client"),
         pytest.param(lambda *_: "<think>Hm, what now?</think>\n", id="only-reasoning"),
         pytest.param(lambda *_: "<thinking>never ends", id="open-reasoning"),
     ],
@@ -163,6 +173,8 @@ def test_of_two_compactions_at_once_one_wins_and_the_other_says_so(opened: Openi
         thread.join()
     assert sorted(len(each.gists) for each in results) == [0, 1]
     assert sorted(each.lost for each in results) == [0, 1]
+    reasons = {each.reason for each in results}
+    assert reasons == {"", "somebody else summarised the same meanwhile"}
     conversation = opened().conversation(SESSION)
     assert len(conversation.gists) == 1
     assert everything(conversation) == ALL_OF_TEN_TURNS
@@ -240,6 +252,13 @@ def test_a_hundred_messages_while_the_model_is_down_make_few_calls(opened: Openi
     opened(model).conversation(SESSION).compact_if_due()
     assert 1 <= len(model.asked) <= 2
     assert everything(conversation) == list(range(1, 141))
+
+
+def test_what_a_model_of_ones_own_raises_is_told_and_not_raised(opened: Opening) -> None:
+    conversation = talk(opened(Summariser(_raising(KeyError("choices")))), 20)
+    done = conversation.compact_if_due()
+    assert done is not None
+    assert (done.failed, done.reason) == (True, "scripted: KeyError: 'choices'")
 
 
 def test_automatic_compaction_never_raises(opened: Opening) -> None:
