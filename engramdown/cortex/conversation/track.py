@@ -293,7 +293,7 @@ class Track:
                     self._fold.add(seq)
             elif self._is_said(episode) and not is_away and self._fold.add(seq):
                 self._take(episode)
-            else:
+            elif seq not in self._fold:
                 self._places.pop(seq, None)
 
     def _is_said(self, episode: Episode) -> bool:
@@ -319,7 +319,8 @@ class Track:
                 continue
             episode = read_line(line)
             if episode is not None:
-                self._places[episode.seq] = offset
+                # Of two lines of one number, which only damage makes, the first counts.
+                self._places.setdefault(episode.seq, offset)
                 yield episode.seq, episode
         now = self._found()
         self._spoken.changed = now.st_mtime_ns if now.st_size == self._spoken.end else 0

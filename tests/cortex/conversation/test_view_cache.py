@@ -159,3 +159,15 @@ def test_to_look_writes_no_cache_and_a_purge_takes_it_away(opened: Opening) -> N
     assert cortex.episodes is not None
     cortex.episodes.forgetting().purge(SESSION)
     assert not cache_of(cortex).exists()
+
+
+def test_a_line_that_stands_there_twice_counts_once(opened: Opening) -> None:
+    cortex = opened(Summariser())
+    talk(cortex, 30)
+    assert cortex.episodes is not None
+    path = cortex.episodes.folder / f"{SESSION}.jsonl"
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([*lines[:-1], lines[-3], b""]))
+    assert opened(Summariser()).conversation(SESSION).compact().gists
+    assert is_used(opened)
+    assert everything(opened().conversation(SESSION)) == list(range(1, 121))
