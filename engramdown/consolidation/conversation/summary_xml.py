@@ -44,7 +44,7 @@ def format_summary(gist: Gist, session: str) -> str:
     }
     said = " ".join(f"{name}={_value(value)}" for name, value in told.items() if value != "")
     sources = "".join(_source(run, session) for run in gist.runs)
-    text = escape(inert(gist.text).strip())
+    text = escape(_legal(gist.text).strip())
     return (
         f"<summary {said} {_HEAD}>\n<sources>{sources}</sources>\n"
         f"<content>\n{text}\n</content>\n</summary>"
@@ -59,4 +59,9 @@ def _source(run: tuple[int, int] | str, session: str) -> str:
 
 
 def _value(value: object) -> str:
-    return quoteattr(inert(str(value)).replace('"', "'"))
+    return quoteattr(_legal(str(value)).replace('"', "'"))
+
+
+def _legal(text: str) -> str:
+    # XML forbids two more characters, which are none.
+    return inert(text).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 from engramdown.consolidation.gists import Gist, fold
 from engramdown.cortex.conversation.messages import said
 from engramdown.cortex.conversation.shown import (
@@ -35,6 +37,11 @@ def test_a_summary_is_shown_as_xml_that_nobody_takes_for_words_of_today() -> Non
     assert (shown.source, shown.role, shown.tokens) == ("g1", SUMMARY, 40)
     assert 'status="historical" trust="untrusted"' in shown.text
     assert "&lt;/content&gt;" in shown.text
+
+
+def test_whatever_a_summary_says_it_is_xml() -> None:
+    gist = Gist('g"1', _MADE, "leaf", 0, (1,), "a\ufffe\uffff\0\ud800]]>&</summary>", 4)
+    assert ET.fromstring(shown_gist("s1", gist, 40).text).get("id") == "g'1"  # noqa: S314
 
 
 def test_a_placeholder_of_a_summary_says_which_messages_it_was_about() -> None:
