@@ -87,7 +87,7 @@ def test_what_was_made_of_the_sessions_goes_with_them(shop: Shop) -> None:
     record(shop, "native", "native words")
     root = shop.folder.parent
     for path in Traces(root, EpisodeDisk()).derived(brought.session):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("a card", "utf-8")
     assert EpisodicMemory(root).recall("marmalade")
     (shop.folder / f"{brought.session}.jsonl.1-ab.part").touch()
