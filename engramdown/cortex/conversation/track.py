@@ -187,7 +187,8 @@ class Track:
         told = [read_gist(line) for line in gists]
         known = {each.seq: each for each in said if each is not None}
         summaries = {each.id: each for each in told if each is not None}
-        if any(self._differs(place, known, summaries) for place in kept.view):
+        # No message in view is none to tell whether the transcript is the one that was meant.
+        if not known or any(self._differs(place, known, summaries) for place in kept.view):
             return
         self._fold = Fold.resumed((place.source for place in kept.view), summaries.values())
         self._places = {place.source: place.at for place in kept.view}

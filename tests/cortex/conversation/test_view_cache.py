@@ -171,3 +171,23 @@ def test_a_line_that_stands_there_twice_counts_once(opened: Opening) -> None:
     assert opened(Summariser()).conversation(SESSION).compact().gists
     assert is_used(opened)
     assert everything(opened().conversation(SESSION)) == list(range(1, 121))
+
+
+def test_a_session_of_the_same_name_is_not_taken_for_the_one_that_was_summarised(
+    opened: Opening,
+) -> None:
+    cortex = opened(Summariser())
+    assert cortex.episodes is not None
+    path = cortex.episodes.folder / f"{SESSION}.jsonl"
+    for number in range(20):
+        cortex.episodes.log(SESSION, "assistant", f"Said {number}")
+    assert cortex.conversation(SESSION).compact(tail=0).messages == 20
+    said = path.read_bytes()
+    for number in range(20, 45):
+        cortex.episodes.log(SESSION, "assistant", f"Said {number}")
+    assert cortex.conversation(SESSION).view()[0].source != 1
+    # Written into the same file, as a system does that gives a new one the number of the old one.
+    ids = [line.partition(b'"id":"')[2][:16] for line in said.split(b"\n")[:-1]]
+    for each in ids:
+        path.write_bytes(path.read_bytes().replace(each, each[::-1]))
+    assert [item.source for item in fresh(opened)[0]] == list(range(1, 46))
