@@ -50,7 +50,7 @@ _AT_ONCE: Final = 4
 _HANDED: Final = 2 * SOURCE_TOKENS
 _TIGHT: Final = 2
 _NOTHING: Final = "there is nothing to summarise before the newest messages"
-_FASTER: Final = "somebody else summarised the same meanwhile"
+_FASTER: Final = "what was to be covered was summarised or taken back meanwhile"
 _RECALLED: Final = "(memory was looked up)"
 
 
