@@ -66,10 +66,12 @@ class _Rest(NamedTuple):
 
     Attributes:
         failures: How often in a row.
+        since: When it failed last, or ``""``; before that, a clock was put back.
         until: Until when nobody is asked again, or ``""``.
     """
 
     failures: int = 0
+    since: str = ""
     until: str = ""
 
 
@@ -270,14 +272,15 @@ class Conversation:
 
         now = moment()
         calls = [call for call in ledger_of(self._cortex).known().calls if call.job in JOBS]
-        until = max(self._rest.until, rests_until(calls, now))
+        own = self._rest.until if self._rest.since <= now else ""
+        until = max(own, rests_until(calls, now))
         return f"after failures, or many calls, no model is asked until {until}" * (until > now)
 
     def _failed(self) -> None:
-        failures = self._rest.failures + 1
+        failures, now = self._rest.failures + 1, moment()
         pause = min(_FIRST_REST * 2 ** min(failures - 1, 10), _LONGEST_REST)
-        until = (datetime.fromisoformat(moment()) + pause).isoformat(timespec="microseconds")
-        self._rest = _Rest(failures, until.replace("+00:00", "Z"))
+        until = (datetime.fromisoformat(now) + pause).isoformat(timespec="microseconds")
+        self._rest = _Rest(failures, now, until.replace("+00:00", "Z"))
 
     # ---- with what ----
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 
 from engramdown import Cortex
 from engramdown.cortex.conversation.compacting import MODES, Mode
@@ -252,6 +253,15 @@ def test_a_hundred_messages_while_the_model_is_down_make_few_calls(opened: Openi
     opened(model).conversation(SESSION).compact_if_due()
     assert 1 <= len(model.asked) <= 2
     assert everything(conversation) == list(range(1, 141))
+
+
+def test_a_clock_that_is_put_back_keeps_nobody_waiting(opened: Opening) -> None:
+    model = Summariser(broken)
+    conversation = talk(opened(model), 20)
+    for at in ("2036-03-01T10:00:00", "2036-03-01T10:00:30", "2026-03-01T10:00:00"):
+        with freeze_time(at):
+            conversation.compact_if_due()
+    assert len(model.asked) == 2
 
 
 def test_what_a_model_of_ones_own_raises_is_told_and_not_raised(opened: Opening) -> None:
