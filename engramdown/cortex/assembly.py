@@ -30,6 +30,10 @@ __all__ = ["Wanted", "assemble"]
 
 # Of what is free for earlier messages, what may be spent to tell that some are left out.
 _TELL: Final = 8
+_NOT_RECORDED: Final = (
+    "nothing of this session is recorded, so what was said before the newest message, and what "
+    "tools were asked and gave back, is not known here"
+)
 
 
 class Wanted(NamedTuple):
@@ -100,7 +104,7 @@ def _seen(cortex: Cortex, session: Session | str) -> tuple[Seen, tuple[Dropped, 
         except SessionNotFoundError:
             if isinstance(session, str):
                 raise
-            return Seen(chosen), ()  # Nothing was said yet, or nothing is recorded.
+            return Seen(chosen), _not_kept(session)
         except StoreError as error:
             if isinstance(session, str):
                 raise
@@ -128,6 +132,13 @@ def _whole(cortex: Cortex, item: Item, message: Said) -> Said:
     if not message.is_large or item.tokens < message.tokens or cortex.episodes is None:
         return message
     return message._replace(text=cortex.episodes.whole(message.episode))
+
+
+def _not_kept(session: Session) -> tuple[Dropped, ...]:
+    """Return that nothing is recorded of a session, if that is why nothing is known of it."""
+    if not session.in_turn or session.turn_began is not None:
+        return ()  # Nothing was said yet.
+    return (Dropped("messages", session.id, 0, _NOT_RECORDED),)
 
 
 def _unrecorded(session: Session | str) -> tuple[Shown, ...]:

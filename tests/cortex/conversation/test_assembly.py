@@ -498,3 +498,17 @@ def long_talk(opened: Opening) -> Cortex:
     conversation.compact("full")
     talk(cortex, 5)
     return cortex
+
+
+def test_of_a_session_that_is_not_recorded_it_is_told_that_little_is_known(
+    opened: Opening,
+) -> None:
+    cortex = opened(None, f'[episodes]\nignore = ["{SESSION}"]\n')
+    with cortex.session(SESSION) as session:
+        assert session.build_context(WIDE).dropped == ()
+        session.begin_turn("Why is CI red?")
+        call = session.tool_call("shell", "pytest")
+        session.tool_result("shell", "2 failed", call=call)
+        context = session.build_context(WIDE)
+    assert [message.text for message in context.messages] == ["Why is CI red?"]
+    assert "nothing of this session is recorded" in context.dropped[0].reason
