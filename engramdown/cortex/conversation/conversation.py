@@ -190,7 +190,7 @@ class Conversation:
             done = self._compaction(self.track, write, tail, budget, most).run(mode)
         finally:
             self._busy.release()
-        stateful = runner is not None and runner.stateful
+        stateful = isinstance(runner, RunnerProtocol) and runner.stateful
         return done._replace(reload_required=done.reload_required and not stateful)
 
     def rehearse(

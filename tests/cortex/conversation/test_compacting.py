@@ -414,6 +414,13 @@ class Keeping:
         self.stateful = stateful
 
 
+def test_a_runner_that_does_not_say_what_it_keeps_begins_again(opened: Opening) -> None:
+    conversation = talk(opened(Summariser()), 20)
+    done = conversation.compact_if_due(runner=object())  # type: ignore[arg-type]
+    assert done is not None
+    assert done.reload_required
+
+
 @pytest.mark.parametrize("stateful", [False, True])
 def test_a_runner_that_keeps_its_own_context_is_not_asked_to_reload(
     opened: Opening, *, stateful: bool
