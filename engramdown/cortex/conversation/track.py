@@ -34,6 +34,7 @@ from engramdown.tokens import estimate_tokens
 __all__ = ["Track"]
 
 _PIECE: Final = 4096
+_HEAD: Final = 128
 _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
 
@@ -45,6 +46,8 @@ class _File:
         inode: Which it was.
         end: Where the next line begins.
         changed: When it was changed last, if that is as far as it was read; else 0.
+        head: How it begins, with the id of its first line: a new file may get the inode of one
+            that was removed.
     """
 
     def __init__(self) -> None:
@@ -52,6 +55,7 @@ class _File:
         self.inode = -1
         self.end = 0
         self.changed = 0
+        self.head = b""
 
 
 class Track:
@@ -195,6 +199,7 @@ class Track:
         self._spoken.inode, self._spoken.end = kept.transcript
         self._gists.inode, self._gists.end = kept.log
         self._is_partial = True
+        self._spoken.head = self._head()
         for episode in known.values():
             self._take(episode)
 
@@ -264,6 +269,15 @@ class Track:
         new = list(self._new_lines(unread))
         self._marks = [each for _, each in new if each and marked(each)[0] is not None]
         self._add(new)
+        self._spoken.head = self._head()
+
+    def _head(self) -> bytes:
+        """Return how the transcript begins, as far as it was read."""
+        descriptor = self._disk.open(self.path)
+        try:
+            return self._disk.read(descriptor, 0, min(_HEAD, self._spoken.end))
+        finally:
+            self._disk.close(descriptor)
 
     def _take_in(self) -> bool:
         """Read new lines; ``False`` if what was read before does not hold any more."""
@@ -273,10 +287,14 @@ class Track:
         if found.st_size == known.end:
             # Somebody may have written as many other bytes.
             return known.changed in (0, found.st_mtime_ns)
+        if not self._head().startswith(known.head):
+            return False
         new = list(self._new_lines(()))
         if any(each and marked(each)[0] is not None for _, each in new):
             return False
         self._add(new)
+        if len(known.head) < _HEAD:
+            known.head = self._head()
         return True
 
     def _found(self) -> os.stat_result:

@@ -191,3 +191,19 @@ def test_a_session_of_the_same_name_is_not_taken_for_the_one_that_was_summarised
     for each in ids:
         path.write_bytes(path.read_bytes().replace(each, each[::-1]))
     assert [item.source for item in fresh(opened)[0]] == list(range(1, 46))
+
+
+def test_what_was_purged_is_not_seen_in_a_session_that_began_anew(opened: Opening) -> None:
+    cortex = opened()
+    assert cortex.episodes is not None
+    cortex.episodes.log(SESSION, "user", "Said before")
+    conversation = cortex.conversation(SESSION)
+    assert len(conversation.view()) == 1
+    path = cortex.episodes.folder / f"{SESSION}.jsonl"
+    anew = path.with_name("20260301-101500-anew.jsonl")
+    for number in range(3):
+        cortex.episodes.log(anew.stem, "user", f"Said anew {number}")
+    # In place, as a new file often gets the inode of the one that was removed.
+    path.write_bytes(anew.read_bytes())
+    seen = [conversation.track.message(seq).text for seq in (1, 2, 3) if conversation.view()]
+    assert seen == ["Said anew 0", "Said anew 1", "Said anew 2"]
