@@ -37,6 +37,7 @@ from engramdown.cortex.conversation.lineage import (
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, ModelError
+from engramdown.naming import named_errors
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ class Conversation:
         try:
             write = self._without_model if without_model else self._with_model(asking)
             most = None if without_model else PASS_TOKENS
-            done = self._compaction(self.track, write, tail, budget, most).run(mode)
+            with named_errors(self.track.log.path(self.session), "written"):
+                done = self._compaction(self.track, write, tail, budget, most).run(mode)
         finally:
             self._busy.release()
         stateful = isinstance(runner, RunnerProtocol) and runner.stateful

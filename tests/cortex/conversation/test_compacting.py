@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from freezegun import freeze_time
 
 from engramdown import Cortex
 from engramdown.cortex.conversation.compacting import MODES, Mode
-from engramdown.errors import ModelError, SessionNotFoundError, SettingsError
+from engramdown.errors import ModelError, SessionNotFoundError, SettingsError, StoreError
 from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, Summariser, broken, everything, talk, turn
 
@@ -453,3 +454,18 @@ def test_to_look_creates_nothing(opened: Opening, tmp_path: Path) -> None:
     with pytest.raises(SessionNotFoundError):
         cortex.conversation(SESSION).view()
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
+def test_what_cannot_be_written_is_named(opened: Opening) -> None:
+    import resource
+
+    conversation = talk(opened(), 10)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(StoreError, match="File too large"):
+            conversation.compact(without_model=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert conversation.gists == ()
