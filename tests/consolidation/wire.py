@@ -39,7 +39,8 @@ def http(
 ) -> bytes:
     """Return a response with a body: bytes, or a value as JSON."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers = {"Content-Type": kind, "Content-Length": str(len(data))}
+    # Said, because it is done: a client that keeps the connection may write into a closed one.
+    headers = {"Content-Type": kind, "Content-Length": str(len(data)), "Connection": "close"}
     headers |= {name.replace("_", "-"): value for name, value in more.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + data
