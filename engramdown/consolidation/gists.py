@@ -62,6 +62,8 @@ class Gist(NamedTuple):
         first: The id of the first of the messages among its sources, which its line has from birth:
             another message of that number is not meant. ``""`` if there is none.
         last: The id of the last of them.
+        previous: The id of the summary that a model was shown as what came before, whose words may
+            stand in this one; or ``""``.
     """
 
     id: str
@@ -79,6 +81,7 @@ class Gist(NamedTuple):
     source_tokens: int = 0
     first: str = ""
     last: str = ""
+    previous: str = ""
 
     @property
     def runs(self) -> list[tuple[int, int] | str]:
@@ -261,11 +264,12 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
+_TEXTS: Final = ("ts", "text", "model", "earliest", "latest", "first", "last", "previous")
 _FITS: Final[Mapping[str, Any]] = {
     "id": lambda value: isinstance(value, str) and value != "",
     "form": lambda value: value in FORMS,
     "level": lambda value: value in LEVELS,
-    **dict.fromkeys(("ts", "text", "model", "earliest", "latest", "first", "last"), _is_text),
+    **dict.fromkeys(_TEXTS, _is_text),
     **dict.fromkeys(("depth", "tokens", "messages", "source_tokens"), _is_count),
 }
 

@@ -292,7 +292,8 @@ class Session:
 
         Whoever puts prompts together without us has no use for it, and would pay for it.
         """
-        if self._budget is None or not self._cortex.settings.conversation.automatic:
+        is_wanted = self._cortex.settings.conversation.automatic and self._cortex.mode != "off"
+        if self._budget is None or not is_wanted:
             return
         if self._summaries is None:
             # Imported here: most sessions are shorter.

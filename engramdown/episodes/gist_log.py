@@ -96,7 +96,8 @@ class GistLog:
 def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
     """Return a log without the summaries of some messages, and without what was made of those.
 
-    A line that cannot be read may be one of them, and goes as well.
+    So does a summary go whose author was shown one of them, since it may repeat its words, and a
+    line that cannot be read, since it may be one.
     """
     lines = data.split(b"\n")
     told = [_gist(line) for line in lines]
@@ -106,7 +107,7 @@ def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
     while True:
         before = sum(gone)
         for at, gist in enumerate(told):
-            if gist is not None and not gone[at] and _is_of(gist.get("sources"), seqs, away):
+            if gist is not None and not gone[at] and _is_of(gist, seqs, away):
                 gone[at] = True
                 away.add(gist.get("id"))
         if sum(gone) == before:
@@ -127,8 +128,9 @@ def _gist(line: bytes) -> dict[str, object] | None:
     return {}
 
 
-def _is_of(sources: object, seqs: Collection[int], away: Collection[object]) -> bool:
-    if not isinstance(sources, list):
+def _is_of(gist: dict[str, object], seqs: Collection[int], away: Collection[object]) -> bool:
+    sources = gist.get("sources")
+    if not isinstance(sources, list) or gist.get("previous") in away:
         return True
     return any(_holds(each, seqs, away) for each in sources)
 

@@ -209,6 +209,8 @@ class Compaction:
                 tokens=self._count(text.text),
                 level=text.level,
                 model=text.model,
+                # Rules look at nothing else than the parts.
+                previous="" if text.level == "extractive" else gist.previous,
             )
             for (_, gist), text in zip(asked, texts, strict=True)
             if text is not None
@@ -242,8 +244,7 @@ class Compaction:
         def make() -> list[bytes]:
             with self._track.guard:
                 self._track.refresh()
-                sees = self._track.covers_a_run
-                kept.extend(gist for gist in gists if sees(gist.sources))
+                kept.extend(gist for gist in gists if self._is_still_meant(gist))
             return [write_gist(gist) for gist in kept]
 
         self._track.log.append(self._track.session, self._track.path, make)
@@ -252,6 +253,11 @@ class Compaction:
             self._track.keep()
         self._lost += len(gists) - len(kept)
         return kept
+
+    def _is_still_meant(self, gist: Gist) -> bool:
+        """Whether its sources stand as they stood, and nothing that its author saw was redacted."""
+        seen = not gist.previous or self._track.applies(gist.previous)
+        return seen and self._track.covers_a_run(gist.sources)
 
     # ---- one summary ----
 
@@ -275,6 +281,7 @@ class Compaction:
             latest=max(last for _, last, _ in spans),
             messages=sum(messages for _, _, messages in spans),
             source_tokens=chunk.tokens,
+            previous=before if isinstance(before, str) else "",
             first=self._id(sources),
             last=self._id(sources[::-1]),
         )

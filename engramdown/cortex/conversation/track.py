@@ -121,6 +121,10 @@ class Track:
         known = self._fold.gists.get(gist)
         return self.fold.gists[gist] if known is None else known
 
+    def applies(self, gist: str) -> bool:
+        """Whether there is a summary of that id which applied."""
+        return gist in self._fold.gists or gist in self.fold.gists
+
     def known_gists(self) -> Mapping[str, Gist]:
         """Return the summaries by their ids; what others cover is read once it is asked for."""
         return _Known(self)

@@ -63,6 +63,15 @@ def test_it_can_be_switched_off(opened: Opening) -> None:
     assert model.asked == []
 
 
+def test_in_the_mode_off_nothing_is_summarised_of_its_own_accord(opened: Opening) -> None:
+    model = Summariser()
+    cortex = opened(model)
+    cortex.mode = "off"
+    with cortex.session() as session:
+        converse(session, 40)
+    assert model.asked == []
+
+
 def test_no_turn_waits_for_a_model(opened: Opening) -> None:
     thinks, may_answer = threading.Event(), threading.Event()
 

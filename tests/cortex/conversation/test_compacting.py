@@ -336,6 +336,44 @@ def test_what_was_redacted_is_summarised_anew_without_it(opened: Opening) -> Non
     assert everything(conversation) == [seq for seq in range(1, 81) if seq != 5]
 
 
+def test_a_redaction_takes_along_what_repeats_the_words_of_a_summary(opened: Opening) -> None:
+    model = Summariser(lambda _, asked: "Zebra." if "zebra" in asked.lower() else "Nothing.")
+    cortex = opened(model)
+    assert cortex.episodes is not None
+    cortex.episodes.log(SESSION, "user", "The word is zebra")
+    conversation = talk(cortex, 10)
+    for number in range(11, 26):
+        turn(cortex, number)
+        conversation.compact()
+    log = conversation.track.log.path(SESSION)
+    assert log.read_text("utf-8").count("Zebra") > 1
+    cortex.episodes.forgetting().redact(SESSION, [1])
+    assert not log.exists() or "Zebra" not in log.read_text("utf-8")
+    assert everything(conversation) == list(range(2, 102))
+    conversation.compact("full")
+    assert "Zebra" not in log.read_text("utf-8")
+
+
+def test_a_redaction_while_a_model_is_shown_a_summary_drops_what_it_says(
+    opened: Opening,
+) -> None:
+    cortex = opened(Summariser(lambda *_: "Zebra."))
+    talk(cortex, 10).compact()
+    for number in range(11, 15):
+        turn(cortex, number)
+
+    def say(_: int, asked: str) -> str:
+        assert "Zebra" in asked
+        assert cortex.episodes is not None
+        cortex.episodes.forgetting().redact(SESSION, [1])
+        return "Zebra again."
+
+    done = opened(Summariser(say)).conversation(SESSION).compact()
+    assert (done.gists, done.lost) == ((), 1)
+    log = cortex.conversation(SESSION).track.log.path(SESSION)
+    assert not log.exists() or b"Zebra" not in log.read_bytes()
+
+
 def test_purging_a_session_leaves_no_summary(opened: Opening) -> None:
     cortex = opened(Summariser())
     conversation = talk(cortex, 10)
