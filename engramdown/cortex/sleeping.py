@@ -149,7 +149,10 @@ class Sleep:
 
     def _own(self, place: Place) -> list[SessionInfo]:
         """Return the sessions that were recorded here: what git knows may be somebody else's."""
-        infos = place.sessions.list()
+        infos, errors = place.sessions.survey()
+        if errors:
+            # The others are slept on; that this one was not is told.
+            self.summary.failed[place.scope] = str(errors[0])
         paths = {place.sessions.path(info.id): info for info in infos}
         strange = known_to_git(paths, Disk(durable=False))
         self.summary.not_ours = len(strange)

@@ -164,7 +164,10 @@ class Round:
 
     def _own(self, sessions: Sessions, closed: set[str]) -> Iterator[SessionInfo]:
         """Yield the sessions that were recorded here, in the order in which they began."""
-        infos = {sessions.path(info.id): info for info in sessions.list()}
+        found, errors = sessions.survey()
+        for error in errors[:1]:
+            self._fail(error)
+        infos = {sessions.path(info.id): info for info in found}
         strange = known_to_git(infos, Disk(durable=False))
         self.summary.not_ours = len(strange)
         for path, info in infos.items():

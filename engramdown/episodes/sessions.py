@@ -6,7 +6,7 @@ line that is still being written is left for later.
 
 from __future__ import annotations
 
-import contextlib
+import builtins
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -128,12 +128,21 @@ class Sessions:
 
         Of those that cannot ``doctor`` tells.
         """
-        found = []
+        return self.survey()[0]
+
+    def survey(self) -> tuple[builtins.list[SessionInfo], builtins.list[OSError]]:
+        """Return what :meth:`list` does, and why the system did not let others be read."""
+        found, errors = [], []
         for session in self.ids():
-            with contextlib.suppress(OSError, StoreError):
+            try:
                 found.append(self.info(session))
+            except OSError as error:
+                error.filename = error.filename or str(self.path(session))
+                errors.append(error)
+            except StoreError:  # What stands there is no file, and will be none the next time.
+                continue
         known = [info for info in found if info is not None]
-        return sorted(known, key=lambda info: (info.started, info.id))
+        return sorted(known, key=lambda info: (info.started, info.id)), errors
 
     def info(self, session: str) -> SessionInfo | None:
         """Return what is known of a session; ``None`` if it is not there or holds no episode."""

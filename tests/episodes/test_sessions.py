@@ -327,3 +327,13 @@ class TestIdle:
         spoke(memory, "s", FRIDAY)
         assert memory.close_idle().ids == ()
         assert memory.close_idle(5).ids == ("s",)
+
+
+def test_what_the_system_does_not_let_us_read_is_told(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        EpisodicMemory(tmp_path).log(name, "user", "heron")
+    disk = FaultyDisk(Fault("open", errno.EIO, "a.jsonl"))
+    found, errors = Sessions(tmp_path / "episodes", disk).survey()
+    assert [info.id for info in found] == ["b"]
+    assert [Path(str(error.filename)).name for error in errors] == ["a.jsonl"]
+    assert [info.id for info in Sessions(tmp_path / "episodes", disk).list()] == ["b"]
