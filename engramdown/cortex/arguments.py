@@ -1,45 +1,101 @@
-"""What a model gives a tool, held against the schema that it was shown.
+"""What a model gives a tool, held against what it was told to give.
 
 Promises: pure; anything may come in: what is wrong is told in sentences that a model can act on,
-never as an exception. ``null`` counts as left out.
+never as an exception. ``null`` counts as left out, and nothing is made into another type.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-__all__ = ["Schema", "read_arguments"]
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+__all__ = ["Arguments", "Schema", "read_arguments", "schema_of"]
 
 Schema = Mapping[str, Any]
-"""A JSON schema of type ``object``, whose properties are strings, integers and numbers."""
+"""A JSON schema of type ``object``."""
 
 _NAMES: Final = {"string": "a string", "integer": "a whole number", "number": "a number"}
+_LIMITS: Final = (
+    ("minimum", "at least {}"),
+    ("maximum", "at most {}"),
+    ("maxLength", "at most {} characters"),
+)
 _SHOWN: Final = 60
 
 
-def read_arguments(arguments: object, schema: Schema) -> tuple[dict[str, Any], list[str]]:
-    """Return what was given, and what is wrong with it.
+class Arguments(BaseModel):
+    """The arguments of a tool; each tool's own are a subclass."""
+
+    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+
+    def given(self) -> set[str]:
+        """Return the names of what was not left out."""
+        return set(self.model_fields_set)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+def schema_of(wanted: type[Arguments]) -> dict[str, Any]:
+    """Return the JSON schema that a model is shown, in as few words as say it all.
+
+    >>> class Greeting(Arguments):
+    ...     name: str
+    ...     times: int = 1
+    >>> schema_of(Greeting)["properties"]
+    {'name': {'type': 'string'}, 'times': {'type': 'integer', 'default': 1}}
+    """
+    full = wanted.model_json_schema()
+    schema = {
+        "type": "object",
+        "properties": {name: _short(each) for name, each in full.get("properties", {}).items()},
+        "required": full.get("required", []),
+        "additionalProperties": False,
+    }
+    return {key: value for key, value in schema.items() if value != []}
+
+
+def read_arguments(arguments: object, wanted: type[A]) -> tuple[A | None, list[str]]:
+    """Return what was given, or ``None`` and what is wrong with it.
 
     Args:
         arguments: An object, or a string with one in JSON, as some models send it.
-        schema: What it must be like.
+        wanted: What it must be like.
 
-    >>> schema = {"properties": {"limit": {"type": "integer", "minimum": 1}}}
-    >>> read_arguments('{"limit": 5}', schema)
-    ({'limit': 5}, [])
-    >>> read_arguments({"limit": -1}, schema)
-    ({'limit': -1}, ['"limit" is -1; it must be a whole number, at least 1'])
+    >>> class Search(Arguments):
+    ...     limit: int = 5
+    >>> read_arguments('{"limit": 7}', Search)
+    (Search(limit=7), [])
+    >>> read_arguments({"limit": "many"}, Search)
+    (None, ['"limit" is "many"; it must be a whole number'])
     """
     found = _parsed(arguments) if isinstance(arguments, str) else arguments
     if found is None:
         found = {}
     if not isinstance(found, Mapping):
-        return {}, [f"the arguments are {_shown(arguments)}; give a JSON object"]
+        return None, [f"the arguments are {_shown(arguments)}; give a JSON object"]
     given = {str(key): value for key, value in found.items() if value is not None}
-    return given, list(_complaints(given, schema))
+    wrong = list(_unknown(given, wanted))
+    try:
+        read = wanted.model_validate(
+            {key: given[key] for key in given.keys() & wanted.model_fields}
+        )
+    except ValidationError as error:
+        return None, [*wrong, *_complaints(error, wanted)]
+    return (None if wrong else read), wrong
+
+
+def _short(property_schema: Schema) -> dict[str, Any]:
+    """Return the schema of a property without what a model need not be told."""
+    # What may be left out is a choice between a type and null, and null counts as left out.
+    choices: list[Schema] = property_schema.get("anyOf", [])
+    choice = next((each for each in choices if each["type"] != "null"), property_schema)
+    whole = {**choice, **property_schema}
+    order = ("type", "enum", "minimum", "maximum", "maxLength", "default", "description")
+    return {key: whole[key] for key in order if whole.get(key) not in (None, "")}
 
 
 def _parsed(text: str) -> object:
@@ -49,39 +105,29 @@ def _parsed(text: str) -> object:
         return text
 
 
-def _complaints(given: Mapping[str, object], schema: Schema) -> Iterator[str]:
-    properties: Mapping[str, Schema] = schema["properties"]
-    for name in schema.get("required", ()):
-        if name not in given:
+def _unknown(given: Mapping[str, object], wanted: type[Arguments]) -> Iterator[str]:
+    there = (
+        f"there are {', '.join(wanted.model_fields)}" if wanted.model_fields else "it takes none"
+    )
+    for name in (each for each in given if each not in wanted.model_fields):
+        yield f"{_shown(name)} is no argument; {there}"
+
+
+def _complaints(error: ValidationError, wanted: type[Arguments]) -> Iterator[str]:
+    properties = schema_of(wanted)["properties"]
+    for each in error.errors(include_url=False, include_context=False):
+        name = str(each["loc"][0])
+        if each["type"] == "missing":
             yield f'"{name}" is missing'
-    for name, value in given.items():
-        if name not in properties:
-            yield f"{_shown(name)} is no argument; there are {', '.join(properties)}"
-        elif not _fits(value, properties[name]):
-            yield f'"{name}" is {_shown(value)}; it must be {_wanted(properties[name])}'
-
-
-def _fits(value: object, wanted: Schema) -> bool:
-    if wanted["type"] == "string":
-        return isinstance(value, str) and value in wanted.get("enum", (value,))
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    if isinstance(value, float) and not isfinite(value):
-        return False
-    if wanted["type"] == "integer" and not isinstance(value, int):
-        return False
-    return bool(wanted.get("minimum", value) <= value <= wanted.get("maximum", value))
+        else:
+            yield f'"{name}" is {_shown(each["input"])}; it must be {_wanted(properties[name])}'
 
 
 def _wanted(wanted: Schema) -> str:
     """Say what a property must be."""
     if "enum" in wanted:
         return "one of " + ", ".join(wanted["enum"])
-    limits = [
-        f"{word} {wanted[key]}"
-        for key, word in (("minimum", "at least"), ("maximum", "at most"))
-        if key in wanted
-    ]
+    limits = [words.format(wanted[key]) for key, words in _LIMITS if key in wanted]
     return ", ".join([_NAMES[wanted["type"]], *limits])
 
 

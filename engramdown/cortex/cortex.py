@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engramdown.clock import today
 from engramdown.cortex.conversations import Conversations
 from engramdown.cortex.notebooks import Notebooks
+from engramdown.cortex.toolbox import Toolbox
 from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
@@ -57,7 +58,7 @@ __all__ = ["Cortex"]
 T = TypeVar("T")
 
 
-class Cortex(Conversations, Notebooks):
+class Cortex(Conversations, Notebooks, Toolbox):
     """Two stores and the gate before them.
 
     Attributes:

@@ -63,6 +63,10 @@ class Doing:
             )
         )
 
+    def given_back(self) -> list[str]:
+        """Return what tools gave back in the running turn, each cut."""
+        return [line.text for line in self._lines if line.role == "tool_result"]
+
     def lessons(self) -> list[Engram]:
         """Return what the turn teaches that ends now, and begin the next."""
         lines = list(self._lines)

@@ -17,7 +17,9 @@ from engramdown.redaction import redact
 __all__ = ["REASONS", "Action", "Code", "Decision", "Findings", "decide"]
 
 Action = Literal["encode", "confirm", "discard"]
-Code = Literal["off", "turned-down", "secret", "contradiction", "instruction", "confidence"]
+Code = Literal[
+    "off", "turned-down", "secret", "contradiction", "instruction", "confidence", "retire"
+]
 
 REASONS: Final[Mapping[str, str]] = {
     "off": "memory is switched off",
@@ -26,6 +28,7 @@ REASONS: Final[Mapping[str, str]] = {
     "contradiction": "contradicts what you wrote or confirmed",
     "instruction": "came from outside and reads like an order",
     "confidence": "you want to be asked about what is not certain",
+    "retire": "an assistant asks to forget it, and that is for you to say",
 }
 """The words for each code, as a person reads them where the details are not known any more."""
 

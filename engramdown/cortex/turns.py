@@ -234,6 +234,12 @@ class Session:
         """Record what an assistant wrote or ran in a scratchpad."""
         self._recording.say("scratchpad", text, self.turns, name)
 
+    def heard_from_tool(self, text: str) -> bool:
+        """Whether the words of ``text`` came from a tool in the running turn, not from the user."""
+        from engramdown.cortex.borrowed import is_borrowed
+
+        return is_borrowed(text, self._recording.doing.given_back(), self._asked)
+
     def end(self, reason: str = "finished") -> None:
         """End the transcript; a session that is used as a context manager does so itself."""
         self._keep_facts(wait=True)

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from engramdown.clock import today
 from engramdown.cortex.evidence import TurnedDown, harmless, scope_of
+from engramdown.cortex.gate import REASONS
 from engramdown.cortex.pending import Pending, Queue
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.receipts import (
@@ -29,6 +31,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
@@ -83,6 +86,24 @@ class Waiting:
     def forgot(self, scope: Scope, entry: Entry) -> None:
         """Take note that a person let a store forget ``entry``."""
         self._queues[scope].forgot(entry)
+
+    def ask_to_forget(self, scope: Scope, entry: Entry) -> Receipt:
+        """Let the question wait whether a memory is to be forgotten.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        queue, question = self._queues[scope], f"Delete: {entry.text}"
+        item = Pending(
+            new_id(),
+            harmless(Engram(question, entry.kind, entry.scope, "medium", source="llm")),
+            reason="retire",
+            op="forget",
+            of=entry.id,
+            ts=today().isoformat(),
+        )
+        (waiting,) = queue.add([item])
+        return waiting_receipt(queue, waiting, REASONS["retire"])
 
     def turned_down(self) -> TurnedDown:
         """Return what a person declined, deleted or forgot, in whichever scope."""

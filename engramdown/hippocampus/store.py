@@ -198,13 +198,16 @@ class Hippocampus:
         """
         return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.memory))
 
-    def forget(self, entry_id: str, why: str = "", reason: str = "forgotten") -> Entry:
+    def forget(
+        self, entry_id: str, why: str = "", reason: str = "forgotten", by: Source = "user"
+    ) -> Entry:
         """Retire the memory with this id or unique prefix; it waits in ``archive.md``.
 
         Args:
             entry_id: Its id or a unique prefix.
             why: The words for the journal.
             reason: The word for the archive; only what was ``forgotten`` is not learned again.
+            by: Whose doing it is.
 
         Raises:
             EntryNotFoundError: If there is none.
@@ -214,14 +217,14 @@ class Hippocampus:
 
         def edit(draft: Draft) -> Entry:
             entry, lines = self._sought(draft, entry_id)
-            record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": "user"}
+            record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": by}
             for index, (name, placed) in enumerate(lines):
                 if index == 0:
                     filing.retire(draft, placed, record, new_id(), today().isoformat())
                 draft.put(name, draft.get(name).remove(placed.block))
             return entry
 
-        return self.files.change(Act("forget", "user", why), edit)
+        return self.files.change(Act("forget", by, why), edit)
 
     def restore(self, entry_id: str) -> Entry:
         """Bring back a retired memory to where it was; a fact of its key is retired for it.

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
-from engramdown.cortex.arguments import Schema, read_arguments
+from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
 
-SCHEMA: Final[Schema] = {
-    "type": "object",
-    "properties": {
-        "query": {"type": "string"},
-        "mode": {"type": "string", "enum": ["best", "exact"]},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 50},
-        "days": {"type": "number", "minimum": 0},
-        "any": {"type": "number"},
-    },
-    "required": ["query"],
-}
+
+class Given(Arguments):
+    """What is tried."""
+
+    query: str
+    mode: Literal["best", "exact"] = "best"
+    limit: Annotated[int, Field(ge=1, le=50)] = 20
+    days: Annotated[float | None, Field(ge=0)] = None
+    any: Annotated[float, Field(description="Any.")] = 0
+    text: Annotated[str, Field(max_length=3)] = ""
+
+
+class Nothing(Arguments):
+    """Nothing is given."""
+
 
 JSON: Final = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -32,17 +37,25 @@ JSON: Final = st.recursive(
 @pytest.mark.parametrize(
     "arguments, expected",
     [
-        pytest.param({"query": "a", "limit": 50, "days": 0.5}, {}, id="object"),
-        pytest.param('{"query": "a", "mode": "exact"}', {}, id="text"),
+        pytest.param(
+            {"query": "a", "limit": 50, "days": 0.5},
+            {"query": "a", "limit": 50, "days": 0.5},
+            id="object",
+        ),
+        pytest.param('{"query": "a", "mode": "exact"}', {"query": "a", "mode": "exact"}, id="text"),
         pytest.param({"query": "a", "limit": None}, {"query": "a"}, id="null"),
-        pytest.param({"query": "a", "days": 10**9, "any": -1}, {}, id="large"),
+        pytest.param(
+            {"query": "a", "days": 10**9, "any": -1},
+            {"query": "a", "days": 10**9, "any": -1},
+            id="large",
+        ),
     ],
 )
 def test_what_fits_is_taken(arguments: Any, expected: Any) -> None:  # noqa: ANN401 - JSON
-    found, wrong = read_arguments(arguments, SCHEMA)
+    found, wrong = read_arguments(arguments, Given)
     assert wrong == []
-    if expected:
-        assert found == expected
+    assert found is not None
+    assert {name: getattr(found, name) for name in found.given()} == expected
 
 
 @pytest.mark.parametrize(
@@ -64,6 +77,8 @@ def test_what_fits_is_taken(arguments: Any, expected: Any) -> None:  # noqa: ANN
         ({"query": "a", "limit": True}, '"limit" is true'),
         ({"query": "a", "days": float("nan")}, '"days" is NaN; it must be a number, at least 0'),
         ({"query": "a", "top": 1}, '"top" is no argument; there are query, mode, limit, days'),
+        ({"query": "a", "text": "abcd"}, '"text" is "abcd"; it must be a string, at most 3 char'),
+        ({"mode": "fast", "limit": 0}, '"query" is missing; "mode" is "fast"'),
         ([1], "the arguments are [1]; give a JSON object"),
         ("query", 'the arguments are "query"; give a JSON object'),
         ("[" * 5_000, "give a JSON object"),
@@ -71,11 +86,34 @@ def test_what_fits_is_taken(arguments: Any, expected: Any) -> None:  # noqa: ANN
     ],
 )
 def test_what_does_not_fit_is_told(arguments: Any, said: str) -> None:  # noqa: ANN401 - JSON
-    _, wrong = read_arguments(arguments, SCHEMA)
+    _, wrong = read_arguments(arguments, Given)
     assert said in "; ".join(wrong)
 
 
 @given(JSON)
 def test_anything_may_come(arguments: object) -> None:
-    found, wrong = read_arguments(arguments, SCHEMA)
-    assert wrong or isinstance(found["query"], str)
+    found, wrong = read_arguments(arguments, Given)
+    assert bool(wrong) == (found is None)
+    assert found is None or isinstance(found.query, str)
+
+
+def test_a_tool_that_takes_nothing_says_so() -> None:
+    assert read_arguments({"a": 1}, Nothing)[1] == ['"a" is no argument; it takes none']
+    assert read_arguments("{}", Nothing) == (Nothing(), [])
+
+
+def test_a_schema_says_no_more_than_is_needed() -> None:
+    assert schema_of(Given) == {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "mode": {"type": "string", "enum": ["best", "exact"], "default": "best"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 20},
+            "days": {"type": "number", "minimum": 0},
+            "any": {"type": "number", "default": 0, "description": "Any."},
+            "text": {"type": "string", "maxLength": 3},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+    assert schema_of(Nothing) == {"type": "object", "properties": {}, "additionalProperties": False}

@@ -165,7 +165,7 @@ def test_a_reason_says_what_it_is_about(findings: Findings, words: str) -> None:
 
 
 def test_every_code_has_words() -> None:
-    codes = {"off", "turned-down", "secret", "contradiction", "instruction", "confidence"}
+    codes = {"off", "turned-down", "secret", "contradiction", "instruction", "confidence", "retire"}
     assert set(REASONS) == codes
 
 

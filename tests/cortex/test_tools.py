@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.tools import RECALL, TOOLS, Answer, use
+from engramdown.cortex.tool_styles import STYLES
+from engramdown.cortex.tools import MEMORY_TOOLS, RECALL, TOOLS, Answer, definitions, use
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.tokens import estimate_tokens
 from tests.episodes.endpoint import FakeEmbedder
@@ -32,12 +33,27 @@ def ask(cortex: Cortex, **arguments: Any) -> Answer:  # noqa: ANN401 - JSON
 
 def test_a_definition_is_plain_json() -> None:
     assert json.loads(json.dumps(RECALL.definition())) == RECALL.definition()
+    assert RECALL.definition()["parameters"]["type"] == "object"
+
+
+def test_the_tool_set_is_known() -> None:
+    assert MEMORY_TOOLS == ("memorize", "recall", "recall_topic", "forget", "review")
     assert list(TOOLS) == [
-        *("recall", "grep", "describe", "expand"),
+        *MEMORY_TOOLS,
+        *("grep", "describe", "expand"),
         *("write_journal", "search_journals", "write_notes"),
     ]
-    assert sum(estimate_tokens(json.dumps(each.definition())) for each in TOOLS.values()) < 1_500
-    assert RECALL.definition()["parameters"]["type"] == "object"
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_tool_set_costs_few_tokens(style: str) -> None:
+    """What an assistant needs of memory, and everything there is."""
+    assert cost(definitions(style)) < 900
+    assert cost(definitions(style, TOOLS)) < (1_500 if style == "plain" else 1_700)
+
+
+def cost(told: list[dict[str, Any]]) -> int:
+    return sum(estimate_tokens(json.dumps(each)) for each in told)
 
 
 def test_an_answer_has_memories_then_lines_with_pointers(cortex: Cortex, lake: Path) -> None:
@@ -161,13 +177,11 @@ def test_an_unreadable_store_is_told(cortex: Cortex, project: Path) -> None:
 
 
 def test_an_unknown_tool_is_told(cortex: Cortex) -> None:
-    assert use(cortex, "forget", {}).text == (
-        "there is no tool 'forget'; "
-        "there are recall, grep, describe, expand, write_journal, search_journals, write_notes"
-    )
+    said = "there is no tool 'delete_all'; there are memorize, recall, recall_topic, "
+    assert use(cortex, "delete_all", {}).text.startswith(said)
     with cortex.session("work") as session:
         session.begin_turn("Go")
-        assert use(cortex, "forget", {}, session).is_error
+        assert use(cortex, "delete_all", {}, session).is_error
 
 
 def test_without_a_session_nothing_is_recorded(cortex: Cortex, lake: Path) -> None:

@@ -9,9 +9,8 @@ what would do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.arguments import Schema
 from engramdown.cortex.recalling import LABEL, flat
 from engramdown.episodes.episode import Pointer
 from engramdown.errors import GistNotFoundError, InvalidSessionError, SessionNotFoundError
@@ -22,67 +21,18 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversation.conversation import Conversation
     from engramdown.cortex.conversation.lineage import Expanded, Expansion, Found
     from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.tool_arguments import (
+        DescribeArguments,
+        ExpandArguments,
+        GrepArguments,
+    )
     from engramdown.cortex.turns import Session
 
 __all__ = [
-    "DESCRIBE",
-    "DESCRIBE_PARAMETERS",
-    "EXPAND",
-    "EXPAND_PARAMETERS",
-    "GREP",
-    "GREP_PARAMETERS",
     "describe",
     "expand",
     "grep",
 ]
-
-GREP: Final = (
-    "Find a text in this conversation, also where a summary stands for what was said: the very "
-    "text, capitals or not, newest first."
-)
-DESCRIBE: Final = "Read a summary of this conversation: what it says, and what it was made from."
-EXPAND: Final = (
-    "Read what a summary stands for: messages or summaries; or all of a message, by its pointer."
-)
-
-_SESSION: Final = {"type": "string", "description": "By default this one."}
-_ID: Final = {"type": "string", "description": "The id of the summary, such as g0123456789abcdef."}
-_MOST: Final = 100
-_MOST_TOKENS: Final = 20_000
-
-GREP_PARAMETERS: Final[Schema] = {
-    "type": "object",
-    "properties": {
-        "pattern": {"type": "string", "description": "The text; no wildcards."},
-        "scope": {"type": "string", "enum": ["both", "messages", "summaries"]},
-        "limit": {"type": "integer", "maximum": _MOST, "description": "20 by default."},
-        "session": _SESSION,
-    },
-    "required": ["pattern"],
-    "additionalProperties": False,
-}
-DESCRIBE_PARAMETERS: Final[Schema] = {
-    "type": "object",
-    "properties": {"id": _ID, "session": _SESSION},
-    "required": ["id"],
-    "additionalProperties": False,
-}
-EXPAND_PARAMETERS: Final[Schema] = {
-    "type": "object",
-    "properties": {
-        "id": _ID,
-        "tokens": {
-            "type": "integer",
-            "maximum": _MOST_TOKENS,
-            "description": "4000 by default.",
-        },
-        "cursor": {"type": "string", "description": "From the last answer, to go on."},
-        "depth": {"type": "integer", "minimum": 1, "description": "1 by default."},
-        "session": _SESSION,
-    },
-    "required": ["id"],
-    "additionalProperties": False,
-}
 
 _PIECE: Final = 1_000
 _NAMED: Final = 60
@@ -96,58 +46,55 @@ _BACK: Final = (
 _Told = tuple[str, tuple[str, ...]]
 
 
-def grep(cortex: Cortex, given: dict[str, Any], session: Session | None) -> _Told:
+def grep(cortex: Cortex, given: GrepArguments, session: Session | None) -> _Told:
     """Return where a text stands in a conversation, and the pointers that are quoted.
 
     Raises:
         ValueError: If nothing is asked for, or there is no such session.
         EngramdownError: If it cannot be read.
     """
-    pattern = given["pattern"]
+    pattern = given.pattern
     if not pattern.strip():
         raise ValueError('"pattern" is empty; give a text to look for')
-    conversation = _conversation(cortex, given, session)
+    conversation = _conversation(cortex, given.session, session)
     # What is passed over shall take nobody's place.
-    found = conversation.grep(pattern, given.get("scope", "both"), _ALL)
+    found = conversation.grep(pattern, given.scope, _ALL)
     hits = [hit for hit in found if not hit.echo and not _is_now(hit, conversation, session)]
-    limit = given.get("limit", 0)
+    limit = given.limit or 0
     shown = hits[: limit if limit > 0 else _default()]
     rows = _found_rows(conversation, pattern, shown, len(hits) - len(shown))
     return "\n".join(rows), _pointers(conversation, [hit.source for hit in shown])
 
 
-def describe(cortex: Cortex, given: dict[str, Any], session: Session | None) -> _Told:
+def describe(cortex: Cortex, given: DescribeArguments, session: Session | None) -> _Told:
     """Return what is known of a summary, and the lines that it stands for.
 
     Raises:
         ValueError: If there is no such summary or session.
         EngramdownError: If it cannot be read.
     """
-    conversation = _conversation(cortex, given, session)
-    gist = _gist(conversation, given["id"])
+    conversation = _conversation(cortex, given.session, session)
+    gist = _gist(conversation, given.id)
     known = conversation.describe(gist.id)
     state = "You are shown it as it is." if known.in_view else _covered(known.derived)
     rows = [LABEL, "", _xml(conversation, gist), "", _about(gist), state]
     return "\n".join(rows), _pointers(conversation, [gist.id])
 
 
-def expand(cortex: Cortex, given: dict[str, Any], session: Session | None) -> _Told:
+def expand(cortex: Cortex, given: ExpandArguments, session: Session | None) -> _Told:
     """Return what a summary was made from, and the lines that are quoted.
 
     Raises:
         ValueError: If there is no such summary or session, or the cursor is none of ours.
         EngramdownError: If it cannot be read.
     """
-    wanted = given["id"].strip()
+    wanted = given.id.strip()
     # A pointer is that of a message; whatever else is not known is told with what there is.
     pointed = Pointer.parse(wanted)
-    if pointed is not None:
-        given = {**given, "session": pointed.session}
-    conversation = _conversation(cortex, given, session)
+    named = given.session if pointed is None else pointed.session
+    conversation = _conversation(cortex, named, session)
     name = wanted if pointed else _gist(conversation, wanted).id
-    found = conversation.expand(
-        name, given.get("tokens", 0), given.get("cursor", "").strip(), given.get("depth", 1)
-    )
+    found = conversation.expand(name, given.tokens or 0, given.cursor.strip(), given.depth)
     rows = "\n".join(_expansion_rows(conversation, found))
     return rows, _pointers(conversation, [item.source for item in found.items])
 
@@ -155,8 +102,8 @@ def expand(cortex: Cortex, given: dict[str, Any], session: Session | None) -> _T
 # ---- which conversation ----
 
 
-def _conversation(cortex: Cortex, given: dict[str, Any], session: Session | None) -> Conversation:
-    wanted = given.get("session", "").strip() or (session.id if session else "")
+def _conversation(cortex: Cortex, named: str, session: Session | None) -> Conversation:
+    wanted = named.strip() or (session.id if session else "")
     if not wanted:
         raise ValueError('"session" is missing, as no conversation is running; name one')
     try:

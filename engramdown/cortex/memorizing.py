@@ -1,0 +1,163 @@
+"""The tools with which a model adds to memory, takes from it, and sees what waits for a person.
+
+Promises: the answer comes when the line is on the disk, and tells what became of it; what a person
+wrote, confirmed or pinned is never forgotten by a model: a question about it waits for them; what
+a model took from a tool of the running turn is not passed off as the user's own word; a model can
+look at what is pending, and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from engramdown.cortex.recalling import LABEL, flat, memory_row
+from engramdown.engram import Engram
+from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.tool_arguments import (
+        ForgetArguments,
+        MemorizeArguments,
+        ReviewArguments,
+        TopicArguments,
+    )
+    from engramdown.cortex.turns import Session
+    from engramdown.hippocampus.entry import Entry
+
+__all__ = ["forget", "memorize", "recall_topic", "review"]
+
+_PIECE: Final = 300
+_MOST: Final = 20
+_LESSONS: Final = 40
+_OFF: Final = "memory is switched off (mode off), so nothing is changed"
+_TOPICS: Final = 100
+_WAITS: Final = "{said}. It waits in pending.md as {id}; only the user can decide. Why: {why}."
+
+_Told = tuple[str, tuple[str, ...]]
+
+
+def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) -> _Told:
+    """Remember what a model was asked to, and return what became of it.
+
+    Raises:
+        EngramdownError: If it is not remembered and does not wait.
+    """
+    engram = Engram(
+        given.text,
+        given.kind,
+        given.scope,
+        confidence="high",
+        topic=given.topic.strip(),
+        source="user",
+        origin=_origin(session),
+        via="tool" if session is not None and session.heard_from_tool(given.text) else "",
+    )
+    (receipt,) = cortex.propose(engram)
+    if receipt.action in ("discarded", "failed"):
+        raise EngramdownError(f"not remembered: {receipt.reason}")
+    if receipt.action == "queued":
+        return _waits("Not remembered yet", receipt), ()
+    said = "Known already" if receipt.action == "merged" else "Remembered"
+    where = f"{receipt.file}:{receipt.line}" if receipt.file else "memory"
+    kind = f"{receipt.engram.kind}, {receipt.engram.scope}"
+    return f"{said}: {where} ({kind}), id {receipt.id}.", ()
+
+
+def forget(cortex: Cortex, given: ForgetArguments, session: Session | None) -> _Told:
+    """Retire a memory, or let a person be asked about it, and return which.
+
+    Raises:
+        ValueError: If no memory has this id, or several have.
+        EngramdownError: If nothing may be changed, or it could not be.
+    """
+    del session  # What is forgotten stands in the transcript as the call.
+    if cortex.mode == "off":
+        raise EngramdownError(_OFF)
+    entry = _found(cortex, given.id.strip())
+    receipt = cortex.retire(entry, given.why)
+    quoted = f"{flat(entry.text, _PIECE)!r} ({entry.kind}, {entry.scope})"
+    if receipt.action == "queued":
+        return _waits(f"Not forgotten yet: {quoted}", receipt), ()
+    return f"Forgotten: {quoted}. `engramdown restore {entry.id}` brings it back.", ()
+
+
+def recall_topic(cortex: Cortex, given: TopicArguments, session: Session | None) -> _Told:
+    """Return the lessons of a topic, or which topics there are.
+
+    Raises:
+        EngramdownError: If the topic is a path, or memory cannot be read.
+    """
+    del session  # Lessons have no lines to point to.
+    topic = given.topic.strip()
+    found = cortex.recall_topic(topic) if topic else []
+    if found:
+        return "\n".join(_lessons(topic, found)), ()
+    known = cortex.topics()
+    there = f"there are {', '.join(_counted(known))}" if known else "there are none yet"
+    said = f"No topic {flat(topic, _PIECE)!r}; {there}." if topic else f"Topics: {there}."
+    return said, ()
+
+
+def review(cortex: Cortex, given: ReviewArguments, session: Session | None) -> _Told:
+    """Return what waits for a person.
+
+    Raises:
+        EngramdownError: If it cannot be read.
+    """
+    del given, session
+    waiting = cortex.pending()
+    if not waiting:
+        return "Nothing waits for the user.", ()
+    rows = [LABEL, "", f"{len(waiting)} wait for the user, who alone can decide:"]
+    rows += [_waiting_row(each) for each in waiting[:_MOST]]
+    if waiting[_MOST:]:
+        rows.append(f"({len(waiting) - _MOST} more)")
+    rows.append("")
+    rows.append("They tick them in pending.md, or run `engramdown review`.")
+    return "\n".join(rows), ()
+
+
+def _waits(said: str, receipt: Receipt) -> str:
+    return _WAITS.format(said=said, id=receipt.id, why=flat(receipt.reason, _PIECE))
+
+
+def _found(cortex: Cortex, prefix: str) -> Entry:
+    if not prefix:
+        raise ValueError('"id" is empty; recall shows the ids of memories')
+    try:
+        return cortex.find(prefix)
+    except (EntryNotFoundError, AmbiguousIdError) as error:
+        raise ValueError(f"{error}; recall shows the ids of memories") from None
+
+
+def _origin(session: Session | None) -> str:
+    began = session.turn_began if session is not None else None
+    return "" if began is None else str(began)
+
+
+def _lessons(topic: str, found: Sequence[Entry]) -> Iterator[str]:
+    yield LABEL
+    yield f"\nTopic {flat(topic, _PIECE)}:"
+    left = len(found) - _LESSONS
+    if left > 0:
+        yield f"({left} older ones; recall finds them)"
+    yield from map(memory_row, found[-_LESSONS:])
+
+
+def _counted(topics: Mapping[str, int]) -> Iterator[str]:
+    names = sorted(topics)
+    yield from (f"{flat(name, _PIECE)} ({topics[name]})" for name in names[:_TOPICS])
+    if names[_TOPICS:]:
+        yield f"{len(names) - _TOPICS} more"
+
+
+def _waiting_row(proposal: Proposal) -> str:
+    engram = proposal.engram
+    does = "" if proposal.op == "encode" else f"{proposal.op}: "
+    why = proposal.reason or proposal.hold
+    facts = [engram.kind, engram.scope, f"id {proposal.id}", flat(why, _PIECE)]
+    return f"- {does}{flat(engram.text, _PIECE)} ({', '.join(filter(None, facts))})"
