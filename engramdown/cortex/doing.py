@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.engram import Engram
 from engramdown.episodes.episode import Pointer, as_text
+from engramdown.episodes.marks import is_look
 from engramdown.episodes.memory import Said
 
 __all__ = ["DONE", "Doing"]
@@ -64,8 +65,9 @@ class Doing:
         )
 
     def given_back(self) -> list[str]:
-        """Return what tools gave back in the running turn, each cut."""
-        return [line.text for line in self._lines if line.role == "tool_result"]
+        """Return what tools gave back in the running turn, each cut, but for what was known."""
+        results = (line for line in self._lines if line.role == "tool_result")
+        return [line.text for line in results if not is_look(line.name)]
 
     def lessons(self) -> list[Engram]:
         """Return what the turn teaches that ends now, and begin the next."""

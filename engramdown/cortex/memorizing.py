@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from engramdown.cortex.turns import Session
     from engramdown.hippocampus.entry import Entry
 
-__all__ = ["forget", "memorize", "recall_topic", "review"]
+__all__ = ["MOST", "forget", "memorize", "recall_topic", "review"]
 
 _PIECE: Final = 300
-_MOST: Final = 20
+MOST: Final = 20
 _LESSONS: Final = 40
 _OFF: Final = "memory is switched off (mode off), so nothing is changed"
 _TOPICS: Final = 100
@@ -113,9 +113,9 @@ def review(cortex: Cortex, given: ReviewArguments, session: Session | None) -> _
     if not waiting:
         return "Nothing waits for the user.", ()
     rows = [LABEL, "", f"{len(waiting)} wait for the user, who alone can decide:"]
-    rows += [_waiting_row(each) for each in waiting[:_MOST]]
-    if waiting[_MOST:]:
-        rows.append(f"({len(waiting) - _MOST} more)")
+    rows += [_waiting_row(each) for each in waiting[:MOST]]
+    if waiting[MOST:]:
+        rows.append(f"({len(waiting) - MOST} more)")
     rows.append("")
     rows.append("They tick them in pending.md, or run `engramdown review`.")
     return "\n".join(rows), ()

@@ -21,6 +21,7 @@ from engramdown.cortex.told import Told
 from engramdown.engram import Engram, Scope
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.live import live
+from engramdown.episodes.marks import new_of
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.hippocampus.draft import Act
@@ -278,7 +279,7 @@ class Steps:
             episodes = self._place.sessions.read(session).episodes
         except SessionNotFoundError:
             return ()  # It was forgotten meanwhile.
-        return tuple(line for line in live(episodes) if after < line.seq <= last)
+        return tuple(new_of(line) for line in live(episodes) if after < line.seq <= last)
 
 
 def _named(marks: Iterable[Mark]) -> str:

@@ -9,16 +9,22 @@ from typing import Final
 
 from engramdown.episodes.episode import Episode
 
-__all__ = ["LOOKS", "echoes", "marked"]
+__all__ = ["LOOKED_UP", "LOOKS", "echoes", "is_look", "marked", "new_of"]
 
-LOOKS: Final = ("recall", "search_journals", "grep", "describe", "expand")
+LOOKS: Final = (
+    *("recall", "recall_topic", "recall_skill", "search_journals", "review"),
+    *("grep", "describe", "expand"),
+)
 """How the names of our tools end that give back what is known."""
 
 _LARGEST = 0xFFFFFFFF
 _TOOLS = ("tool_call", "tool_result")
 _NO_ECHO = ("user", "assistant", "event")
 # Nobody else has tools of these names.
-_OURS = ("recall", "search_journals")
+_OURS = ("recall", "recall_topic", "recall_skill", "search_journals")
+
+LOOKED_UP: Final = "(memory was looked up)"
+"""What stands for what memory brought in, for whoever learns from a transcript."""
 
 
 def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
@@ -45,11 +51,21 @@ def echoes(episode: Episode) -> bool:
     """Whether an episode only repeats memory, so that it is no new experience.
 
     That is what a tool gave back with pointers to what it recalled, and whatever our own tools
-    ``recall`` and ``search_journals`` were asked and gave back; hosts may put ``engramdown`` before
-    their names. Other programs have a ``grep``, a ``describe`` or an ``expand``, too: such a tool
-    is ours if ``engramdown`` stands before its name.
+    that begin with ``recall`` and ``search_journals`` were asked and gave back; hosts may put
+    ``engramdown`` before their names. Other programs have a ``grep`` or a ``review``, too: such a
+    tool is ours if ``engramdown`` stands before its name.
     """
-    name = episode.name
-    if episode.role in _TOOLS and name.endswith(LOOKS) and (name in _OURS or "engramdown" in name):
+    if episode.role in _TOOLS and is_look(episode.name):
         return True
     return bool(episode.recalled) and episode.role not in _NO_ECHO
+
+
+def is_look(name: str) -> bool:
+    """Whether a tool is one of ours that give back what is known."""
+    return name.endswith(LOOKS) and (name in _OURS or "engramdown" in name)
+
+
+def new_of(episode: Episode) -> Episode:
+    """Return an episode without what it only repeats, so that nothing is learned from it again."""
+    repeats = episode.role == "tool_result" and echoes(episode)
+    return episode._replace(text=LOOKED_UP) if repeats else episode

@@ -31,11 +31,12 @@ class Model:
         """Answer forms by name; ``{}`` for those that are not named."""
         self.answers = answers
         self.asked: list[str] = []
+        self.shown: list[str] = []
         self.meanwhile: Callable[[], object] = lambda: None
 
     def ask(self, schema: type[T], system: str, user: str) -> T:
         """Return the answer."""
-        del system, user
+        self.shown += [system, user]
         self.asked.append(schema.__name__)
         self.meanwhile()
         empty: dict[str, Any] = {
@@ -165,6 +166,21 @@ def test_an_older_word_against_what_was_written_since_waits(cortex: Cortex) -> N
 
 
 # ---- models ----
+
+
+def test_a_model_is_not_shown_again_what_was_recalled(cortex: Cortex) -> None:
+    cortex.model = model = Model()
+    cortex.encode(Engram("Never sail without the red boat", "never", "project"))
+    with cortex.session("s1") as session:
+        session.begin_turn("Which boat?")
+        assert "red boat" in cortex.use_tool("recall", {"query": "boat"}, session).text
+        for _ in range(3):
+            call = session.tool_call("shell", {"cmd": "row"})
+            session.tool_result("shell", "no oars", call, error=True)
+        session.end_turn("That one.")
+    cortex.sleep()
+    assert any("no oars" in shown for shown in model.shown)
+    assert not any("red boat" in shown for shown in model.shown)
 
 
 def test_what_a_model_learned_is_not_asked_again(cortex: Cortex) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramdown.episodes.episode import Episode
-from engramdown.episodes.marks import echoes, marked
+from engramdown.episodes.marks import LOOKED_UP, echoes, marked, new_of
 
 
 def event(kind: str, **more: object) -> Episode:
@@ -38,6 +38,7 @@ def said(name: str, role: str = "tool_result", recalled: tuple[str, ...] = ()) -
     [
         *("recall", "search_journals", "mcp__engramdown__recall", "mcp__engramdown__grep"),
         *("engramdown.describe", "engramdown_expand", "engramdown/search_journals"),
+        *("recall_topic", "recall_skill", "mcp__engramdown__review"),
     ],
 )
 @pytest.mark.parametrize("role", ["tool_call", "tool_result"])
@@ -46,7 +47,8 @@ def test_our_own_tools_only_repeat(name: str, role: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["grep", "describe", "expand", "ripgrep", "mcp__other__grep", "kubectl_describe", ""]
+    "name",
+    ["grep", "describe", "expand", "review", "ripgrep", "mcp__other__grep", "kubectl_describe", ""],
 )
 def test_the_tool_of_somebody_else_gives_something_new(name: str) -> None:
     assert not echoes(said(name))
@@ -58,3 +60,11 @@ def test_who_speaks_says_something_new_whatever_was_recalled() -> None:
     assert not echoes(said("grep", "user", ("a#1",)))
     assert not echoes(said("", "assistant", ("a#1",)))
     assert not echoes(said("recall", "user"))
+
+
+def test_nothing_is_learned_from_what_was_looked_up() -> None:
+    result = said("recall")._replace(text="Quoted from memory")
+    assert new_of(result).text == LOOKED_UP
+    assert new_of(result._replace(name="shell")).text == "Quoted from memory"
+    assert new_of(result._replace(role="tool_call")).text == "Quoted from memory"
+    assert new_of(said("shell", recalled=("a#1",))).text == LOOKED_UP

@@ -29,7 +29,7 @@ from engramdown.consolidation.conversation.summarizing import Request, Written
 from engramdown.consolidation.gists import Form, Gist, Source, write_gist
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.marks import echoes
+from engramdown.episodes.marks import LOOKED_UP, echoes
 from engramdown.errors import ModelError
 
 __all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]
@@ -51,7 +51,6 @@ _HANDED: Final = 2 * SOURCE_TOKENS
 _TIGHT: Final = 2
 _NOTHING: Final = "there is nothing to summarise before the newest messages"
 _FASTER: Final = "what was to be covered was summarised or taken back meanwhile"
-_RECALLED: Final = "(memory was looked up)"
 
 
 @runtime_checkable
@@ -299,7 +298,7 @@ class Compaction:
         said = self._track.message(source)
         episode = said.episode
         # What memory brought in is no news: it would be remembered as if it had been said.
-        text = _RECALLED if echoes(episode) else said.text
+        text = LOOKED_UP if echoes(episode) else said.text
         return Part(episode.role, text, episode.name, _minute(episode.ts), bool(episode.error))
 
     def _span(self, source: Source) -> tuple[str, str, int]:
