@@ -1,4 +1,4 @@
-"""What a model adds to memory is on the disk when it is told so; what is a person's stays theirs."""
+"""What a model adds is on the disk when it is told so; what is a person's stays theirs."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def test_what_a_person_said_wrote_or_confirmed_they_are_asked_about(
     assert "an assistant asks to forget it" in cortex.pending()[0].reason
     assert cortex.use_tool("forget", {"id": ids[0]}).text.startswith("Not forgotten yet: ")
     assert len(cortex.pending()) == 2
-    for each in cortex.pending():
-        assert cortex.resolve(each.id).action == "forgotten"
+    for proposal in cortex.pending():
+        assert cortex.resolve(proposal.id).action == "forgotten"
     assert cortex.entries() == []
 
 
