@@ -127,7 +127,7 @@ SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "
 
 # ---- where memory is ----
 
-SCOPE_NAMES: Final = {"project": "this project", "global": "all projects"}
+SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
 NO_FOLDER: Final = "the working directory is gone; cd to another one, or use -C DIR"
 NEXT: Final = "What to do next"
 HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"

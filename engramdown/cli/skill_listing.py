@@ -38,8 +38,9 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
         output.print_json([_known_data(each) for each in found])
     else:
         output.screen().show(_listed(found))
+    if all(each.skill.scope == "builtin" for each in found):
+        output.note(said.NO_SKILLS)
     if not found:
-        output.complain(said.NO_SKILLS)
         raise Exit(REFUSED)
 
 
@@ -73,7 +74,7 @@ def validate(
     Ends with 1 if there is anything to mend, and with 3 if a skill cannot be read.
     """
     skills = opened(place, scope)
-    found = [each.skill for each in skills.known(scope)]
+    found = [each.skill for each in skills.known(scope) if each.skill.scope != "builtin"]
     if labels:
         known = {skill.label for skill in found}
         for label in labels:

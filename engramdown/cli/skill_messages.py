@@ -40,11 +40,15 @@ COMMAND_GROUPS: Final = {
     "Look": ("list", "show", "validate"),
     "Change": ("new", "edit"),
 }
-NO_SKILLS: Final = "no skills yet; begin with `engramdown skills new LABEL --description TEXT`"
+NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
 EDIT_INSTEAD: Final = "give --description or --body-file"
 EMPTY_EDIT: Final = "the text is empty; to remove the skill, delete its folder"
 NO_BODY_TWICE: Final = "stdin can be read once; give --body-file - alone"
-_SCOPES: Final = {"project": "this project's", "global": "the one of all projects"}
+_SCOPES: Final = {
+    "project": "this project's",
+    "global": "the one of all projects",
+    "builtin": "the built-in one",
+}
 
 
 def added(skill: Skill) -> str:

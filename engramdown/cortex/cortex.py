@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engramdown.clock import today
 from engramdown.cortex.conversations import Conversations
 from engramdown.cortex.notebooks import Notebooks
+from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.toolbox import Toolbox
 from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
@@ -58,7 +59,7 @@ __all__ = ["Cortex"]
 T = TypeVar("T")
 
 
-class Cortex(Conversations, Notebooks, Toolbox):
+class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     """Two stores and the gate before them.
 
     Attributes:

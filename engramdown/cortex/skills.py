@@ -1,8 +1,9 @@
-"""The skills of a project and of all projects together: which one counts, and what may be written.
+"""The skills of a project, of all projects, and built in: which one counts, what may be written.
 
-Promises: a project's skill wins over the one of all projects with the same label, and both are
-told; no text that holds a secret is written, and none is repeated; a change is made to what was
-read or to nothing: what somebody wrote meanwhile is not lost.
+Promises: a project's skill wins over the one of all projects with the same label, and that over a
+built-in one; each is told; nothing is written to what is built in; no text that holds a secret is
+written, and none is repeated; a change is made to what was read or to nothing: what somebody wrote
+meanwhile is not lost.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from engramdown.disk import Disk
 from engramdown.engram import Scope
@@ -19,7 +20,7 @@ from engramdown.redaction import find_secrets
 from engramdown.settings import Settings
 from engramdown.skills.checking import check_description, check_label, check_text
 from engramdown.skills.page import Page, parse
-from engramdown.skills.store import Skill, SkillStore
+from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
 
 __all__ = [
     "Change",
@@ -37,17 +38,17 @@ Change = Callable[[Page], Page]
 
 
 class Known(NamedTuple):
-    """A skill, and how it stands to one with the same label in the other scope.
+    """A skill, and how it stands to those with the same label in other scopes.
 
     Attributes:
         skill: The skill.
         counts: Whether it is the one that is meant by its label.
-        other: The scope of the other one, or ``""``.
+        other: The scope of the one that it takes the place of, or that takes its place, or ``""``.
     """
 
     skill: Skill
     counts: bool
-    other: str = ""
+    other: SkillScope | Literal[""] = ""
 
 
 class Skills:
@@ -61,7 +62,7 @@ class Skills:
         """Look into ``stores``, the project's first."""
         self.stores = tuple(stores)
 
-    def known(self, only: Scope | None = None) -> list[Known]:
+    def known(self, only: SkillScope | None = None) -> list[Known]:
         """Return every skill, of one scope or of all, the project's first.
 
         Raises:
@@ -72,16 +73,14 @@ class Skills:
             scope: {skill.label for skill in skills if skill.is_there}
             for scope, skills in found.items()
         }
-        known: list[Known] = []
-        for store in self.stores:
-            others = [scope for scope in labels if scope != store.scope]
-            for skill in found[store.scope]:
-                other = next((each for each in others if skill.label in labels[each]), "")
-                counts = not other or store is self.stores[0]
-                known.append(Known(skill, counts, other))
-        return [each for each in known if only in (None, each.skill.scope)]
+        return [
+            _known(skill, [scope for scope in found if skill.label in labels[scope]])
+            for skills in found.values()
+            for skill in skills
+            if only in (None, skill.scope)
+        ]
 
-    def read(self, label: str, scope: Scope | None = None) -> Skill:
+    def read(self, label: str, scope: SkillScope | None = None) -> Skill:
         """Return the skill that is meant by a label.
 
         Raises:
@@ -153,9 +152,10 @@ class Skills:
             StoreError: If it cannot be put in order.
         """
         for store in self.stores:
-            store.tidy()
+            if store.scope != "builtin":
+                store.tidy()
 
-    def _stores(self, scope: Scope | None) -> list[SkillStore]:
+    def _stores(self, scope: SkillScope | None) -> list[SkillStore]:
         return [store for store in self.stores if scope in (None, store.scope)]
 
     def _near(self, label: str) -> str:
@@ -166,12 +166,20 @@ class Skills:
 
 
 def open_skills(places: Iterable[tuple[Scope, Path]], settings: Settings) -> Skills:
-    """Open the skills of the scopes at ``places``, the one that wins first."""
+    """Open the skills of the scopes at ``places``, the one that wins first; then built-in ones."""
     disk = Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
-    return Skills(
+    stores = [
         SkillStore(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
         for scope, root in places
-    )
+    ]
+    return Skills([*stores, built_in()])
+
+
+def _known(skill: Skill, scopes: list[SkillScope]) -> Known:
+    """Return how a skill stands to those of its label in ``scopes``, the one that wins first."""
+    counts = skill.scope in scopes[:1] or not scopes
+    others = [scope for scope in scopes if scope != skill.scope]
+    return Known(skill, counts, others[0] if others else "")
 
 
 def with_description(read: Skill, description: str) -> Change:

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from engramdown.disk import Disk
-from engramdown.engram import Scope
 from engramdown.errors import SkillNotFoundError, StoreError
 from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.page import Page, parse
 from engramdown.skills.writing import KEPT, SkillFiles
 
-__all__ = ["Skill", "SkillStore"]
+__all__ = ["BUILT_IN", "Skill", "SkillScope", "SkillStore", "built_in"]
+
+SkillScope = Literal["project", "global", "builtin"]
+"""Where a skill holds; ``builtin`` ones come with the package."""
+
+BUILT_IN: Final = Path(__file__).parent / "builtin"
+"""The folder of those; nothing is ever written there."""
 
 
 class Skill(NamedTuple):
@@ -32,7 +37,7 @@ class Skill(NamedTuple):
     """
 
     label: str
-    scope: Scope
+    scope: SkillScope
     path: Path
     page: Page
     findings: tuple[Finding, ...] = ()
@@ -47,13 +52,18 @@ class Skill(NamedTuple):
         """What it does and when, as the front matter says."""
         return self.page.text("description")
 
+    @property
+    def is_fit(self) -> bool:
+        """Whether others would take it: there is nothing but warnings."""
+        return all(finding.level != "error" for finding in self.findings)
+
 
 class SkillStore:
     r"""The skills of one scope.
 
     Attributes:
         root: The folder of the scope, an ``.engramdown`` folder.
-        scope: ``project`` or ``global``.
+        scope: ``project``, ``global`` or ``builtin``.
         files: Its files.
 
     >>> from tempfile import TemporaryDirectory
@@ -67,7 +77,7 @@ class SkillStore:
     def __init__(
         self,
         root: Path,
-        scope: Scope = "project",
+        scope: SkillScope = "project",
         *,
         disk: Disk | None = None,
         lock_timeout: float = 10.0,
@@ -81,7 +91,7 @@ class SkillStore:
             lock_timeout: How long to wait for other writers, in seconds.
         """
         self.root = root
-        self.scope: Scope = scope
+        self.scope: SkillScope = scope
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
 
     def skills(self) -> list[Skill]:
@@ -167,6 +177,25 @@ class SkillStore:
         ]
         findings = (*check(page, label), *kept)
         return Skill(label, self.scope, self.files.path(label), page, findings)
+
+
+def built_in() -> SkillStore:
+    """Return the skills that come with the package; to write there is refused.
+
+    >>> "keep-memory-tidy" in built_in().files.labels()
+    True
+    """
+    return SkillStore(BUILT_IN, "builtin", disk=_ReadOnly())
+
+
+class _ReadOnly(Disk):
+    """A disk on which no step begins: each one starts with the folder that it writes to."""
+
+    def make_folder(self, path: Path) -> None:
+        raise StoreError(
+            f"{path}: holds what comes with Engramdown, and is not changed; "
+            f"`engramdown skills edit LABEL` makes a copy of a skill that is yours."
+        )
 
 
 def _page(data: bytes) -> Page:

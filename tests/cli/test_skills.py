@@ -32,7 +32,9 @@ def test_a_skill_is_written_listed_shown_and_fine(run: Runner, skill: Path) -> N
 
 
 def test_the_list_is_json_for_programs(run: Runner, skill: Path) -> None:
-    assert run.ok("skills", "list", "--json").json == [
+    listed = run.ok("skills", "list", "--json").json
+    assert [each["scope"] for each in listed] == ["project", "builtin", "builtin", "builtin"]
+    assert listed[:1] == [
         {
             "label": "notes",
             "scope": "project",
@@ -49,9 +51,10 @@ def test_the_list_is_json_for_programs(run: Runner, skill: Path) -> None:
 @pytest.mark.usefixtures("memory")
 def test_without_skills_the_next_step_is_said(run: Runner) -> None:
     done = run("skills", "--json")
-    assert (done.code, done.json) == (1, [])
+    assert (done.code, {each["scope"] for each in done.json}) == (0, {"builtin"})
     assert "skills new LABEL" in done.err
-    assert run("skills", "list", "--global").code == 1
+    done = run("skills", "list", "--global", "--json")
+    assert (done.code, done.json) == (1, [])
     assert run.ok("skills", "validate").out == "0 skills are fine.\n"
 
 

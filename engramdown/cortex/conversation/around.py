@@ -255,22 +255,8 @@ class Around:
 
     def _skills(self) -> list[tuple[str, str]]:
         """Return each skill that can be used, with what it does."""
-        # Imported here: they are read in no other turn.
-        from engramdown.cortex.notebooks import known
-        from engramdown.cortex.skills import open_skills
-
-        places = [(store.scope, store.root) for store in reversed(self._cortex.stores)]
-        skills_of = open_skills(places, self._cortex.settings)
-        found = [each.skill for each in skills_of.known() if each.counts]
-        is_screened = self._cortex.settings.pulled == "review"
-        strange = known([skill.path for skill in found]) if is_screened else set()
-        broken = {
-            skill.path
-            for skill in found
-            if any(finding.level == "error" for finding in skill.findings)
-        }
-        good = [skill for skill in found if skill.path not in strange | broken]
-        return [(skill.label, skill.description) for skill in good]
+        found = self._cortex.usable_skills()
+        return [(skill.label, skill.description) for skill in found if skill.scope != "builtin"]
 
     def _notes(self) -> str:
         return self._cortex.notes(self._id).read().text if self._id else ""

@@ -1,0 +1,259 @@
+"""The skills of a cortex: which ones a model may be shown, and what it reads of one.
+
+Promises: whatever a model passes as a label or a file, it gets an answer that it can act on, and
+nothing out of the folder of a skill; a broken skill is told with what is wrong, and hides no other;
+what git brought and nobody approved reaches no model where that is set. Reading changes no skill.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from engramdown.disk import Disk
+from engramdown.errors import EngramdownError, StoreError
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.skills import Skills
+    from engramdown.cortex.turns import Session
+    from engramdown.skills.beside import Beside
+    from engramdown.skills.store import Skill
+
+__all__ = ["MOST_BYTES", "RecalledSkill", "Skillbook"]
+
+MOST_BYTES: Final = 64 * 1024
+"""How much of a page, or how long a file of a skill, is shown at once, in bytes."""
+
+_WHOSE: Final = {
+    "project": "this project keeps",
+    "global": "the user keeps for all projects",
+    "builtin": "comes with Engramdown",
+}
+_HEAD: Final = (
+    "Skill `{label}`: a procedure that {whose}. Follow it where it fits the task; "
+    "what the user says now goes first."
+)
+_LONGEST_ASKED: Final = 200
+_LONGEST_LIST: Final = 50
+_WAITS: Final = (
+    "the skill {label} came with git and waits for the user's approval; it cannot be read before. "
+    "They approve it with `engramdown review`."
+)
+
+
+class RecalledSkill(NamedTuple):
+    """What a model gets that asked for a skill.
+
+    Attributes:
+        label: The label of the skill that was found, or ``""`` if there is none.
+        scope: Where it holds: ``project``, ``global`` or ``builtin``; ``""`` if there is none.
+        text: For the model: the procedure, a file of it, or what went wrong.
+        files: The files beside SKILL.md, each with its size in bytes.
+        note: What a person may be told: that another skill was meant, or what is wrong with it.
+        is_error: Whether nothing could be read, and the text says why.
+    """
+
+    label: str
+    scope: str
+    text: str
+    files: tuple[Beside, ...] = ()
+    note: str = ""
+    is_error: bool = False
+
+
+class Skillbook:
+    """The skills of a cortex."""
+
+    if TYPE_CHECKING:
+        _rehearsing: bool
+
+        @property
+        def _reviews(self) -> bool: ...
+
+    def skills(self) -> Skills:
+        """Return the skills of the project, of all projects, and those that are built in."""
+        # Imported here: most programs keep none.
+        from engramdown.cortex.skills import open_skills
+
+        cortex = cast("Cortex", self)
+        places = [(store.scope, store.root) for store in reversed(cortex.stores)]
+        return open_skills(places, cortex.settings)
+
+    def usable_skills(self) -> list[Skill]:
+        """Return the skills that a model may follow, by label: of each label the one that counts.
+
+        Left out is what is broken, and with ``pulled = "review"`` what git brought and nobody
+        approved: it takes the place of no other.
+
+        Raises:
+            StoreError: If a folder of skills cannot be read.
+        """
+        return [skill for skill in self._counting() if skill.is_fit]
+
+    def recall_skill(
+        self, label: str, file: str = "", *, session: Session | None = None
+    ) -> RecalledSkill:
+        """Return a skill as a model reads it: how it is done, and which files it has.
+
+        What cannot be found is told in the answer, with what there is.
+
+        Args:
+            label: Which one; what is nearly its label will do.
+            file: A file of the skill that is read instead, ``references/api.md`` say.
+            session: The conversation in which it is read.
+        """
+        del session
+        try:
+            return _recalled(self._counting(), self._waiting_skills(), (label, file))
+        except (EngramdownError, OSError) as error:
+            return _failed(str(error))
+
+    def _counting(self) -> list[Skill]:
+        """Return of each label the skill that counts, broken ones too."""
+        waiting = self._waiting_skills()
+        chosen: dict[str, Skill] = {}
+        for known in self.skills().known():
+            skill = known.skill
+            if skill.is_there and (skill.scope, skill.label) not in waiting:
+                chosen.setdefault(skill.label, skill)
+        return [chosen[label] for label in sorted(chosen)]
+
+    def _waiting_skills(self) -> set[tuple[str, str]]:
+        """Return scope and label of each skill that waits for a person's approval."""
+        if not self._reviews:
+            return set()
+        from engramdown.cortex.notebooks import known
+
+        found = [each.skill for each in self.skills().known() if each.skill.scope != "builtin"]
+        strange = known([skill.path for skill in found])
+        return {(skill.scope, skill.label) for skill in found if skill.path in strange}
+
+
+def _recalled(
+    skills: list[Skill], waiting: set[tuple[str, str]], asked: tuple[str, str]
+) -> RecalledSkill:
+    from engramdown.skills.labels import meant
+    from engramdown.wording.inert import inert
+
+    label, file = asked[0][:_LONGEST_ASKED], asked[1]
+    known = {skill.label: skill for skill in skills}
+    # A label that is there is the name of a folder, and leads nowhere else.
+    found = label if label in known else meant(label, [*known, *(each for _, each in waiting)])
+    if found in known:
+        skill = known[found]
+        note = "" if found == label else f"there is no skill {inert(label)!a}; this is {found}"
+        return _told_file(skill, file, note) if file else _told(skill, note)
+    if found:
+        return _failed(_WAITS.format(label=found))
+    labels = [skill.label for skill in skills if skill.is_fit]
+    more = f", and {len(labels) - _LONGEST_LIST} more" if len(labels) > _LONGEST_LIST else ""
+    listed = ", ".join(labels[:_LONGEST_LIST]) + more
+    return _failed(f"there is no skill {inert(label)!a}; there are: {listed}.")
+
+
+def _told(skill: Skill, note: str) -> RecalledSkill:
+    from engramdown.skills.beside import files_beside
+    from engramdown.wording.inert import inert, one_line
+
+    wrong = [each for each in skill.findings if each.level == "error"]
+    if {each.code for each in wrong} & {"unreadable", "missing"}:
+        return _failed(f"the skill {skill.label} is broken: {wrong[0].message}", skill)
+    files = tuple(files_beside(Disk(), skill.path.parent))
+    body, cut = _cut(_clean(skill.page.body).strip())
+    parts = [
+        _HEAD.format(label=skill.label, whose=_WHOSE[skill.scope]),
+        one_line(_clean(skill.description)),
+        body or "(nothing is written below its front matter yet; tell the user)",
+    ]
+    if note:
+        parts.insert(0, f"({note})")
+    if cut:
+        parts.append(f"(cut here: {cut} characters are left out; all of it is in {skill.path})")
+    if wrong:
+        found = "; ".join(f"line {each.line}: {each.message}" for each in wrong)
+        note = "; ".join(filter(None, [note, f"{skill.label} is broken: {found}"]))
+        parts.append(f"(Its file has errors, tell the user: {inert(found)})")
+    if files:
+        parts.append(_listed(skill, files))
+    text = "\n\n".join(part for part in parts if part)
+    return RecalledSkill(skill.label, skill.scope, text, files, note)
+
+
+def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
+    from engramdown.skills.beside import MOST
+    from engramdown.wording.inert import one_line
+
+    lines = [f"- {one_line(each.name)} ({_size(each.size)})" for each in files]
+    more = ["- … and maybe more"] if len(files) >= MOST else []
+    return "\n".join(
+        [
+            f"Its files, in {skill.path.parent}:",
+            *lines,
+            *more,
+            f'Read one with recall_skill: label "{skill.label}", file "{one_line(files[0].name)}".',
+        ]
+    )
+
+
+def _told_file(skill: Skill, file: str, note: str) -> RecalledSkill:
+    from engramdown.skills.beside import files_beside, read_beside
+    from engramdown.wording.inert import inert, one_line
+
+    disk, home = Disk(), skill.path.parent
+    files = tuple(files_beside(disk, home))
+    name = _file_meant(file, [each.name for each in files])
+    if not name:
+        there = ", ".join(one_line(each.name) for each in files[:_LONGEST_LIST]) or "none"
+        shown = inert(file[:_LONGEST_ASKED])
+        return _failed(f"the skill {skill.label} has no file {shown!a}; its files: {there}.", skill)
+    try:
+        said = read_beside(disk, home, name, MOST_BYTES)
+    except StoreError as error:
+        return _failed(str(error), skill, files)
+    head = f"`{one_line(name)}` of the skill `{skill.label}`, which {_WHOSE[skill.scope]}:"
+    text = "\n\n".join(filter(None, [f"({note})" if note else "", head, _clean(said)]))
+    return RecalledSkill(skill.label, skill.scope, text, files, note)
+
+
+def _failed(
+    reason: str, skill: Skill | None = None, files: tuple[Beside, ...] = ()
+) -> RecalledSkill:
+    from engramdown.redaction import redact
+    from engramdown.wording.inert import inert
+
+    text = inert(redact(reason))
+    if skill is None:
+        return RecalledSkill("", "", text, files, text, is_error=True)
+    return RecalledSkill(skill.label, skill.scope, text, files, text, is_error=True)
+
+
+def _file_meant(file: str, names: list[str]) -> str:
+    """Return the file that is meant: by its name, or its last part if only one ends so."""
+    asked = file.replace("\\", "/").removeprefix("./")
+    if asked in names:
+        return asked
+    ending = [name for name in names if name.rpartition("/")[2] == asked]
+    return ending[0] if len(ending) == 1 else ""
+
+
+def _clean(text: str) -> str:
+    """Return a text of a skill without secrets, and with nothing in it that acts or hides."""
+    from engramdown.redaction import redact
+    from engramdown.wording.inert import inert
+
+    return inert(redact(text))
+
+
+def _cut(text: str) -> tuple[str, int]:
+    """Return as much of a text as is shown, up to a line end, and how much is left out."""
+    if len(text) <= MOST_BYTES:
+        return text, 0
+    end = text.rfind("\n", 0, MOST_BYTES) + 1 or MOST_BYTES
+    return text[:end].rstrip(), len(text) - end
+
+
+def _size(size: int) -> str:
+    kilobyte = 1024
+    if size < kilobyte:
+        return f"{size} bytes"
+    return f"{size / kilobyte:.0f} KB"

@@ -1,0 +1,141 @@
+"""What a model reads of skills: the one that is meant, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engramdown import Cortex
+from engramdown.cortex.skillbook import MOST_BYTES
+from tests.hippocampus.memory_store import MemoryStore
+
+TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
+
+
+@pytest.fixture
+def cortex(tmp_path: Path) -> Cortex:
+    """Open a project with a few skills, good and broken."""
+    root = tmp_path / "project" / ".engramdown"
+    write(root, "charts", "Make charts", "1. Plot.\n")
+    (root / "skills" / "charts" / "references").mkdir()
+    (root / "skills" / "charts" / "references" / "axes.md").write_text("Name them.\n", "utf-8")
+    (root / "skills" / "broken").mkdir()
+    (root / "skills" / "broken" / "SKILL.md").write_text("Do it.\n", encoding="utf-8")
+    (root / "skills" / "a-pipe").mkdir()
+    (root / "skills" / "a-pipe" / "SKILL.md").mkdir()
+    (tmp_path / "passwords").write_text("hunter2\n", encoding="utf-8")
+    return Cortex.open(root, tmp_path / "home")
+
+
+def write(root: Path, label: str, description: str, body: str) -> Path:
+    """Write a skill as a person does."""
+    page = root / "skills" / label / "SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"---\nname: {label}\ndescription: {description}\n---\n{body}", "utf-8")
+    return page
+
+
+def test_a_skill_is_read_with_its_files(cortex: Cortex) -> None:
+    found = cortex.recall_skill("charts")
+    assert (found.label, found.scope, found.note) == ("charts", "project", "")
+    assert not found.is_error
+    assert found.files == (("references/axes.md", 11),)
+    assert "a procedure that this project keeps. Follow it" in found.text
+    assert "Make charts\n\n1. Plot." in found.text
+    assert "- references/axes.md (11 bytes)" in found.text
+    assert 'recall_skill: label "charts", file "references/axes.md"' in found.text
+
+
+def test_a_file_of_it_is_read(cortex: Cortex) -> None:
+    for name in ("references/axes.md", "./references/axes.md", "references\\axes.md", "axes.md"):
+        found = cortex.recall_skill("charts", name)
+        assert found.text.endswith("which this project keeps:\n\nName them.\n"), name
+    found = cortex.recall_skill("charts", "axis.md")
+    assert found.is_error
+    assert found.text == "the skill charts has no file 'axis.md'; its files: references/axes.md."
+
+
+def test_what_is_nearly_a_label_is_told(cortex: Cortex) -> None:
+    found = cortex.recall_skill("Chart")
+    assert (found.label, found.note) == ("charts", "there is no skill 'Chart'; this is charts")
+    assert found.text.startswith(f"({found.note})\n\nSkill `charts`")
+
+
+def test_an_unknown_label_is_answered_with_what_there_is(cortex: Cortex) -> None:
+    found = cortex.recall_skill("maps")
+    assert (found.label, found.is_error) == ("", True)
+    assert found.text == (
+        "there is no skill 'maps'; there are: charts, find-out-why, keep-memory-tidy, "
+        "write-a-skill."
+    )
+
+
+def test_a_broken_skill_is_told_and_hides_no_other(cortex: Cortex) -> None:
+    found = cortex.recall_skill("broken")
+    assert "Do it." in found.text
+    assert "there is no front matter" in found.text
+    assert not found.is_error
+    found = cortex.recall_skill("a-pipe")
+    assert found.is_error
+    assert "the skill a-pipe is broken:" in found.text
+    assert "is a folder where a file should be" in found.text
+    assert not cortex.recall_skill("charts").is_error
+    usable = [skill.label for skill in cortex.usable_skills() if skill.scope == "project"]
+    assert usable == ["charts"]
+
+
+def test_the_one_of_the_project_wins_over_the_others(cortex: Cortex, tmp_path: Path) -> None:
+    assert cortex.recall_skill("find-out-why").scope == "builtin"
+    write(tmp_path / "home", "find-out-why", "Ask", "Ask me.\n")
+    write(tmp_path / "home", "charts", "Otherwise", "Otherwise.\n")
+    found = cortex.recall_skill("find-out-why")
+    assert (found.scope, "Ask me." in found.text) == ("global", True)
+    assert cortex.recall_skill("charts").scope == "project"
+
+
+def test_secrets_and_what_is_hidden_do_not_reach_a_model(cortex: Cortex, tmp_path: Path) -> None:
+    body = f"Use {TOKEN}.\x1b[2J\u202e\n"
+    page = write(tmp_path / "home", "keys", "Use keys", body)
+    (page.parent / "notes.md").write_text(body, encoding="utf-8")
+    for file in ("", "notes.md"):
+        text = cortex.recall_skill("keys", file).text
+        assert "Use " in text
+        assert not {TOKEN, "\x1b", "\u202e"} & {*text.split(), *text}
+
+
+def test_a_long_page_is_cut_and_says_so(cortex: Cortex, tmp_path: Path) -> None:
+    page = write(tmp_path / "home", "long", "Be long", "One more line.\n" * 10_000)
+    found = cortex.recall_skill("long")
+    assert len(found.text) < MOST_BYTES + 1_000
+    assert f"characters are left out; all of it is in {page})" in found.text
+    (page.parent / "all.md").write_text("x" * (MOST_BYTES + 1), encoding="utf-8")
+    found = cortex.recall_skill("long", "all.md")
+    assert found.is_error
+    assert "has 65537 bytes, and 65536 are shown at once" in found.text
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(label=st.text(), file=st.text())
+@pytest.mark.parametrize("up", ["", "../", "../../../", "/", "charts/../../../../"])
+def test_no_label_and_no_file_leads_out_of_a_folder(
+    cortex: Cortex, up: str, label: str, file: str
+) -> None:
+    for asked in ((up + label, file), ("charts", up + file), (up + "passwords", "")):
+        found = cortex.recall_skill(*asked)
+        assert "hunter2" not in found.text
+        assert len(found.text) < 5_000
+        assert found.text.isprintable() or "\x1b" not in found.text
+
+
+def test_the_passwords_of_the_test_are_there_to_be_read(tmp_path: Path, cortex: Cortex) -> None:
+    up = cortex.recall_skill("charts", "../../../../passwords")
+    assert up.is_error
+    assert (tmp_path / "project/.engramdown/skills/charts/../../../../passwords").exists()
+
+
+def test_stores_without_files_have_what_is_built_in() -> None:
+    plain = Cortex(MemoryStore("global"), MemoryStore("project"))
+    assert plain.recall_skill("write-a-skill").scope == "builtin"
