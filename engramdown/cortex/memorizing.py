@@ -9,6 +9,7 @@ look at what is pending, and decide nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engramdown.cortex.recalling import LABEL, flat, memory_row
@@ -46,7 +47,7 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     Raises:
         EngramdownError: If it is not remembered and does not wait.
     """
-    engram = Engram(
+    told = Engram(
         given.text,
         given.kind,
         given.scope,
@@ -54,9 +55,10 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
         topic=given.topic.strip(),
         source="user",
         origin=_origin(session),
-        via="tool" if session is not None and session.heard_from_tool(given.text) else "",
     )
-    (receipt,) = cortex.propose(engram)
+    if session is not None and session.heard_from_tool(given.text):
+        told = replace(told, confidence="medium", source="llm", basis="observed", via="tool")
+    (receipt,) = cortex.propose(told)
     if receipt.action in ("discarded", "failed"):
         raise EngramdownError(f"not remembered: {receipt.reason}")
     if receipt.action == "queued":
