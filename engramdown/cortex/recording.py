@@ -68,6 +68,10 @@ class Recording:
         """Record what was said in a turn, and return where it stands, if it is written."""
         return self._log(role, text, turn=turn, name=name)
 
+    def record(self, role: str, text: object, said: Said) -> Pointer | None:
+        """Record a line as it is told, and return where it stands, if it is written."""
+        return self._log(role, text, **said)
+
     def call(self, name: str, given: object, call: str, turn: int) -> str:
         """Record a tool call and return its id."""
         if self._episodes is not None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording
@@ -66,7 +66,7 @@ class Session:
         # In a session that an assistant begins, it speaks as the user.
         self._is_with_user = parent is None
         self.turns = 0
-        cortex.listen(weakref.WeakMethod(self._heard))
+        self.attend()
         cortex.apply_ticks()
         cortex.keep_own()
         cortex.tidy_if_due()
@@ -138,15 +138,20 @@ class Session:
             self._identity = self._cortex.identity()
         return self._cortex.standing(self._identity)
 
-    def begin_turn(self, message: str = "") -> MemoryContext:
+    def begin_turn(self, message: str = "", meta: Mapping[str, Any] | None = None) -> MemoryContext:
         """Begin a turn with the user's message and return what the model is to see.
+
+        Args:
+            message: What the user says.
+            meta: What the program wants to keep with it in the transcript.
 
         Raises:
             MidTurnError: If a turn is running already.
         """
         self._refuse_mid_turn("begin a turn")
+        self.attend()
         self._asked, self._looked_up = message, ((), ())
-        self._began = self._recording.say("user", message, self.turns + 1)
+        self._began = self.record("user", message, turn=self.turns + 1, meta=meta or {})
         self._facts.add(message, str(self._began or ""))
         self._cortex.apply_ticks()
         context = self._cortex.build_memory_context(message, self)
@@ -233,6 +238,28 @@ class Session:
     def scratchpad(self, text: object, name: str = "") -> None:
         """Record what an assistant wrote or ran in a scratchpad."""
         self._recording.say("scratchpad", text, self.turns, name)
+
+    def record(self, role: str, text: object, **said: Unpack[Said]) -> Pointer | None:
+        """Record a line as a program tells of it that runs the model itself; never raises.
+
+        It is of the running turn unless ``turn`` says otherwise.
+
+        Args:
+            role: See :meth:`EpisodicMemory.log`, as for the rest.
+            text: What was said.
+            said: What else the line says.
+
+        Returns:
+            Where it stands, or ``None`` if it is not written (yet).
+        """
+        return self._recording.record(role, text, {"turn": self.turns, **said})
+
+    def attend(self) -> None:
+        """From now on note here what becomes memory through this cortex.
+
+        A turn begins with that; of several sessions of one cortex, each asks for it when it acts.
+        """
+        self._cortex.listen(weakref.WeakMethod(self._heard))
 
     def heard_from_tool(self, text: str) -> bool:
         """Whether the words of ``text`` came from a tool in the running turn, not from the user."""

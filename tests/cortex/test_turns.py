@@ -211,3 +211,52 @@ class TestDeciding:
         copilot.session()
         Cortex.open(project=project).session()
         assert [entry.text for entry in copilot.entries()] == ["Use uv"]
+
+
+class TestProgramsThatRunTheModel:
+    """A program that runs the model itself tells what is said."""
+
+    def test_what_it_keeps_stands_beside_what_was_said(self, cortex: Cortex) -> None:
+        with cortex.session("s1") as session:
+            session.begin_turn("hello", {"of": "mine"})
+            began = session.turn_began
+            session.record("tool_call", "{}", name="shell", call="c1", meta={"of": "yours"})
+            session.end_turn()
+            session.record("assistant", "bye", turn=7)
+        assert cortex.episodes is not None
+        _, user, call, said, _ = cortex.episodes.session("s1").episodes
+        assert (user.text, user.turn, user.meta, user.seq) == ("hello", 1, {"of": "mine"}, 1)
+        assert str(began) == "s1#1"
+        assert (call.name, call.call, call.turn, call.meta) == ("shell", "c1", 1, {"of": "yours"})
+        assert (said.text, said.turn) == ("bye", 7)
+
+    def test_errors_that_it_tells_of_are_learned_from(self, cortex: Cortex) -> None:
+        session = cortex.session()
+        session.begin_turn("deploy")
+        for call in ("a", "b", "c"):
+            session.record("tool_call", '{"command": "make"}', name="shell", call=call)
+            session.record("tool_result", "", name="shell", call=call, error="no rule")
+        session.end_turn("It failed.")
+        (entry,) = cortex.entries()
+        assert entry.origin.startswith(f"{session.id}#2,")
+
+    def test_of_two_sessions_the_one_that_acts_notes_what_becomes_memory(
+        self, cortex: Cortex
+    ) -> None:
+        first, second = cortex.session("one"), cortex.session("two")
+        first.begin_turn("a")
+        second.begin_turn("b")
+        first.attend()
+        cortex.encode(Engram("Use uv", "always", "project"))
+        second.attend()
+        cortex.encode(Engram("Use ruff", "always", "project"))
+        assert cortex.episodes is not None
+        noted = {
+            name: [
+                each.text
+                for each in cortex.episodes.session(name).episodes
+                if each.role == "memory_write"
+            ]
+            for name in ("one", "two")
+        }
+        assert noted == {"one": ["Use uv"], "two": ["Use ruff"]}
