@@ -79,6 +79,7 @@ _COMMANDS: Final = {
     "restore": "editing:restore",
     "undo": "history:undo",
     "skills": "skills:skills",
+    "mcp": "mcp:mcp",
     "sleep": "sleep:sleep",
     "worker": "worker:worker",
     "compact": "compact:compact",

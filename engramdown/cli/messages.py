@@ -70,6 +70,7 @@ SHORT_HELP: Final = {
     "restore": "Bring back a retired memory.",
     "undo": "Reverse a change.",
     "skills": "Keep procedures, each a folder with a SKILL.md.",
+    "mcp": "Serve memory to assistants over MCP.",
     "sleep": "Learn from finished sessions, and tidy memory.",
     "worker": "See to sessions in the background, until you stop it.",
     "compact": "Say the same in fewer memories.",
@@ -83,6 +84,7 @@ COMMAND_GROUPS: Final = {
     "Transcripts": ("log", "journal", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),
     "Skills": ("skills",),
+    "Assistants": ("mcp",),
     "Care": ("sleep", "worker", "compact", "doctor"),
     "For git": ("merge-driver",),
 }

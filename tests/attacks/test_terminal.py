@@ -85,6 +85,7 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
         ["new", HOSTILE, "--description", HOSTILE, "--dry-run"],
         ["new", "more", "--description", HOSTILE, "--dry-run", "--json"],
     ],
+    "mcp": [["--print-config", "json"], ["--tools", HOSTILE], ["--http", "--host", HOSTILE]],
     "show": [["ID"], ["ID", "--json"], [HOSTILE], ["soul"], ["profile", "--json"]],
     "sleep": [["--dry-run"], ["--dry-run", "--json"]],
     "stats": [[], ["--json"]],

@@ -1,0 +1,165 @@
+"""``engramdown mcp``: memory for any assistant that speaks the Model Context Protocol.
+
+Promises: nothing but the protocol is printed on standard output, or the settings for a client and
+nothing else; what is wrong is said on stderr before a client is served.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from engramdown.cli import mcp_messages as said
+from engramdown.cli import output
+from engramdown.cli.codes import USAGE, RefusalError
+from engramdown.cli.opening import home_of, open_quietly, project_of, start_of
+from engramdown.cli.options import Place, given, pass_place
+from engramdown.servers.mcp.clients import CLIENTS
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+    from engramdown.servers.mcp.server import Offer
+
+__all__ = ["mcp"]
+
+_PORT: Final = 8377
+_NAMES: Final = ("engramdown", "egd")
+
+
+class _MissingError(RefusalError):
+    exit_code = USAGE
+
+
+@click.command()
+@click.option("--http", "over_http", is_flag=True, help="Serve several clients over HTTP.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="With --http: a loopback address."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=_PORT,
+    show_default=True,
+    help="With --http: which one; 0 for one that is free.",
+)
+@click.option(
+    "--tools", metavar="NAMES", help="Offer these tools, with commas between, instead of the usual."
+)
+@click.option(
+    "--no-ask", is_flag=True, help="Leave what waits in pending.md; ask nobody in their client."
+)
+@click.option(
+    "--print-config",
+    "client",
+    type=click.Choice([*CLIENTS]),
+    metavar="CLIENT",
+    help=said.CLIENT_HELP.format(known=", ".join(CLIENTS)),
+)
+@pass_place
+def mcp(place: Place, /, **_: object) -> None:
+    """Serve memory to assistants over MCP.
+
+    A client starts this itself and talks to it through standard input and output. With --http it
+    runs by itself, for several clients on this machine.
+
+    `engramdown mcp --print-config claude-code` prints what a client needs.
+    """
+    options = given()
+    if options["client"]:
+        _print_config(place, options)
+        return
+    running = _loaded()
+    cortex = open_quietly(place, "nothing")
+    names = _names(options)
+    try:
+        definitions = cortex.tool_definitions("mcp", names or None)
+    except ValueError as error:
+        raise click.UsageError(said.no_tool(str(error))) from error
+    offer = running.Offer(definitions, asks=not options["no_ask"])
+    for notice in cortex.notices():
+        output.note(notice)
+    if project_of(place) is None:
+        output.note(said.no_project(start_of(place)))
+    if options["over_http"]:
+        _serve_http(place, cortex, offer, options)
+    else:
+        running.over_stdio(cortex, offer)
+
+
+def _loaded() -> ModuleType:
+    """Return what runs a server.
+
+    Raises:
+        click.ClickException: The extra is not installed.
+    """
+    try:
+        from engramdown.servers.mcp import running
+    except ImportError as error:
+        if (error.name or "").startswith("engramdown"):
+            raise
+        raise _MissingError(said.missing(error)) from error
+    return running
+
+
+def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
+    from engramdown.servers.mcp import http, running, token
+
+    home = home_of(place)
+    shown = token.token_of(home)
+    listening = http.bind(options["host"], options["port"])
+    url = http.url_of(listening.host, listening.port)
+    begins = said.serving(url, home / token.FILE)
+    running.over_http(cortex, offer, listening, shown, lambda: output.note(begins))
+
+
+def _print_config(place: Place, options: dict[str, Any]) -> None:
+    from engramdown.servers.mcp import clients
+
+    client = CLIENTS[options["client"]]
+    if options["over_http"]:
+        from engramdown.servers.mcp import http, token
+
+        host = http.shown(options["host"])
+        secret = token.token_of(home_of(place))
+        found = clients.over_http(client, http.url_of(host, options["port"]), secret)
+    else:
+        found = clients.over_stdio(client, _program(), _where(place), _more(options))
+    # Standard output holds the settings and nothing else: it may go into a file.
+    click.echo(json.dumps(found, indent=2))
+    output.note(said.config(client.title, client.file))
+    if options["over_http"]:
+        output.note(said.KEEP)
+
+
+def _where(place: Place) -> list[str]:
+    """Return the options that lead the program to the same memory, from wherever it is started."""
+    found = ["--project", str(place.project.absolute())] if place.project else []
+    # A client gives a server hardly any of the variables that it has itself.
+    if place.home or os.environ.get("ENGRAMDOWN_HOME"):
+        found += ["--home", str(home_of(place))]
+    return [*found, "--mode", place.mode] if place.mode else found
+
+
+def _more(options: dict[str, Any]) -> list[str]:
+    names = _names(options)
+    found = ["--tools", ",".join(names)] if names else []
+    return [*found, "--no-ask"] if options["no_ask"] else found
+
+
+def _names(options: dict[str, Any]) -> list[str]:
+    return [name for each in (options["tools"] or "").split(",") if (name := each.strip())]
+
+
+def _program() -> str:
+    """Return the path of this program: a client may look for it elsewhere than a shell does."""
+    own = Path(sys.argv[0])
+    if own.stem in _NAMES and own.exists():
+        return str(own.absolute())
+    return shutil.which(_NAMES[0]) or _NAMES[0]

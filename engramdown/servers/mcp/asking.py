@@ -1,0 +1,147 @@
+"""Asks the person in front of a client about what waits for them.
+
+Promises: only a person decides, through the form of their own client: no text of a model, no other
+client and no silence does; what is not decided waits in ``pending.md``, and the answer says so.
+What is held without prompting is not asked about. No I/O of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import mcp_types as types
+
+from engramdown.errors import EngramdownError
+from engramdown.wording.inert import inert
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.servers.mcp.hands import Seat
+
+__all__ = ["can_be_asked", "question", "settled", "to_ask"]
+
+_LONGEST: Final = 4_000
+_KINDS: Final = {
+    "always": "a rule: always",
+    "never": "a rule: never",
+    "when": "a rule: when",
+    "lesson": "a lesson",
+    "profile": "a fact about you",
+}
+_SCOPES: Final = {"global": "for all projects", "project": "for this project"}
+_REMEMBER: Final = "The assistant wants to remember this ({kind}, {scope}):"
+_FORGET: Final = "The assistant wants to forget this ({kind}, {scope}):"
+_WHY: Final = "Why you are asked: {why}."
+_HOW: Final = "Decline, and it is not proposed again. Leave it, and it waits in pending.md."
+_LEFT: Final = "The user was asked and has not decided; it waits in pending.md as {id}."
+_DECLINED: Final = "The user was asked and declined; do not propose it again."
+_ACCEPTED: Final = "The user was asked and accepted."
+_GONE: Final = "The user accepted, but it could not be carried out: {why}"
+
+
+def can_be_asked(declared: types.ClientCapabilities | None) -> bool:
+    """Whether a client says that it can show a form to a person."""
+    elicitation = declared.elicitation if declared is not None else None
+    # One that names neither means a form: there was nothing else at first.
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def to_ask(seat: Seat, name: str, arguments: object) -> list[Proposal]:
+    """Return what a call left waiting, if a person may be asked about it now.
+
+    Args:
+        seat: Where the call was worked on.
+        name: The tool.
+        arguments: What it was given.
+
+    Raises:
+        StoreError: If what waits cannot be read.
+    """
+    queued = {receipt.id for receipt in seat.receipts if receipt.action == "queued"}
+    wanted = _memory(arguments) if name == "forget" else ""
+    if not queued and not wanted:
+        return []
+    return [
+        each
+        for each in seat.cortex.pending()
+        if not each.hold and (each.id in queued or (wanted and _takes(each, wanted)))
+    ]
+
+
+def question(proposal: Proposal) -> types.ElicitRequest:
+    """Return the form that a person is shown about a proposal."""
+    engram = proposal.engram
+    forgets = proposal.op == "forget"
+    gone = proposal.replaces if forgets else None
+    text = inert(gone.text if gone is not None else engram.text)
+    rows = [
+        (_FORGET if forgets else _REMEMBER).format(
+            kind=_KINDS[engram.kind], scope=_SCOPES[engram.scope]
+        ),
+        "\n".join(f"> {row}" for row in text.split("\n")),
+    ]
+    if proposal.replaces is not None and not forgets:
+        rows.append(f"It takes the place of: {inert(proposal.replaces.text)}")
+    if proposal.reason:
+        rows.append(_WHY.format(why=inert(proposal.reason)))
+    field = {
+        "type": "string",
+        "title": "In these words",
+        "description": "Change them if they are not right.",
+        "default": text,
+        "maxLength": _LONGEST,
+    }
+    properties = {} if forgets or len(engram.text) > _LONGEST else {"text": field}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    message = "\n\n".join([*rows, _HOW])
+    return types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message=message, requested_schema=schema)
+    )
+
+
+def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None) -> str:
+    """Carry out what a person decided, and return what a model is told of it.
+
+    Args:
+        cortex: What is asked.
+        proposal_id: What they were asked about.
+        reply: What they answered, or ``None`` if nothing came.
+    """
+    if reply is None or reply.action == "cancel":
+        return _LEFT.format(id=proposal_id)
+    try:
+        if reply.action == "decline":
+            cortex.resolve(proposal_id, "decline")
+            return _DECLINED
+        return _accepted(cortex, proposal_id, reply.content or {})
+    except EngramdownError as error:
+        return _GONE.format(why=inert(str(error)))
+
+
+def _accepted(cortex: Cortex, proposal_id: str, form: dict[str, Any]) -> str:
+    waiting = next((each for each in cortex.pending() if each.id == proposal_id), None)
+    words = form.get("text")
+    own: str | None = None
+    if isinstance(words, str) and words.strip() and waiting is not None:
+        # What the form showed is not what is meant, if a sign had to be made visible.
+        own = None if words == inert(waiting.engram.text) else words
+    receipt = cortex.resolve(proposal_id, "accept", own)
+    if receipt.action == "forgotten":
+        return f"{_ACCEPTED} Forgotten."
+    where = f"{receipt.file}:{receipt.line}" if receipt.file else "memory"
+    changed = f" In their own words: {inert(receipt.engram.text)!r}." if own else ""
+    did = "Known already" if receipt.action == "merged" else "Remembered"
+    return f"{_ACCEPTED} {did}: {where}, id {receipt.id}.{changed}"
+
+
+def _memory(arguments: object) -> str:
+    given = arguments.get("id") if isinstance(arguments, dict) else None
+    return given.strip() if isinstance(given, str) else ""
+
+
+def _takes(proposal: Proposal, prefix: str) -> bool:
+    """Whether a proposal is to forget the memory whose id begins with ``prefix``."""
+    ids: Iterable[str] = [each.id for each in (proposal.replaces, *proposal.takes) if each]
+    return proposal.op == "forget" and any(each.startswith(prefix) for each in ids)

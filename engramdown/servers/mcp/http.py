@@ -1,0 +1,228 @@
+"""Serves several clients over streamable HTTP, on this machine only.
+
+Promises: it listens on a loopback address and no other; a request is looked at only if its Host is
+exactly where we listen, its Origin, if a browser sent it, too, and it shows the token; headers that
+stand twice are refused. What is refused is answered before anything of it is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+
+from engramdown.errors import SettingsError
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["HOST", "PATH", "PORT", "Guard", "Place", "bind", "serve", "shown", "url_of"]
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8377
+PATH: Final = "/mcp"
+_LONGEST: Final = 4 * 1024 * 1024
+_SESSIONS: Final = 256
+_CONNECTIONS: Final = 512
+_IDLE: Final = 30 * 60
+_PATIENCE: Final = 1
+_USUAL: Final = 80
+"""The port that a Host header need not name."""
+_MISDIRECTED, _FORBIDDEN, _UNAUTHORIZED = 421, 403, 401
+_COMMAND: Final = "mcp"
+_NOT_HERE: Final = (
+    "{host!r} is no loopback address, and memory is served on this machine only: give 127.0.0.1, "
+    "::1 or localhost; from elsewhere, use an SSH tunnel"
+)
+_TAKEN: Final = "{port} cannot be used on {host} ({why}); give another, or 0 for a free one"
+
+
+class Place(NamedTuple):
+    """Where a server listens.
+
+    Attributes:
+        socket: That it listens on.
+        host: As it stands in an address: ``127.0.0.1``, ``[::1]``.
+        port: Which one.
+    """
+
+    socket: socket.socket
+    host: str
+    port: int
+
+
+def bind(host: str = HOST, port: int = PORT) -> Place:
+    """Listen on a loopback address.
+
+    Args:
+        host: ``127.0.0.1``, ``::1``, ``localhost``, or another address of this machine to itself.
+        port: Which one; 0 for one that is free.
+
+    Raises:
+        SettingsError: If the address is no such one, or somebody listens there.
+    """
+    address = _address(host)
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 - IPv4
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if sys.platform != "win32":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((str(address), port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        why = error.strerror or str(error)
+        reason = _TAKEN.format(port=port, host=host, why=why)
+        raise SettingsError(_COMMAND, "--port", reason) from None
+    return Place(listening, shown(host), int(listening.getsockname()[1]))
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        found = ipaddress.ip_address(HOST if host.casefold() == "localhost" else host.strip("[]"))
+    except ValueError:
+        found = None
+    if found is None or not found.is_loopback:
+        raise SettingsError(_COMMAND, "--host", _NOT_HERE.format(host=host))
+    return found
+
+
+def shown(host: str) -> str:
+    """Return a loopback address as it stands in a URL.
+
+    Raises:
+        SettingsError: If it is none.
+
+    >>> shown("localhost"), shown("::1")
+    ('127.0.0.1', '[::1]')
+    """
+    address = _address(host)
+    return str(address) if isinstance(address, ipaddress.IPv4Address) else f"[{address}]"
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the address that a client is given.
+
+    >>> url_of("127.0.0.1", 8377)
+    'http://127.0.0.1:8377/mcp'
+    """
+    return f"http://{host}:{port}{PATH}"
+
+
+async def serve(server: Server[Any], place: Place, token: str, ready: Callable[[], object]) -> None:
+    """Serve clients that show ``token`` until a signal ends it; call ``ready()`` at the start."""
+    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    hosts = _hosts(place)
+    security = TransportSecuritySettings(
+        allowed_hosts=sorted(hosts), allowed_origins=[f"http://{each}" for each in sorted(hosts)]
+    )
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=_LONGEST,
+        max_sessions=_SESSIONS,
+        session_idle_timeout=_IDLE,
+        transport_security=security,
+    )
+    for name in ("uvicorn", "uvicorn.error", "sse_starlette"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        Guard(app, hosts, token),
+        http="h11",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=_PATIENCE,
+    )
+    # uvicorn ends by itself and raises the signal again, so that it ends us too.
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        ready()
+        await uvicorn.Server(config).serve(sockets=[place.socket])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        place.socket.close()
+        await asyncio.sleep(0)
+
+
+class Guard:
+    """Stands before the server and lets nothing pass that is not meant for it."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str) -> None:
+        """Guard ``app``.
+
+        Args:
+            app: What is asked when all is well.
+            hosts: The values of the Host header that mean us.
+            token: What a client has to show.
+        """
+        self._app = app
+        self._hosts = hosts
+        self._origins = frozenset(f"http://{each}" for each in hosts)
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            refused = self._refused(scope["headers"])
+            if refused is None:
+                await self._app(scope, receive, send)
+            else:
+                await _answer(send, *refused)
+
+    def _refused(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
+        """Return the status and the reason with which a request is refused, if it is."""
+        if _only(headers, b"host").casefold() not in self._hosts:
+            return _MISDIRECTED, f"this server is {' or '.join(sorted(self._hosts))}"
+        of_page = any(name == b"origin" for name, _ in headers)
+        if of_page and _only(headers, b"origin").casefold() not in self._origins:
+            return _FORBIDDEN, "requests of web pages are refused"
+        scheme, _, shown = _only(headers, b"authorization").partition(" ")
+        known = hmac.compare_digest(shown.strip().encode(), self._token)
+        if scheme.casefold() != "bearer" or not known:
+            return _UNAUTHORIZED, (
+                "show the token: `engramdown mcp --http --print-config json` prints it"
+            )
+        return None
+
+
+def _hosts(place: Place) -> frozenset[str]:
+    names = {place.host, "127.0.0.1", "localhost", "[::1]"}
+    shown = {f"{name}:{place.port}" for name in names}
+    return frozenset(shown | names if place.port == _USUAL else shown)
+
+
+def _only(headers: list[tuple[bytes, bytes]], name: bytes) -> str:
+    """Return the value of a header that stands there once, or ``""``."""
+    found = [value for each, value in headers if each == name]
+    return found[0].decode("latin-1").strip() if len(found) == 1 else ""
+
+
+async def _answer(send: Send, status: int, why: str) -> None:
+    body = f"{why}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    if status == _UNAUTHORIZED:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(0)

@@ -1,0 +1,172 @@
+"""What of memory can be read as a page: rules, lessons, the profile, a topic, what is pending.
+
+Promises: a page shows what a prompt would show and no more: no metadata, no private note, nothing
+that has expired or that a person has not approved yet; its text is inert. A page that is not there
+is refused with those that are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from engramdown.clock import today
+from engramdown.engram import slug
+from engramdown.errors import EngramdownError, InvalidEngramError
+from engramdown.wording.inert import bullet, inert, one_line
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+    from engramdown.hippocampus.entry import Entry
+
+__all__ = ["PAGES", "TOPIC", "Page", "UnknownPageError", "address", "page", "topics"]
+
+TOPIC: Final = "memory://topics/"
+"""What the address of a topic begins with."""
+_MOST: Final = 1_000
+_MANY: Final = 200
+_TITLES: Final = {"global": "In all projects", "project": "In this project"}
+_NOTHING: Final = "Nothing yet."
+
+
+class Page(NamedTuple):
+    """A page that is always there.
+
+    Attributes:
+        title: What a person calls it.
+        about: What it holds.
+        text: What makes it.
+    """
+
+    title: str
+    about: str
+    text: Callable[[Cortex], str]
+
+
+class UnknownPageError(EngramdownError):
+    """There is no page with this address; the message names those that there are."""
+
+
+def page(cortex: Cortex, uri: str) -> str:
+    """Return the page with an address, as markdown.
+
+    Raises:
+        UnknownPageError: If there is none.
+        StoreError: If memory cannot be read.
+    """
+    known = PAGES.get(uri.rstrip("/"))
+    if known is not None:
+        return known.text(cortex)
+    if uri.startswith(TOPIC):
+        return _topic(cortex, unquote(uri.removeprefix(TOPIC)))
+    there = ", ".join(PAGES)
+    raise UnknownPageError(f"there is no page {inert(uri)!r}; there are {there}, {TOPIC}<topic>")
+
+
+def topics(cortex: Cortex) -> list[tuple[str, int]]:
+    """Return the topics, and how many lessons each has; those with the most first.
+
+    Raises:
+        StoreError: If memory cannot be read.
+    """
+    found = cortex.topics()
+    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MANY]
+
+
+def address(topic: str) -> str:
+    """Return the address of the page of a topic.
+
+    >>> address("api-coingecko")
+    'memory://topics/api-coingecko'
+    """
+    return TOPIC + quote(topic, safe="")
+
+
+def _rules(cortex: Cortex) -> str:
+    return _document("Rules", _of(cortex, "rules.md"), _headed)
+
+
+def _lessons(cortex: Cortex) -> str:
+    return _document("Lessons", _of(cortex, "lessons.md"), _listed)
+
+
+def _profile(cortex: Cortex) -> str:
+    return _document("Who the user is", _of(cortex, "profile.md"), _listed)
+
+
+def _context(cortex: Cortex) -> str:
+    return str(cortex.build_memory_context()) or _NOTHING
+
+
+def _pending(cortex: Cortex) -> str:
+    return cortex.use_tool("review", {}).text
+
+
+def _topic(cortex: Cortex, name: str) -> str:
+    try:
+        found = cortex.recall_topic(name)
+    except InvalidEngramError:
+        found = []  # no name of a topic, so there is none
+    live = _live(found)
+    if not live:
+        there = ", ".join(topic for topic, _ in topics(cortex)) or "none yet"
+        raise UnknownPageError(f"there is no topic {inert(name)!r}; there are {there}")
+    return _document(f"Topic {slug(name)}", live, _listed)
+
+
+def _of(cortex: Cortex, file: str) -> list[Entry]:
+    both = (cortex.global_hc, cortex.project_hc)
+    return _live(entry for store in both for entry in cortex.usable(store) if entry.file == file)
+
+
+def _live(entries: Iterable[Entry]) -> list[Entry]:
+    day = today().isoformat()
+    return [entry for entry in entries if not entry.expires or entry.expires >= day]
+
+
+def _document(
+    title: str, entries: list[Entry], rows: Callable[[Iterable[Entry]], Iterator[str]]
+) -> str:
+    if not entries:
+        return f"# {title}\n\n{_NOTHING}\n"
+    lines = [f"# {title}"]
+    for scope, found in groupby(entries, lambda entry: entry.scope):
+        here = list(found)
+        lines += ["", f"## {_TITLES[scope]}", ""]
+        if here[:-_MOST]:
+            lines += [f"({len(here) - _MOST} older ones are left out; `recall` finds them)", ""]
+        lines += rows(here[-_MOST:])
+    return "\n".join(lines) + "\n"
+
+
+def _listed(entries: Iterable[Entry]) -> Iterator[str]:
+    yield from (bullet(entry.text) for entry in entries)
+
+
+def _headed(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield entries below the headings that they stand under."""
+    for at, (heading, found) in enumerate(groupby(entries, _heading)):
+        yield from ([""] if at else [])
+        yield from (f"### {heading}", "")
+        yield from _listed(found)
+
+
+def _heading(entry: Entry) -> str:
+    return one_line(entry.heading) or entry.kind.capitalize()
+
+
+PAGES: Final = MappingProxyType(
+    {
+        "memory://context": Page(
+            "Memory", "What a prompt is given of memory: identity, rules, lessons.", _context
+        ),
+        "memory://rules": Page("Rules", "What always, never and sometimes holds.", _rules),
+        "memory://lessons": Page("Lessons", "What was learned, the newest last.", _lessons),
+        "memory://profile": Page("Profile", "Who the user is.", _profile),
+        "memory://pending": Page("Pending", "What waits for the user's decision.", _pending),
+    }
+)
+"""The pages that are always there, by their addresses."""
