@@ -68,6 +68,7 @@ BUDGET_NAMES: Final = (
     "project_rules",
     "global_lessons",
     "project_lessons",
+    "skills",
     "scratchpad",
 )
 _MEGABYTE: Final = 1024 * 1024

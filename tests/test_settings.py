@@ -158,7 +158,7 @@ class TestWhatIsWrong:
             pytest.param(f"max_file_mb = 1{'0' * 400}", "max_file_mb", "up to", id="huge"),
             pytest.param("timezone = 5", "timezone", "a text in quotes", id="zone"),
             pytest.param("budgets = 5", "budgets", "a table like [budgets]", id="no-table"),
-            pytest.param("[budgets]\nskills = 5", "budgets.skills", "project_rules", id="section"),
+            pytest.param("[budgets]\nnotes = 5", "budgets.notes", "project_rules", id="section"),
             pytest.param("[budgets]\nidentity = -1", "budgets.identity", "0 or more", id="below"),
             pytest.param("[budgets]\nidentity = 1.5", "budgets.identity", "tokens", id="half"),
             pytest.param("[budgets]\nidentity = true", "budgets.identity", "tokens", id="yes"),

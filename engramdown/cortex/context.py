@@ -15,6 +15,8 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from engramdown.cortex.procedures import NONE, SKILLS, Procedures
+from engramdown.cortex.procedures import section as skills_section
 from engramdown.cortex.relevance import Index
 from engramdown.cortex.retrospect import HISTORY, retrospect
 from engramdown.cortex.sections import MemoryContext, Section
@@ -48,6 +50,7 @@ BUDGETS: Final[Mapping[str, int]] = {
     "project_rules": 1500,
     "global_lessons": 1000,
     "project_lessons": 1000,
+    "skills": SKILLS,
     "scratchpad": 500,
 }
 """What each section may cost in tokens; the order is the one in which they are shown."""
@@ -89,6 +92,7 @@ class Memory:
         project_rules: Rules of the project.
         global_lessons: Lessons of the global scope.
         project_lessons: Lessons of the project.
+        skills: The skills that are told of.
         earlier: Earlier sessions, newest first.
     """
 
@@ -98,6 +102,7 @@ class Memory:
     project_rules: Sequence[Entry] = ()
     global_lessons: Sequence[Entry] = ()
     project_lessons: Sequence[Entry] = ()
+    skills: Procedures = NONE
     earlier: Sequence[Past] = ()
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -154,6 +159,8 @@ def build(
             scores = partial(_scores, memory, name, live, message, today)
             frame = _Frame(name, allowed[name], "section.j2", words)
             sections.append(_fit(frame, [entries[at] for at in live], scores))
+    if memory.skills.known:
+        sections.append(skills_section(memory.skills, allowed["skills"], words))
     if memory.earlier:
         sections.append(retrospect(memory.earlier, allowed.get("history", HISTORY), words))
     texts = [section.text for section in sections if section.text]

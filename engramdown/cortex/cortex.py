@@ -660,7 +660,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         from engramdown.cortex.recollection import Recollection
 
         screen = self._pulled if self._reviews else None
-        return Recollection(self.global_hc, self.project_hc, self.settings, screen)
+        skills = self.told_skills
+        return Recollection(self.global_hc, self.project_hc, self.settings, screen, skills)
 
     @cached_property
     def _pulled(self) -> Pulled:

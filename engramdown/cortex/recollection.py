@@ -13,6 +13,7 @@ from engramdown.clock import today
 from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
 from engramdown.cortex.frozen import left, taken_out
 from engramdown.cortex.identity import Aside, Identity, Page, Why
+from engramdown.cortex.procedures import Procedures
 from engramdown.cortex.templates import TEMPLATES
 from engramdown.episodes.cards.past import Past
 from engramdown.hippocampus import spelling
@@ -48,9 +49,14 @@ class Recollection:
         project_hc: HippocampusProtocol,
         settings: Settings,
         screen: Pulled | None = None,
+        skills: Callable[[], Procedures] = Procedures,
     ) -> None:
-        """Read from both stores, under the budgets of ``settings``, what ``screen`` lets pass."""
+        """Read from both stores, under the budgets of ``settings``, what ``screen`` lets pass.
+
+        The ``skills`` that are told of are asked for each time.
+        """
         self._screen = screen
+        self._skills = skills
         self._global = global_hc
         self._project = project_hc
         self.budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
@@ -66,17 +72,20 @@ class Recollection:
             earlier: The sessions that are told of.
             identity: Who the assistant and the user are; as memory says now unless given.
         """
-        memory = self.gathered(identity or self.identity(), earlier)
+        memory = self.gathered(identity or self.identity(), earlier, self._skills())
         if memory != self._memory:
             self._memory = memory
         return build(self._memory, message, today(), self.budgets, self.overrides())
 
-    def gathered(self, who: Identity, earlier: Sequence[Past] = ()) -> Memory:
+    def gathered(
+        self, who: Identity, earlier: Sequence[Past] = (), skills: Procedures | None = None
+    ) -> Memory:
         """Return everything that a model may be shown, as the stores hold it now.
 
         Args:
             who: Who the assistant and the user are.
             earlier: The sessions that are told of.
+            skills: The skills that are told of.
         """
         return Memory(
             soul=who.soul,
@@ -85,6 +94,7 @@ class Recollection:
             project_rules=self._shown(self._project, self._project.recall_rules()),
             global_lessons=self._shown(self._global, self._global.recall_lessons()),
             project_lessons=self._shown(self._project, self._project.recall_lessons()),
+            skills=skills or Procedures(),
             earlier=earlier,
         )
 

@@ -14,10 +14,12 @@ from engramdown.errors import EngramdownError, StoreError
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.procedures import Procedures
     from engramdown.cortex.skills import Skills
     from engramdown.cortex.turns import Session
     from engramdown.skills.beside import Beside
     from engramdown.skills.store import Skill
+    from engramdown.skills.usage import Used
 
 __all__ = ["MOST_BYTES", "RecalledSkill", "Skillbook"]
 
@@ -70,14 +72,69 @@ class Skillbook:
         @property
         def _reviews(self) -> bool: ...
 
+        def _tell(self, notice: str) -> None: ...
+
     def skills(self) -> Skills:
         """Return the skills of the project, of all projects, and those that are built in."""
         # Imported here: most programs keep none.
         from engramdown.cortex.skills import open_skills
 
         cortex = cast("Cortex", self)
-        places = [(store.scope, store.root) for store in reversed(cortex.stores)]
-        return open_skills(places, cortex.settings)
+        found: Skills | None = cortex.__dict__.get("_skills")
+        if found is None:
+            places = [(store.scope, store.root) for store in reversed(cortex.stores)]
+            found = cortex.__dict__["_skills"] = open_skills(places, cortex.settings)
+        return found
+
+    def skill_uses(self) -> dict[str, Used]:
+        """Return how often each skill was read by a model, by scope and label: ``project/charts``.
+
+        What was counted of built-in ones stands with that of all projects.
+        """
+        from engramdown.skills.usage import Usage
+
+        found: dict[str, Used] = {}
+        for store in cast("Cortex", self).stores:
+            found |= Usage(store.root).counts()
+        return found
+
+    def skills_to_tell(self) -> Procedures:
+        """Return what a model may be told of skills; built-in ones stand beside others only.
+
+        Raises:
+            StoreError: If a folder of skills cannot be read.
+        """
+        # Imported here: where nobody keeps a skill, nothing is loaded for them.
+        from engramdown.cortex.procedures import Procedures, SkillLine
+
+        cortex = cast("Cortex", self)
+        if not any((store.root / "skills").is_dir() for store in cortex.stores):
+            return Procedures()
+        from engramdown.redaction import redact
+
+        # As counted when this was first asked for: what is told stays the same meanwhile.
+        if "_skill_uses" not in cortex.__dict__:
+            cortex.__dict__["_skill_uses"] = self.skill_uses()
+        uses: dict[str, Used] = cortex.__dict__["_skill_uses"]
+
+        def line(skill: Skill) -> SkillLine:
+            used = uses.get(f"{skill.scope}/{skill.label}")
+            return SkillLine(skill.label, redact(skill.description), used.times if used else 0)
+
+        usable = self.usable_skills()
+        ours = [skill for skill in usable if skill.scope != "builtin"]
+        built_in = [skill.label for skill in usable if skill.scope == "builtin"]
+        return Procedures(tuple(map(line, ours)), tuple(built_in))
+
+    def told_skills(self) -> Procedures:
+        """Return the same; what cannot be read is a notice, and nothing of it is told."""
+        try:
+            return self.skills_to_tell()
+        except (EngramdownError, OSError) as error:
+            from engramdown.cortex.procedures import Procedures
+
+            self._tell(f"could not read skills: {error}")
+            return Procedures()
 
     def usable_skills(self) -> list[Skill]:
         """Return the skills that a model may follow, by label: of each label the one that counts.
@@ -102,11 +159,24 @@ class Skillbook:
             file: A file of the skill that is read instead, ``references/api.md`` say.
             session: The conversation in which it is read.
         """
-        del session
+        del session  # What is read stands in its transcript, as that of every tool does.
         try:
-            return _recalled(self._counting(), self._waiting_skills(), (label, file))
+            found = _recalled(self._counting(), self._waiting_skills(), (label, file))
         except (EngramdownError, OSError) as error:
             return _failed(str(error))
+        if not found.is_error and not file:
+            self._count(found)
+        return found
+
+    def _count(self, found: RecalledSkill) -> None:
+        """Count that a skill was read; in mode off, in a rehearsal and on a full disk it is not."""
+        from engramdown.skills.usage import Usage
+
+        cortex = cast("Cortex", self)
+        scope = "global" if found.scope == "builtin" else found.scope
+        roots = [store.root for store in cortex.stores if store.scope == scope]
+        if cortex.mode != "off" and not self._rehearsing and roots:
+            Usage(roots[0]).add(found.scope, found.label)
 
     def _counting(self) -> list[Skill]:
         """Return of each label the skill that counts, broken ones too."""

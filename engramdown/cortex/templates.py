@@ -16,12 +16,13 @@ __all__ = ["TEMPLATES", "renderer"]
 TEMPLATES: Final = (
     "context.j2",
     "section.j2",
+    "skills.j2",
     "history.j2",
     "scratchpad.j2",
     "working.j2",
     "aside.j2",
 )
-"""The templates: the whole context, one section of it, the one of earlier sessions, what a
+"""The templates: the whole context, one section of it, those of skills and earlier sessions, what a
 scratchpad tool is told, what comes before a conversation, and what stands behind it."""
 
 _SHELF: Final = Shelf("engramdown.cortex", "templates")

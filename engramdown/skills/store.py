@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from engramdown.clock import nanoseconds
 from engramdown.disk import Disk
 from engramdown.errors import SkillNotFoundError, StoreError
 from engramdown.skills.checking import Finding, check, check_label
@@ -23,6 +24,8 @@ SkillScope = Literal["project", "global", "builtin"]
 
 BUILT_IN: Final = Path(__file__).parent / "builtin"
 """The folder of those; nothing is ever written there."""
+
+_TICK: Final = 2_000_000_000
 
 
 class Skill(NamedTuple):
@@ -93,6 +96,7 @@ class SkillStore:
         self.root = root
         self.scope: SkillScope = scope
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
+        self._looked: dict[str, tuple[tuple[int, ...], list[str], Skill]] = {}
 
     def skills(self) -> list[Skill]:
         """Return every skill, by label; one that is broken says so in its findings.
@@ -156,16 +160,25 @@ class SkillStore:
         """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
         nothing = parse("")
         path = self.files.folder / label / "SKILL.md"
+        mark = self.files.mark(label)
         try:
-            data = self.files.read(label)
             others = self.files.others(label)
+            known = self._looked.get(label)
+            if known is not None and known[:2] == (mark, others):
+                return known[2]
+            data = self.files.read(label)
         except StoreError as error:
             found = Finding(0, "unreadable", str(error))
             return Skill(label, self.scope, path, nothing, (found,))
         if data is None:
             found = Finding(0, "missing", "there is no SKILL.md")
             return Skill(label, self.scope, path, nothing, (found,)) if others else None
-        return self._skill(label, data, others)
+        skill = self._skill(label, data, others)
+        self._looked.pop(label, None)
+        # What was written a moment ago may be written again within a tick of the file's clock.
+        if mark and nanoseconds() - max(mark[-2:]) > _TICK:
+            self._looked[label] = (mark, others, skill)
+        return skill
 
     def _skill(self, label: str, data: bytes, others: list[str] | None = None) -> Skill:
         page = _page(data)

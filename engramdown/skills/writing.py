@@ -71,6 +71,14 @@ class SkillFiles:
         with named_errors(self.folder / label / FILE, "read"):
             return self._disk.read(self.path(label))
 
+    def mark(self, label: str) -> tuple[int, ...]:
+        """Return what changes when a skill does, of its file; nothing where there is no file."""
+        try:
+            found = (self.folder / label / FILE).stat()
+        except OSError:
+            return ()
+        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
     def others(self, label: str) -> list[str]:
         """Return the names of what else stands in the folder of a skill, folders with a slash."""
         with named_errors(self.folder / label, "read"):

@@ -13,6 +13,8 @@ VALUES = {
     "left_out": 0,
     "rules_left_out": 0,
     "sections": (),
+    "lines": ("- charts: Make charts",),
+    "built_in": "write-a-skill",
     "sessions": (),
     "soul": "## Who You Are",
     "memory": "## Your Memory",

@@ -17,15 +17,14 @@ from engramdown.cortex.conversation.fitting import allotted
 from engramdown.cortex.conversation.preface import (
     JOURNAL,
     NOTES,
-    SKILLS,
     SOUL,
     Listed,
     journal,
     noted,
-    skills,
 )
 from engramdown.cortex.conversation.relevant import MOST, Looking, Relevant, look_up
 from engramdown.cortex.conversation.working import Dropped
+from engramdown.cortex.procedures import SKILLS, Procedures, Told, procedures
 from engramdown.cortex.recording import degraded
 from engramdown.cortex.retrospect import HISTORY, retrospect
 from engramdown.cortex.sections import Section
@@ -69,7 +68,7 @@ class Parts(NamedTuple):
 
     soul: Section | None
     sections: tuple[Section, ...]
-    skills: Listed
+    skills: Told
     history: Section | None
     journal: Listed
     notes: Listed
@@ -117,7 +116,7 @@ class Parts(NamedTuple):
     def _sections(self) -> list[Section]:
         return [*filter(None, (self.soul, *self.sections, self.history))]
 
-    def _listed(self) -> dict[str, Listed]:
+    def _listed(self) -> dict[str, Listed | Told]:
         return {"skills": self.skills, "journal": self.journal, "notes": self.notes}
 
 
@@ -168,14 +167,15 @@ class Around:
         settled = self._settled()
         who = settled.identity
         memory = self._recollection.gathered(who._replace(soul=""))
-        known, notes = self._tried("skills", self._skills), self._tried("notes", self._notes)
+        known = self._tried("skills", self._cortex.skills_to_tell)
+        notes = self._tried("notes", self._notes)
 
         def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
             past, most = settled.earlier, budgets.get("history", HISTORY)
             return Parts(
                 soul_section(who.soul, budgets.get("soul", SOUL), self._words),
                 build(memory, "", today(), budgets, self._words).sections,
-                skills(known or (), budgets.get("skills", SKILLS)),
+                procedures(known or Procedures(), budgets.get("skills", SKILLS), self._words),
                 retrospect(past, most, self._words) if past else None,
                 journal(settled.days, budgets.get("journal", JOURNAL)),
                 noted(notes or "", budgets.get("notes", NOTES)),
@@ -252,11 +252,6 @@ class Around:
             (day.heading, tuple((section.heading, section.text) for section in day.sections))
             for day in self._cortex.recent_days()
         )
-
-    def _skills(self) -> list[tuple[str, str]]:
-        """Return each skill that can be used, with what it does."""
-        found = self._cortex.usable_skills()
-        return [(skill.label, skill.description) for skill in found if skill.scope != "builtin"]
 
     def _notes(self) -> str:
         return self._cortex.notes(self._id).read().text if self._id else ""

@@ -1,4 +1,4 @@
-"""The parts of a prompt that are lists of what there is: skills, days of the journal, notes.
+"""The parts of a prompt that are lists of what there is: days of the journal, notes.
 
 Promises: pure; no part costs more than its budget, an item is shown whole or not at all, and a
 part says how many it leaves out; no text can pass for a heading or a line of ours.
@@ -12,22 +12,16 @@ from typing import Final, NamedTuple
 from engramdown.tokens import estimate_tokens
 from engramdown.wording.inert import bullet, inert, one_line
 
-__all__ = ["JOURNAL", "NOTES", "SKILL", "SKILLS", "SOUL", "Listed", "journal", "noted", "skills"]
+__all__ = ["JOURNAL", "NOTES", "SOUL", "Listed", "journal", "noted"]
 
 SOUL: Final = 1_500
 """What the page that says who the assistant is may cost, in tokens."""
-SKILL: Final = 50
-"""What the line of a skill may cost."""
-SKILLS: Final = 2_000
-"""What all of them may."""
 JOURNAL: Final = 1_500
 """What the last days of the journal may cost."""
 NOTES: Final = 1_000
 """What the notes on a conversation may cost."""
 
-_SKILLS: Final = "## Your Skills\n\nProcedures that you can follow; read one before you need it.\n"
 _JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the last days.\n"
-_ELLIPSIS: Final = "…"
 
 
 class Listed(NamedTuple):
@@ -42,16 +36,6 @@ class Listed(NamedTuple):
     text: str = ""
     left_out: int = 0
     tokens: int = 0
-
-
-def skills(known: Iterable[tuple[str, str]], budget: int = SKILLS) -> Listed:
-    """Return the skills, each with its label and what it does, in a line of 50 tokens at most.
-
-    >>> print(skills([("charts", "Make charts")]).text.split(chr(10))[-1])
-    - charts: Make charts
-    """
-    lines = [_shortened(f"- {one_line(label)}: {one_line(does)}") for label, does in known]
-    return _listed(_SKILLS, lines, budget, "`engramdown skills list` shows them")
 
 
 def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int = JOURNAL) -> Listed:
@@ -103,15 +87,3 @@ def _listed(heading: str, items: Sequence[str], budget: int, more: str) -> Liste
     count = len(items) - len(shown)
     note = f"\n({count} more left out; {more})"
     return Listed("\n".join([heading, *shown, note]) if shown else "", count, tokens)
-
-
-def _shortened(line: str) -> str:
-    """Return a line of as many tokens as that of a skill may have."""
-    if estimate_tokens(line) <= SKILL:
-        return line
-    low, high = 0, len(line)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = estimate_tokens(line[:middle] + _ELLIPSIS) <= SKILL
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return line[:low].rstrip() + _ELLIPSIS

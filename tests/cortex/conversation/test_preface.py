@@ -1,11 +1,11 @@
-"""Skills, days of the journal and notes, within their budgets."""
+"""Days of the journal and notes, within their budgets."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.conversation.preface import SKILL, Listed, journal, noted, skills
+from engramdown.cortex.conversation.preface import Listed, journal, noted
 from engramdown.tokens import estimate_tokens
 
 _WORDS = st.text(st.sampled_from("ab c\n#-記"), max_size=60)
@@ -13,37 +13,29 @@ _WORDS = st.text(st.sampled_from("ab c\n#-記"), max_size=60)
 
 @given(st.lists(st.tuples(_WORDS, _WORDS), max_size=8), st.integers(0, 200))
 def test_no_part_costs_more_than_its_budget(pairs: list[tuple[str, str]], budget: int) -> None:
-    for part in (skills(pairs, budget), journal([("Today", pairs)], budget)):
-        assert estimate_tokens(part.text) <= budget
-        assert (part.left_out > 0) == (part.tokens > 0)
+    part = journal([("Today", pairs)], budget)
+    assert estimate_tokens(part.text) <= budget
+    assert (part.left_out > 0) == (part.tokens > 0)
     for head, text in pairs:
         assert estimate_tokens(noted(f"{head}\n{text}", budget).text) <= budget
 
 
 @given(st.lists(st.tuples(_WORDS, _WORDS), max_size=8))
 def test_with_room_for_all_nothing_is_left_out(pairs: list[tuple[str, str]]) -> None:
-    for part in (skills(pairs, 9_999), journal([("Today", pairs)], 9_999), noted(str(pairs))):
+    for part in (journal([("Today", pairs)], 9_999), noted(str(pairs))):
         assert (part.left_out, part.tokens) == (0, 0)
 
 
-def test_a_skill_has_one_line_of_so_many_tokens() -> None:
-    part = skills([("charts", "Make\ncharts"), ("long", "word " * 500), ("記", "記" * 500)])
-    *_, first, second, third = part.text.split("\n")
-    assert first == "- charts: Make charts"
-    assert second.endswith("word…")
-    assert all(SKILL - 2 <= estimate_tokens(line) <= SKILL for line in (second, third))
-
-
 def test_what_does_not_fit_hides_nothing_behind_it_and_is_counted() -> None:
-    part = skills([("a", "x"), ("b", "word " * 90), ("c", "x")], 62)
+    part = journal([("a", [("", "x"), ("", "word " * 90), ("", "y")])], 40)
     lines = part.text.split("\n")
-    assert [line for line in lines if line.startswith("-")] == ["- a: x", "- c: x"]
-    assert lines[-1] == "(1 more left out; `engramdown skills list` shows them)"
-    assert skills([("a", "x")], 5) == Listed("", 1, 2)
+    assert [line for line in lines if line in ("  x", "  y")] == ["  x", "  y"]
+    assert lines[-1] == "(1 more left out; `engramdown journal search` finds them)"
+    assert journal([("a", [("", "x")])], 5) == Listed("", 1, 2)
 
 
 def test_nothing_has_no_heading() -> None:
-    assert skills([]) == journal([]) == journal([("Today", [("", " ")])]) == Listed()
+    assert journal([]) == journal([("Today", [("", " ")])]) == Listed()
     assert noted(" \n") == Listed()
 
 
