@@ -210,7 +210,7 @@ class FileImport:
             if ready(conversation) and (writer.purged or writer.is_copy):
                 del self._writers[key]
             elif ready(conversation):
-                if not conversation.as_it_was:
+                if self._shelf.ends and not conversation.as_it_was:
                     writer.end()
                 writer.flush()
                 # A session of ours that was here before was not imported.

@@ -20,30 +20,43 @@ from engramdown.episodes.importers.heard import Source
 from engramdown.episodes.importers.ledger import FOLDER, Ledger
 from engramdown.episodes.importers.naming import Names
 from engramdown.episodes.importers.report import Report
-from engramdown.episodes.importers.writer import Shelf
+from engramdown.episodes.importers.writer import PATIENCE, Shelf
 from engramdown.episodes.lock import FolderLock
 from engramdown.settings import EpisodeSettings
 
 __all__ = ["Importer", "alone"]
 
 _LOCK: Final = ".lock"
-_LOCK_TIMEOUT: Final = 10.0
 
 
 class Importer:
     """Imports into one folder of transcripts."""
 
-    def __init__(
+    def __init__(  # wide: how it is to be done
         self,
         folder: Path,
         settings: EpisodeSettings,
         disk: EpisodeDisk | None = None,
         *,
         dry: bool = False,
+        ends: bool = True,
+        patience: float = PATIENCE,
     ) -> None:
-        """Import into ``folder``; nothing is written if ``dry``."""
+        """Import into ``folder``.
+
+        Args:
+            folder: That of the transcripts.
+            settings: What was configured.
+            disk: What is read and written with.
+            dry: Whether nothing is written.
+            ends: Whether a session has ended that is imported; one that goes on has not.
+            patience: For how many seconds to wait for others at most, each time.
+        """
         self._disk = disk or EpisodeDisk()
-        self._shelf = Shelf(folder, self._disk, Encoder(settings), dry=dry)
+        self._patience = patience
+        self._shelf = Shelf(
+            folder, self._disk, Encoder(settings), dry=dry, ends=ends, patience=patience
+        )
 
     def run(
         self,
@@ -68,7 +81,7 @@ class Importer:
             stack.callback(shelf.close)
             if not shelf.dry:
                 shelf.prepare()
-                stack.enter_context(alone(shelf.folder, self._disk))
+                stack.enter_context(alone(shelf.folder, self._disk, self._patience))
             ledger = Ledger(shelf.folder, self._disk, durable=shelf.durable)
             names = Names(shelf.folder, self._disk)
             for found in inputs:
@@ -78,7 +91,7 @@ class Importer:
 
 
 @contextmanager
-def alone(folder: Path, disk: EpisodeDisk) -> Iterator[None]:
+def alone(folder: Path, disk: EpisodeDisk, patience: float = PATIENCE) -> Iterator[None]:
     """Keep other imports out: two that read the same file would both write it.
 
     Raises:
@@ -86,7 +99,7 @@ def alone(folder: Path, disk: EpisodeDisk) -> Iterator[None]:
     """
     place = folder / FOLDER
     disk.make_folder(place, durable=False)
-    lock = FolderLock(place / _LOCK, disk, _LOCK_TIMEOUT)
+    lock = FolderLock(place / _LOCK, disk, patience)
     try:
         with lock.hold():
             disk.remove_unfinished(place)

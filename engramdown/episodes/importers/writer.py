@@ -25,11 +25,13 @@ from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import StoreError
 
-__all__ = ["Shelf", "Writer"]
+__all__ = ["PATIENCE", "Shelf", "Writer"]
+
+PATIENCE: Final = 10.0
+"""Seconds that an import waits for other writers at most."""
 
 # A line that stands twice in a source is taken once, if not more than so many stand in between.
 _REMEMBERED: Final = 50_000
-_LOCK_TIMEOUT: Final = 10.0
 # What a person says about a session that has ended does not open it again.
 _MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
 
@@ -42,16 +44,27 @@ class Shelf:
         disk: What it is read and written with.
         encoder: What makes lines.
         dry: Whether nothing is written.
+        ends: Whether what is imported has ended.
     """
 
-    def __init__(self, folder: Path, disk: EpisodeDisk, encoder: Encoder, *, dry: bool) -> None:
+    def __init__(  # wide: how it is to be done
+        self,
+        folder: Path,
+        disk: EpisodeDisk,
+        encoder: Encoder,
+        *,
+        dry: bool,
+        ends: bool = True,
+        patience: float = PATIENCE,
+    ) -> None:
         """Write to ``folder``; it need not exist."""
         self.folder = folder
         self.disk = disk
         self.encoder = encoder
         self.dry = dry
+        self.ends = ends
         self.durable = encoder.settings.durability == "full"
-        self._lock = FolderLock(folder / ".lock", disk, _LOCK_TIMEOUT)
+        self._lock = FolderLock(folder / ".lock", disk, patience)
         self._payloads = Payloads(folder / PAYLOADS, disk, durable=self.durable)
 
     def append(self, session: str, new: list[NewLine], *, begins: bool) -> int:

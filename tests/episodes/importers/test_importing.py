@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.importers.finding import find_inputs
 from engramdown.episodes.importers.importing import Importer, alone
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import LockTimeoutError, StoreError
@@ -380,14 +381,20 @@ def test_many_conversations_are_not_held_in_memory(shop: Shop) -> None:
     assert changed == {"imports/ledger.jsonl"}
 
 
-def test_two_imports_at_once_wait_for_each_other(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engramdown.episodes.importers.importing._LOCK_TIMEOUT", 0.01)
+def test_two_imports_at_once_wait_for_each_other(shop: Shop) -> None:
     write_lines(shop.inbox / "a.jsonl", [claude_line(1, "x")])
+    importer = Importer(shop.folder, EpisodeSettings(), patience=0.01)
     with alone(shop.folder, EpisodeDisk()), pytest.raises(LockTimeoutError):
-        shop.bring()
+        importer.run(find_inputs([shop.inbox]))
     assert shop.bring().new == 1
+
+
+def test_what_goes_on_is_imported_without_an_end(shop: Shop) -> None:
+    write_lines(shop.inbox / "a.jsonl", [claude_line(1, "x")])
+    importer = Importer(shop.folder, EpisodeSettings(), ends=False)
+    assert importer.run(find_inputs([shop.inbox])).new == 1
+    [info] = EpisodicMemory(shop.folder.parent).sessions()
+    assert (info.lines, info.ended) == (1, "")
 
 
 def test_what_is_made_is_for_the_user_alone(shop: Shop) -> None:
