@@ -24,12 +24,13 @@ if TYPE_CHECKING:
         ForgetArguments,
         MemorizeArguments,
         ReviewArguments,
+        SkillArguments,
         TopicArguments,
     )
     from engramdown.cortex.turns import Session
     from engramdown.hippocampus.entry import Entry
 
-__all__ = ["MOST", "forget", "memorize", "recall_topic", "review"]
+__all__ = ["MOST", "forget", "memorize", "recall_skill", "recall_topic", "review"]
 
 _PIECE: Final = 300
 MOST: Final = 20
@@ -102,6 +103,18 @@ def recall_topic(cortex: Cortex, given: TopicArguments, session: Session | None)
     there = f"there are {', '.join(_counted(known))}" if known else "there are none yet"
     said = f"No topic {flat(topic, _PIECE)!r}; {there}." if topic else f"Topics: {there}."
     return said, ()
+
+
+def recall_skill(cortex: Cortex, given: SkillArguments, session: Session | None) -> _Told:
+    """Return how something is done, or a file of it.
+
+    Raises:
+        EngramdownError: If there is no such skill, or it cannot be read.
+    """
+    found = cortex.recall_skill(given.label, given.file, session=session)
+    if found.is_error:
+        raise EngramdownError(found.text)
+    return found.text, ()
 
 
 def review(cortex: Cortex, given: ReviewArguments, session: Session | None) -> _Told:

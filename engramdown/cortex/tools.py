@@ -31,6 +31,7 @@ __all__ = [
     "MEMORIZE",
     "MEMORY_TOOLS",
     "RECALL",
+    "RECALL_SKILL",
     "RECALL_TOPIC",
     "REVIEW",
     "SEARCH_JOURNALS",
@@ -136,6 +137,13 @@ RECALL_TOPIC: Final = Tool(
     memorizing.recall_topic,
 )
 """Reads the lessons of a topic."""
+RECALL_SKILL: Final = Tool(
+    "recall_skill",
+    "Read how something is done: a skill, by its label. Do so before you do it.",
+    tool_arguments.SkillArguments,
+    memorizing.recall_skill,
+)
+"""Reads a skill."""
 FORGET: Final = Tool(
     "forget",
     "Forget a memory that is wrong. What the user wrote or confirmed, they are asked about.",
@@ -201,7 +209,7 @@ WRITE_NOTES: Final = Tool(
 )
 """Keeps notes on the running conversation."""
 
-_MEMORY: Final = (MEMORIZE, RECALL, RECALL_TOPIC, FORGET, REVIEW)
+_MEMORY: Final = (MEMORIZE, RECALL, RECALL_TOPIC, RECALL_SKILL, FORGET, REVIEW)
 _REST: Final = (GREP, DESCRIBE, EXPAND, WRITE_JOURNAL, SEARCH_JOURNALS, WRITE_NOTES)
 MEMORY_TOOLS: Final = tuple(tool.name for tool in _MEMORY)
 """The tools that every assistant has use for."""

@@ -236,6 +236,21 @@ def test_many_topics_are_counted(cortex: Cortex) -> None:
     assert cortex.use_tool("recall_topic", {}).text.endswith(", 3 more.")
 
 
+def test_a_skill_is_read_and_followed(cortex: Cortex, project: Path) -> None:
+    folder = project / ".engramdown" / "skills" / "release-notes"
+    folder.mkdir(parents=True)
+    page = "---\nname: release-notes\ndescription: Write them.\n---\nRead the log.\n"
+    (folder / "SKILL.md").write_text(page, encoding="utf-8")
+    answer = cortex.use_tool("recall_skill", {"label": "Release notes"})
+    assert "Read the log." in answer.text
+    assert not answer.is_error
+    wrong = cortex.use_tool("recall_skill", {"label": "bake a cake"})
+    assert wrong.is_error
+    assert wrong.text.startswith("recall_skill failed: ")
+    assert "release-notes" in wrong.text
+    assert cortex.use_tool("recall_skill", {"label": "release-notes", "file": "../x"}).is_error
+
+
 def test_what_waits_is_listed_and_cannot_be_decided(copilot: Cortex) -> None:
     assert copilot.use_tool("review", {}).text == "Nothing waits for the user."
     engrams = [Engram(f"Fact {at}", "lesson", "project") for at in range(MOST + 2)]
