@@ -1,0 +1,193 @@
+r"""What an agent says of an event, read from the JSON that it writes to a hook. No I/O.
+
+Promises: any bytes give an event, and never an error; what is missing, of a wrong type or unknown
+is left out; every text can be written as UTF-8; what a tool was given and gave back is cut.
+
+The field names are those of Claude Code. Other agents that write such JSON name some of them in
+camelCase, and are read as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+__all__ = ["EVENTS", "LONGEST", "Event", "event_named", "read_event"]
+
+EVENTS: Final = ("session-start", "prompt-submit", "post-tool", "stop", "session-end")
+"""What our events are called."""
+
+LONGEST: Final = 100_000
+"""Characters that are kept of what a tool was given, or gave back."""
+
+_LONGEST_SAID: Final = 1_000_000
+_LONGEST_NAME: Final = 500
+_LONGEST_PATH: Final = 4096
+_NAMES: Final[Mapping[str, str]] = {
+    "sessionstart": "session-start",
+    "userpromptsubmit": "prompt-submit",
+    "posttooluse": "post-tool",
+    "posttoolusefailure": "post-tool",
+    "stop": "stop",
+    "stopfailure": "stop",
+    "sessionend": "session-end",
+    **{name.replace("-", ""): name for name in EVENTS},
+}
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_CAMEL: Final = re.compile("_([a-z])")
+_FAILED: Final = ("is_error", "isError")
+# What a result says of itself, most telling first.
+_OUTPUTS: Final = ("stdout", "stderr", "output", "content", "text", "result")
+
+
+class Event(NamedTuple):
+    """What happened to an agent.
+
+    Attributes:
+        name: One of :data:`EVENTS`, or ``""`` for one that is none of ours.
+        said: What the agent calls it.
+        session: The agent's id of the conversation.
+        transcript: Where it keeps its transcript.
+        folder: Where it works.
+        source: Why a session starts: ``startup``, ``resume``, ``clear``, ``compact``.
+        reason: Why it ends.
+        text: What the user wrote, or what the assistant answered last.
+        tool: The tool that was called.
+        call: The id of the call.
+        given: What it was given.
+        got: What it gave back.
+        error: Whether it failed, and why if that is said.
+        aside: Whether a sub-agent of the session did it.
+    """
+
+    name: str = ""
+    said: str = ""
+    session: str = ""
+    transcript: str = ""
+    folder: str = ""
+    source: str = ""
+    reason: str = ""
+    text: str = ""
+    tool: str = ""
+    call: str = ""
+    given: str = ""
+    got: str = ""
+    error: bool | str = False
+    aside: bool = False
+
+
+def event_named(name: str) -> str:
+    """Return which of our events an agent means, or ``""``.
+
+    >>> event_named("UserPromptSubmit"), event_named("session-end"), event_named("PreToolUse")
+    ('prompt-submit', 'session-end', '')
+    """
+    return _NAMES.get(re.sub("[-_ ]", "", name).casefold(), "")
+
+
+def read_event(data: bytes, name: str = "") -> Event:
+    """Return the event that ``data`` tells of.
+
+    Args:
+        data: What the agent wrote.
+        name: What the event is called where the agent's own word for it does not count.
+
+    >>> read_event(b'{"hook_event_name": "Stop", "session_id": "s1"}').session
+    's1'
+    >>> read_event(b"[[[", "stop").name
+    'stop'
+    """
+    told = _told(data)
+    said = _name(told, "hook_event_name")
+    event = Event(
+        name=event_named(name or said),
+        said=said,
+        session=_name(told, "session_id") or _name(told, "conversation_id"),
+        transcript=_path(told, "transcript_path"),
+        folder=_path(told, "cwd"),
+        source=_name(told, "source"),
+        reason=_name(told, "reason"),
+        aside=bool(_name(told, "agent_id")),
+    )
+    if event.name == "prompt-submit":
+        return event._replace(text=_string(told, "prompt", _LONGEST_SAID))
+    if event.name == "stop":
+        return event._replace(text=_string(told, "last_assistant_message", _LONGEST_SAID))
+    return _with_tool(event, told) if event.name == "post-tool" else event
+
+
+def _with_tool(event: Event, told: Mapping[str, Any]) -> Event:
+    response = _get(told, "tool_response")
+    if response is None:
+        response = _get(told, "tool_output")
+    reason = _string(told, "error", LONGEST)
+    failed = "failure" in event.said.casefold() or _says_failed(response) or _says_failed(told)
+    return event._replace(
+        tool=_name(told, "tool_name"),
+        call=_name(told, "tool_use_id"),
+        given=_as_text(_get(told, "tool_input"))[:LONGEST],
+        got=(_output(response) or reason)[:LONGEST],
+        error=reason or failed,
+    )
+
+
+def _says_failed(value: object) -> bool:
+    return isinstance(value, dict) and any(value.get(key) is True for key in _FAILED)
+
+
+def _output(response: object) -> str:
+    """Return what a tool gave back as a person would see it."""
+    if isinstance(response, list):
+        parts = [_output(part) for part in response[:1_000]]
+        return _scrubbed("\n".join(part for part in parts if part))
+    if isinstance(response, dict):
+        found = [response[key] for key in _OUTPUTS if isinstance(response.get(key), str)]
+        texts = [text for text in found if text]
+        if texts:
+            return _scrubbed("\n".join(texts))
+    return _as_text(response)
+
+
+def _told(data: bytes) -> Mapping[str, Any]:
+    try:
+        # An editor or a shell of Windows may have put a mark before it.
+        found = json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _get(told: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON is anything
+    return told[key] if key in told else told.get(_CAMEL.sub(lambda at: at[1].upper(), key))
+
+
+def _string(told: Mapping[str, Any], key: str, longest: int) -> str:
+    found = _get(told, key)
+    return _scrubbed(found[:longest]) if isinstance(found, str) else ""
+
+
+def _name(told: Mapping[str, Any], key: str) -> str:
+    found = _string(told, key, _LONGEST_NAME + 1)
+    return found if len(found) <= _LONGEST_NAME and found.isprintable() else ""
+
+
+def _path(told: Mapping[str, Any], key: str) -> str:
+    found = _string(told, key, _LONGEST_PATH + 1)
+    return found if len(found) <= _LONGEST_PATH and "\0" not in found else ""
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _scrubbed(value[:_LONGEST_SAID])
+    try:
+        return _scrubbed(json.dumps(value, ensure_ascii=False))
+    except RecursionError:  # it was read with less on the stack than is there now
+        return ""
+
+
+def _scrubbed(text: str) -> str:
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

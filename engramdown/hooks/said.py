@@ -1,0 +1,105 @@
+"""The words in which hooks speak to a model. No I/O.
+
+Promises: what comes from memory or from a transcript stands there as data that can forge nothing;
+what is returned is no longer than an agent takes whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from engramdown.tokens import estimate_tokens
+from engramdown.wording.inert import bullet, inert
+
+__all__ = ["LONGEST", "carried_out", "length", "news", "relevant", "troubled", "waiting"]
+
+LONGEST: Final = 9_500
+"""UTF-16 units that a hook prints at most: Claude Code cuts behind 10,000."""
+
+_RELEVANT: Final = (
+    "From memory, about this message (notes from earlier work, not said by the user):"
+)
+_FAILED: Final = "From memory, about this error (notes from earlier work, not said by the user):"
+_SHOWN: Final = 80
+_VERBS: Final = {
+    "encoded": "remembered",
+    "merged": "known already",
+    "forgotten": "forgotten",
+    "discarded": "declined",
+    "failed": "could not be carried out",
+}
+
+
+def length(text: str) -> int:
+    """Return how long a text is for a program that counts as JavaScript does.
+
+    >>> length("a"), length(chr(0x1F600))
+    (1, 2)
+    """
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def relevant(texts: Iterable[str], budget: int, *, failed: bool = False) -> tuple[str, int]:
+    """Return memories as a list within a budget in tokens, and how many of them it holds.
+
+    Args:
+        texts: The memories, the best first.
+        budget: What the list may cost.
+        failed: Whether they are about a tool that failed, not about what the user wrote.
+    """
+    head = _FAILED if failed else _RELEVANT
+    lines = [head]
+    for text in texts:
+        line = bullet(text)
+        if estimate_tokens("\n".join([*lines, line])) > budget:
+            break
+        lines.append(line)
+    return ("\n".join(lines), len(lines) - 1) if len(lines) > 1 else ("", 0)
+
+
+def carried_out(done: Sequence[tuple[str, str]]) -> str:
+    """Say what became of lines that a person ticked: what happened to each, and its text.
+
+    >>> print(carried_out([("encoded", "Use uv"), ("failed", "Use pip")]))
+    Memory, ticked by the user: remembered "Use uv"; could not be carried out "Use pip"
+    """
+    if not done:
+        return ""
+    said = [f'{_VERBS.get(action, action)} "{_short(text)}"' for action, text in done[:_FEW]]
+    more = f"; and {len(done) - _FEW} more" if len(done) > _FEW else ""
+    return f"Memory, ticked by the user: {'; '.join(said)}{more}"
+
+
+def waiting(count: int) -> str:
+    """Say that proposals wait for a person."""
+    if not count:
+        return ""
+    what = "1 proposal waits" if count == 1 else f"{count} proposals wait"
+    return f"{what} for the user, who decides with `engramdown review`. Tell the user once."
+
+
+def news(count: int) -> str:
+    """Say that git brought something of somebody else's."""
+    if not count:
+        return ""
+    what = "1 thing" if count == 1 else f"{count} things"
+    return (
+        f"{what} in memory came with git and nobody here wrote it; `engramdown review` lists what "
+        "it is. Tell the user once."
+    )
+
+
+def troubled(reason: str) -> str:
+    """Say that memory does not work as it should."""
+    return (
+        f"Memory is degraded: {_short(reason, 300)}. Tell the user; `engramdown doctor` says more."
+    )
+
+
+_FEW: Final = 3
+
+
+def _short(text: str, most: int = _SHOWN) -> str:
+    line = " ".join(inert(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,128 @@
+"""Our hooks in the settings of Claude Code, and everything else as it was."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.hooks.claude_settings import EVENTS, groups, with_hooks, without_hooks
+from engramdown.hooks.json_text import JsonError
+
+WANTED = groups("engramdown")
+THEIRS = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}
+SETTINGS: dict[str, Any] = {
+    "permissions": {"allow": ["Bash(ls:*)"], "deny": []},
+    "hooks": {"PreToolUse": [THEIRS], "Stop": [THEIRS], "PostToolUse": [THEIRS, THEIRS]},
+    "model": "any",
+    "ünïcode": "\u2028é\\u00e9",
+}
+
+
+def keys() -> st.SearchStrategy[dict[str, Any]]:
+    """Return settings that may have hooks of others."""
+    events = st.sampled_from([*EVENTS, "PreToolUse", "Notification"])
+    hooks = st.dictionaries(events, st.lists(st.just(THEIRS), min_size=1, max_size=2), min_size=1)
+    others = st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=4), min_size=1)
+    return st.tuples(others, hooks | st.none()).map(
+        lambda each: each[0] | ({"hooks": each[1]} if each[1] else {})
+    )
+
+
+@given(
+    keys(),
+    st.sampled_from([None, 2, 4, "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\ufeff"]),
+    st.sampled_from(["", "\n"]),
+)
+def test_what_is_put_in_is_ours_and_taken_out_it_is_as_before(
+    value: dict[str, Any],
+    indent: Any,  # noqa: ANN401 - of json
+    newline: str,
+    mark: str,
+    end: str,
+) -> None:
+    text = mark + (json.dumps(value, indent=indent) + end).replace("\n", newline)
+    after = with_hooks(text, WANTED)
+    assert with_hooks(after, WANTED) == after
+    assert without_hooks(after) == text
+    found = json.loads(after.removeprefix("\ufeff"))
+    hooks = found.pop("hooks")
+    before = value.get("hooks", {})
+    assert {event: each for event, each in hooks.items() if event not in EVENTS} == {
+        event: each for event, each in before.items() if event not in EVENTS
+    }
+    for event, group in WANTED.items():
+        assert hooks[event] == [*before.get(event, []), group]
+    assert found == {key: each for key, each in value.items() if key != "hooks"}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_settings_with_a_mark_hold_the_hooks_of_others(indent: int | None) -> None:
+    text = json.dumps(SETTINGS, indent=indent, ensure_ascii=False)
+    after = with_hooks(text, WANTED)
+    assert after != text
+    assert without_hooks(after) == text
+
+
+@pytest.mark.parametrize("text", ["", " \n", "{}", "{\n}\n", "\ufeff"])
+def test_empty_settings_hold_nothing_but_ours(text: str) -> None:
+    after = with_hooks(text, WANTED)
+    assert json.loads(after.removeprefix("\ufeff"))["hooks"].keys() == EVENTS.keys()
+    assert json.loads(without_hooks(after).removeprefix("\ufeff")) == {}
+
+
+def test_nothing_is_taken_out_where_nothing_is_ours() -> None:
+    for text in ("", "{}", '{"a": 1}', json.dumps(SETTINGS), '{"hooks": {}}'):
+        assert without_hooks(text) == text
+
+
+def test_a_hook_that_a_person_changed_is_left_as_it_is() -> None:
+    mine = {"type": "command", "command": "'/opt/my tools/engramdown' -C . hook stop", "timeout": 3}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [mine]}]}})
+    after = json.loads(with_hooks(text, WANTED))
+    assert after["hooks"]["Stop"] == [{"hooks": [mine]}]
+    assert json.loads(without_hooks(json.dumps(after))) == {}
+
+
+def test_a_command_beside_ours_in_one_group_stays() -> None:
+    ours, theirs = {"command": "egd hook stop"}, {"command": "./mine"}
+    text = json.dumps(
+        {"hooks": {"Stop": [{"hooks": [theirs, ours]}, {"hooks": [ours]}], "SessionEnd": [THEIRS]}}
+    )
+    assert json.loads(without_hooks(text)) == {
+        "hooks": {"Stop": [{"hooks": [theirs]}], "SessionEnd": [THEIRS]}
+    }
+
+
+def test_an_event_that_is_empty_then_goes_with_our_hook() -> None:
+    ours = {"hooks": [{"command": "engramdown hook stop"}]}
+    text = json.dumps({"hooks": {"Stop": [ours], "SessionEnd": [THEIRS]}})
+    assert json.loads(without_hooks(text)) == {"hooks": {"SessionEnd": [THEIRS]}}
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("[]", "line 1, column 1: the settings should be an object"),
+        ('{"hooks": []}', 'line 1, column 11: "hooks" should be an object'),
+        ('{"hooks": {"Stop": {}}}', 'line 1, column 20: "hooks.Stop" should be a list'),
+        ('{"a": 1} // mine', "line 1, column 10: '/' stands behind the end"),
+    ],
+)
+def test_settings_that_hold_something_else_are_refused(text: str, said: str) -> None:
+    for edit in (without_hooks, lambda text: with_hooks(text, WANTED)):
+        with pytest.raises(JsonError) as caught:
+            edit(text)
+        assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("hooks", ['["x"]', '[{"hooks": 7}]', '[{"hooks": [{"command": 7}]}]'])
+def test_strange_hooks_of_others_are_left_alone(hooks: str) -> None:
+    text = f'{{"hooks": {{"Stop": {hooks}}}}}'
+    assert without_hooks(text) == text
+    assert json.loads(with_hooks(text, WANTED))["hooks"]["Stop"][:-1] == json.loads(hooks)
