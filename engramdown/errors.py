@@ -46,6 +46,7 @@ __all__ = [
     "InvalidSessionError",
     "InvalidSkillError",
     "LockTimeoutError",
+    "MemoryCommandError",
     "MidTurnError",
     "ModelError",
     "NotesChangedError",
@@ -58,6 +59,7 @@ __all__ = [
     "SpendError",
     "StoreError",
     "UndoRefusedError",
+    "UnfitFileError",
 ]
 
 _SHOWN: Final = 8
@@ -144,6 +146,10 @@ class InvalidNoteError(EngramdownError, ValueError):
         """Say which ``field`` is wrong, why, and what is allowed."""
         super().__init__(f"{field}: {_hidden(reason)}")
         self.field = field
+
+
+class MemoryCommandError(EngramdownError, ValueError):
+    """A command on the memory folder that is not carried out; the words are for a model."""
 
 
 class SettingsError(EngramdownError, ValueError):
@@ -337,6 +343,14 @@ class NotesChangedError(StoreError):
             f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
             f"Read the notes again, and put your change into what stands there now."
         )
+
+
+class UnfitFileError(EngramdownError):
+    """A file of another program's, into which nothing of ours can be put as it is."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        """Name the ``file``, and say what stands in the way and what to do."""
+        super().__init__(f"{file}: {reason}. Nothing was written.")
 
 
 class AmbiguousIdError(StoreError, LookupError):

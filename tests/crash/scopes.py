@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engramdown.cortex.cortex import Cortex
+from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.disk import Disk
 from engramdown.engram import Engram
+from engramdown.errors import StoreError
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
+from tests.hippocampus.memory_store import MemoryStore
 
 __all__ = ["OPERATIONS", "Case", "Operation", "opened", "strays"]
 
@@ -193,6 +197,17 @@ def _update(store: Hippocampus) -> object:
     return store.update(_id_of(store, "CI needs two passes"), "CI needs three passes")
 
 
+def _by_model(store: Hippocampus, command: dict[str, str]) -> object:
+    """Carry out a command of the memory tool."""
+    answer = MemoryFolder(Cortex(MemoryStore("global"), store)).run(command)
+    if answer.is_error:
+        raise StoreError(answer.text)
+    return answer
+
+
+_CI: Final = "/memories/topics/ci.md"
+_TO: Final = "/memories/topics/builds.md"
+
 OPERATIONS: Final[dict[str, Operation]] = {
     "encode-lesson": Operation(lambda store: store.encode_lesson("In two files", topic="ci")),
     "encode-rule": Operation(lambda store: store.encode_rule("A new rule", "when", source="user")),
@@ -205,6 +220,14 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "update": Operation(_update),
     "undo": Operation(lambda store: store.undo()),
     "compact": Operation(_compact),
+    "model-rewords": Operation(
+        lambda store: _by_model(
+            store, {"command": "str_replace", "path": _CI, "old_str": "two", "new_str": "three"}
+        )
+    ),
+    "model-renames": Operation(
+        lambda store: _by_model(store, {"command": "rename", "old_path": _CI, "new_path": _TO})
+    ),
     "take-in": Operation(lambda store: store.notice(), _edit_by_hand),
     "encode-and-take-in": Operation(
         lambda store: store.encode_rule("A new rule", "when", source="user"), _edit_by_hand

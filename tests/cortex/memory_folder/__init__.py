@@ -1,0 +1,1 @@
+"""Tests of memory as a folder that a model edits."""

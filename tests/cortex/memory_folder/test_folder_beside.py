@@ -1,0 +1,58 @@
+"""Several models and a person edit the same memory at once, and nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from engramdown import Cortex
+from tests.cortex.memory_folder.conftest import Model
+
+EDITS: Final = """
+import sys
+from engramdown import Cortex
+from engramdown.cortex.memory_folder.folder import MemoryFolder
+
+who = sys.argv[2]
+folder = MemoryFolder(Cortex.open(project=sys.argv[1]))
+
+def run(command, path, **more):
+    return folder.run({"command": command, "path": f"/memories/{path}", **more})
+
+run("create", f"topics/{who}.md", file_text=f"- {who} begins\\n")
+run("create", f"notes/{who}.md", file_text="begun\\n")
+for number in range(8):
+    done = run("insert", "lessons.md", insert_line=0, insert_text=f"- {who} saw {number}")
+    assert not done.is_error, done.text
+    changed = {"old_str": f"{who} saw {number}", "new_str": f"{who} saw the number {number}"}
+    done = run("str_replace", "lessons.md", **changed)
+    assert not done.is_error, done.text
+    run("insert", f"notes/{who}.md", insert_line=0, insert_text=f"{number}")
+"""
+
+
+def test_two_models_and_a_person_lose_nothing(
+    project: Path, cortex: Cortex, child_env: dict[str, str]
+) -> None:
+    Model(cortex).does("create", "lessons.md", file_text="- Here it begins\n")
+    started = [
+        subprocess.Popen([sys.executable, "-c", EDITS, str(project), who], env=child_env)
+        for who in ("ann", "bob")
+    ]
+    rules = project / ".engramdown" / "memory" / "rules.md"
+    written: list[str] = []
+    while any(process.poll() is None for process in started) or len(written) < 3:
+        written.append(f"- A rule by hand, number {len(written)}")
+        rules.write_text("\n".join(["## Always", *written, ""]), encoding="utf-8")
+        cortex.project_hc.notice()  # type: ignore[attr-defined] # of files
+    assert [process.wait(timeout=60) for process in started] == [0, 0]
+    texts = {entry.text for entry in Cortex.open(project=project).entries()}
+    for who in ("ann", "bob"):
+        assert {f"{who} saw the number {number}" for number in range(8)} <= texts
+        assert f"{who} begins" in texts
+        notes = cortex.notes(who).read().text.split("\n")
+        assert sorted(notes) == [*(str(number) for number in range(8)), "begun"]
+    assert {line.removeprefix("- ") for line in written} <= texts
+    assert not [text for text in texts if " saw " in text and "the number" not in text]
