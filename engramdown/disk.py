@@ -255,6 +255,14 @@ class Disk:
         """Make a folder and those above it, readable by the user alone, and make them last."""
         make_folder(path, self.sync_folder)
 
+    def move_folder(self, folder: Path, path: Path) -> None:
+        """Give a folder another name, which must be free, or that of an empty folder."""
+        patiently(folder.rename, path)
+
+    def exchange_folders(self, new: Path, path: Path) -> bool:
+        """Let two folders change names in one step; ``False`` where the system cannot."""
+        return _exchange(new, path)
+
     def remove_folder(self, path: Path) -> None:
         """Remove a folder if it is empty; whatever keeps it, it does no harm."""
         with contextlib.suppress(OSError):

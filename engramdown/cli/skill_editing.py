@@ -28,15 +28,16 @@ from engramdown.cli.skill_listing import finding_lines, skill_data
 from engramdown.cli.skill_opening import label_argument, opened
 from engramdown.cortex.skills import (
     Change,
+    Skills,
     changed,
     with_body,
     with_description,
     with_text,
 )
 from engramdown.engram import Scope
-from engramdown.errors import EngramdownError, SkillExistsError
+from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.skills.page import Page
-from engramdown.skills.store import Skill
+from engramdown.skills.store import Skill, built_in
 
 __all__ = ["edit_skill", "new"]
 
@@ -105,9 +106,12 @@ def edit_skill(  # wide: one option each
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Change a skill: its description, what stands below it, or all of it in your editor."""
+    """Change a skill: its description, what stands below it, or all of it in your editor.
+
+    Of a built-in one a copy is changed, which is yours: in this project, or with --global.
+    """
     skills = opened(place, scope)
-    skill = skills.read(label, scope)
+    skill = _meant(skills, label, scope)
     changes = [] if description is None else [with_description(skill, description)]
     changes += [] if body_file is None else [with_body(skill, _body(body_file))]
     typed = None if changes else _typed(skill)
@@ -117,12 +121,26 @@ def edit_skill(  # wide: one option each
             after = changed(skill.page, _in_turn(changes))
             _show_rehearsed(skill._replace(page=after), skill.page.render(), as_json=as_json)
             return
-        written = skills.edit(skill, _in_turn(changes))
+        if skill.scope == "builtin":
+            copy = changed(skill.page, _in_turn(changes))
+            written = skills.create(meant(place, scope)[0], label, copy)
+        else:
+            written = skills.edit(skill, _in_turn(changes))
     except EngramdownError as error:
         if typed is None:
             raise
         raise RefusalError(said.draft_kept(str(keep_text(typed)), str(error))) from error
     _show_written(skill, written, as_json=as_json)
+
+
+def _meant(skills: Skills, label: str, scope: Scope | None) -> Skill:
+    """Return the skill that is to be changed: a built-in one, if the scope has none of its own."""
+    try:
+        return skills.read(label, scope)
+    except SkillNotFoundError:
+        if label not in built_in().files.labels():
+            raise
+        return skills.read(label, "builtin")
 
 
 def _body(file: Path | None) -> str:

@@ -5,7 +5,7 @@ Promises: none changes a skill; a broken one never hides another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -18,9 +18,12 @@ from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.cli.skill_opening import label_argument, opened
 from engramdown.cortex.skills import Known
+from engramdown.disk import Disk
 from engramdown.engram import Scope
+from engramdown.skills.beside import files_beside
 from engramdown.skills.checking import Finding
 from engramdown.skills.store import Skill
+from engramdown.skills.usage import Used
 
 __all__ = ["finding_lines", "list_skills", "show_skill", "skill_data", "validate"]
 
@@ -33,9 +36,11 @@ _STYLES = {"error": "bad", "warning": "warn"}
 @pass_place
 def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     """List skills, each with what it is for."""
-    found = opened(place, scope).known(scope)
+    skills = opened(place, scope)
+    found = skills.known(scope)
     if as_json:
-        output.print_json([_known_data(each) for each in found])
+        uses = skills.uses()
+        output.print_json([_known_data(each, uses) for each in found])
     else:
         output.screen().show(_listed(found))
     if all(each.skill.scope == "builtin" for each in found):
@@ -53,11 +58,16 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, as_json: boo
     """Show one skill as it stands: this project's, if there are two of that label."""
     skills = opened(place, scope)
     skill = skills.read(label, scope)
+    used = skills.uses().get(f"{skill.scope}/{skill.label}", Used())
+    disk = Disk(durable=False)
+    files = files_beside(disk, skill.path.parent)
     if as_json:
-        output.print_json({**skill_data(skill), "text": skill.page.render()})
+        more = {"files": [each._asdict() for each in files], "text": skill.page.render()}
+        output.print_json({**skill_data(skill), **_used_data(used), **more})
         return
     screen = output.screen()
-    screen.show(_facts(skill))
+    screen.show(_facts(skill, used))
+    screen.show(line((f"{each.name}  {each.size} bytes", "dim"), indent=2) for each in files)
     screen.show([line(), whole(skill.page.render().rstrip("\n"))])
 
 
@@ -115,10 +125,16 @@ def finding_lines(skill: Skill) -> Iterator[Line]:
         yield line((finding.advice, "dim"), indent=4)
 
 
-def _known_data(known: Known) -> dict[str, Any]:
+def _used_data(used: Used) -> dict[str, Any]:
+    return {"uses": used.times, "last_used": used.last or None}
+
+
+def _known_data(known: Known, uses: Mapping[str, Used]) -> dict[str, Any]:
     other = known.other or None
+    skill = known.skill
     return {
-        **skill_data(known.skill),
+        **skill_data(skill),
+        **_used_data(uses.get(f"{skill.scope}/{skill.label}", Used())),
         "shadows": other if known.counts else None,
         "shadowed_by": None if known.counts else other,
     }
@@ -153,7 +169,9 @@ def _relation(known: Known) -> str:
     return said.shadows(known.other) if known.counts else said.shadowed(known.other)
 
 
-def _facts(skill: Skill) -> Iterator[Line]:
+def _facts(skill: Skill, used: Used) -> Iterator[Line]:
     yield line((skill.label, "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
     yield whole((str(skill.path), "where"))
+    if used.times:
+        yield line((said.used(used.times, used.last[:10]), "dim"))
     yield from finding_lines(skill)

@@ -8,25 +8,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections import Counter
+
+    from engramdown.cortex.skills import Action, Fate
     from engramdown.skills.store import Skill
 
 __all__ = [
     "COMMAND_GROUPS",
     "EDIT_INSTEAD",
     "EMPTY_EDIT",
+    "FOUND",
+    "NOTHING_FOUND",
     "NO_BODY_TWICE",
     "NO_SKILLS",
+    "NO_SUCH_LABEL",
     "SHORT_HELP",
     "added",
     "changed",
+    "comes",
     "draft_kept",
     "findings",
+    "found_in",
     "healthy",
+    "imported",
+    "kept_at",
     "not_tidied",
     "now_edit",
     "shadowed",
     "shadows",
     "unchanged",
+    "used",
 ]
 
 SHORT_HELP: Final = {
@@ -34,13 +45,17 @@ SHORT_HELP: Final = {
     "show": "Show one skill as it stands.",
     "new": "Write a new skill.",
     "edit": "Change a skill.",
+    "import": "Bring in skills of other assistants, folders or a .zip.",
     "validate": "Check skills against the standard.",
 }
 COMMAND_GROUPS: Final = {
     "Look": ("list", "show", "validate"),
-    "Change": ("new", "edit"),
+    "Change": ("new", "edit", "import"),
 }
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
+FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
+NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path of some"
+NO_SUCH_LABEL: Final = "there is no skill {labels} among them; there are: {known}"
 EDIT_INSTEAD: Final = "give --description or --body-file"
 EMPTY_EDIT: Final = "the text is empty; to remove the skill, delete its folder"
 NO_BODY_TWICE: Final = "stdin can be read once; give --body-file - alone"
@@ -84,6 +99,39 @@ def shadowed(scope: str) -> str:
 def draft_kept(path: str, reason: str) -> str:
     """Say where a text is that could not be written."""
     return f"{reason} Your text is kept in {path}"
+
+
+def found_in(count: int, place: str) -> str:
+    """Say how many skills an assistant keeps in a place."""
+    return f"{place}  {count} skill{'s' if count != 1 else ''}"
+
+
+def comes(fate: Fate) -> str:
+    """Say what became of a skill that was to be brought in, or will."""
+    size = sum(len(content.data) for content in fate.incoming.files.values())
+    kilobyte = 1024
+    shown = f"{size // kilobyte} KB" if size >= kilobyte else f"{size} bytes"
+    files = len(fate.incoming.files)
+    about = f"{files} file{'s' if files != 1 else ''}, {shown}"
+    return fate.reason or f"{about}, from {fate.incoming.source}"
+
+
+def imported(counts: Counter[Action], *, dry_run: bool) -> str:
+    """Say how many skills were brought in."""
+    new = counts["added"] + counts["replaced"]
+    words = [f"{new} skill{'s' if new != 1 else ''} {'would come in' if dry_run else 'came in'}"]
+    rest: tuple[Action, ...] = ("unchanged", "refused", "failed")
+    return ", ".join([*words, *(f"{counts[key]} {key}" for key in rest if counts[key])]) + "."
+
+
+def kept_at(path: str) -> str:
+    """Say where a skill is kept whose place another one took."""
+    return f"the one before is kept in {path}"
+
+
+def used(times: int, last: str) -> str:
+    """Say how often assistants read a skill."""
+    return f"read by assistants {times} time{'s' if times != 1 else ''}, last on {last}"
 
 
 def healthy(count: int) -> str:

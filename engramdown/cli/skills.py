@@ -20,6 +20,7 @@ _COMMANDS: Final = {
     "show": "skill_listing:show_skill",
     "new": "skill_editing:new",
     "edit": "skill_editing:edit_skill",
+    "import": "skill_importing:import_skills",
     "validate": "skill_listing:validate",
 }
 

@@ -91,12 +91,7 @@ class Skillbook:
 
         What was counted of built-in ones stands with that of all projects.
         """
-        from engramdown.skills.usage import Usage
-
-        found: dict[str, Used] = {}
-        for store in cast("Cortex", self).stores:
-            found |= Usage(store.root).counts()
-        return found
+        return self.skills().uses()
 
     def skills_to_tell(self) -> Procedures:
         """Return what a model may be told of skills; built-in ones stand beside others only.

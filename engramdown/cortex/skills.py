@@ -8,6 +8,7 @@ meanwhile is not lost.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,19 +16,30 @@ from typing import Literal, NamedTuple
 
 from engramdown.disk import Disk
 from engramdown.engram import Scope
-from engramdown.errors import SkillChangedError, SkillNotFoundError, SkillRefusedError
+from engramdown.errors import (
+    SkillChangedError,
+    SkillNotFoundError,
+    SkillRefusedError,
+    StoreError,
+)
 from engramdown.redaction import find_secrets
 from engramdown.settings import Settings
 from engramdown.skills.checking import check_description, check_label, check_text
+from engramdown.skills.incoming import Content, Incoming, files_at, page_of
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
+from engramdown.skills.usage import Usage, Used
+from engramdown.skills.writing import FILE
 
 __all__ = [
+    "Action",
     "Change",
+    "Fate",
     "Known",
     "Skills",
     "changed",
     "open_skills",
+    "told_source",
     "with_body",
     "with_description",
     "with_text",
@@ -35,6 +47,10 @@ __all__ = [
 
 Change = Callable[[Page], Page]
 """Is given the page that stands there and returns the new one, or raises."""
+
+
+Action = Literal["added", "replaced", "unchanged", "refused", "failed"]
+"""What becomes of a skill that is to be brought in."""
 
 
 class Known(NamedTuple):
@@ -49,6 +65,24 @@ class Known(NamedTuple):
     skill: Skill
     counts: bool
     other: SkillScope | Literal[""] = ""
+
+
+class Fate(NamedTuple):
+    """What becomes of a skill that is to be brought in.
+
+    Attributes:
+        incoming: The skill.
+        action: ``added``, ``replaced``, ``unchanged``, ``refused`` or ``failed``.
+        reason: Why it is refused or failed.
+        path: The folder that it gets.
+        kept: Where the one is kept whose place it took.
+    """
+
+    incoming: Incoming
+    action: Action
+    reason: str = ""
+    path: Path | None = None
+    kept: Path | None = None
 
 
 class Skills:
@@ -126,13 +160,44 @@ class Skills:
             SkillExistsError: If there is one.
             StoreError: If it could not be written.
         """
-        (store,) = self._stores(scope)
-        if not store.root.exists():
-            # Imported here: hardly ever is a skill the first thing in a scope.
-            from engramdown.hippocampus.store import Hippocampus
+        return self._started(scope).create(label, page)
 
-            Hippocampus(store.root, scope).start()
-        return store.create(label, page)
+    def fate_of(self, scope: Scope, each: Incoming, *, replace: bool) -> Fate:
+        """Return what becomes of a skill that is to be brought in; nothing is written."""
+        if each.problem:
+            return Fate(each, "refused", each.problem)
+        (store,) = self._stores(scope)
+        home = store.files.path(each.label).parent
+        if not store.files.others(each.label) and store.files.read(each.label) is None:
+            return Fate(each, "added", path=home)
+        there = files_at(home)
+        same = {name: content.data for name, content in each.files.items() if name != FILE}
+        now = {name: content.data for name, content in there.items() if name != FILE}
+        if same == now and page_of(there).render() in (each.page.render(), _noted(each).render()):
+            return Fate(each, "unchanged", path=home)
+        if replace:
+            return Fate(each, "replaced", path=home)
+        return Fate(each, "refused", f"{home} is there already; --replace puts it aside")
+
+    def bring_in(self, scope: Scope, each: Incoming, *, replace: bool = False) -> Fate:
+        """Bring a skill in, all of it or nothing; what is wrong is told in the fate.
+
+        Args:
+            scope: Where it is to hold.
+            each: The skill.
+            replace: Whether it takes the place of another one of its label, which is kept aside.
+        """
+        try:
+            fate = self.fate_of(scope, each, replace=replace)
+            if fate.action not in ("added", "replaced"):
+                return fate
+            store = self._started(scope)
+            page = _noted(each).render().encode("utf-8", "surrogateescape")
+            files = {**each.files, FILE: Content(page)}
+            kept = store.place(each.label, files, instead=replace)
+        except StoreError as error:
+            return Fate(each, "failed", str(error))
+        return fate._replace(kept=kept)
 
     def edit(self, skill: Skill, change: Change) -> Skill:
         """Change a skill that was read, and return it as it stands.
@@ -145,6 +210,17 @@ class Skills:
         (store,) = self._stores(skill.scope)
         return store.edit(skill.label, lambda page: changed(page, change))
 
+    def uses(self) -> dict[str, Used]:
+        """Return how often each skill was read by a model, by scope and label: ``project/charts``.
+
+        What was counted of built-in ones stands with that of all projects.
+        """
+        found: dict[str, Used] = {}
+        for store in self.stores:
+            if store.scope != "builtin":
+                found |= Usage(store.root).counts()
+        return found
+
     def tidy(self) -> None:
         """Sweep up what a crash left.
 
@@ -155,6 +231,15 @@ class Skills:
             if store.scope != "builtin":
                 store.tidy()
 
+    def _started(self, scope: Scope) -> SkillStore:
+        (store,) = self._stores(scope)
+        if not store.root.exists():
+            # Imported here: hardly ever is a skill the first thing in a scope.
+            from engramdown.hippocampus.store import Hippocampus
+
+            Hippocampus(store.root, scope).start()
+        return store
+
     def _stores(self, scope: SkillScope | None) -> list[SkillStore]:
         return [store for store in self.stores if scope in (None, store.scope)]
 
@@ -163,6 +248,19 @@ class Skills:
 
         labels = {each for store in self.stores for each in store.files.labels()} - {label}
         return next(iter(difflib.get_close_matches(label, sorted(labels), n=1)), "")
+
+
+def _noted(each: Incoming) -> Page:
+    """Return the page of a skill with where it comes from, unless it has notes of its own."""
+    return each.page.with_notes("metadata", {"imported-from": told_source(each.source)})
+
+
+def told_source(source: str) -> str:
+    """Return a place without the folders of this machine: what is written is for git."""
+    path = Path(source)
+    with contextlib.suppress(ValueError, RuntimeError):
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    return "/".join(path.parts[-2:])
 
 
 def open_skills(places: Iterable[tuple[Scope, Path]], settings: Settings) -> Skills:

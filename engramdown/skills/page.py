@@ -8,7 +8,7 @@ nobody knows stay as they are. Only ``\n`` ends a line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -116,6 +116,15 @@ class Page:
         if not found.spans:
             raise InvalidSkillError(name, f"{found.problem}; correct it in the file")
         return Page(self.opening, self._replaced(found, text), self.closing, self.body)
+
+    def with_notes(self, name: str, notes: Mapping[str, str]) -> Page:
+        """Return the page with a key that holds texts of its own, unless it has that key."""
+        if self.get(name) is not None or not self.opening:
+            return self
+        end = "\r\n" if self.opening.endswith("\r\n") else "\n"
+        lines = [f"{name}:", *(f"  {key}: {scalars.written(text)}" for key, text in notes.items())]
+        head = self.head + "".join(f"{line}{end}" for line in lines)
+        return Page(self.opening, head, self.closing, self.body)
 
     def with_body(self, body: str) -> Page:
         """Return the page with another body."""

@@ -6,7 +6,7 @@ hides another; what stands beside SKILL.md in the folder of a skill is never tou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -130,6 +130,18 @@ class SkillStore:
         check_label(label)
         self.files.create(label, _encoded(page))
         return self._skill(label, _encoded(page))
+
+    def place(
+        self, label: str, files: Mapping[str, tuple[bytes, bool]], *, instead: bool = False
+    ) -> Path | None:
+        """Write all files of a skill at once; see :meth:`SkillFiles.place`.
+
+        Raises:
+            InvalidSkillError: If no skill can be called so.
+            SkillExistsError: If there is one, and it is not to take its place.
+            StoreError: If it could not be written.
+        """
+        return self.files.place(check_label(label), files, instead=instead)
 
     def edit(self, label: str, change: Callable[[Page], Page]) -> Skill:
         """Change what a skill says, and return it as it stands.

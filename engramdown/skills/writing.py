@@ -3,7 +3,8 @@
 Promises: a skill appears whole or not at all; a change is made to what stands on the disk at that
 moment, under a lock; a file is exchanged, never overwritten, so that what a person saved in between
 is in our hands and gets its place again; an error leaves the skill as it was; what a crash left is
-swept up by whoever writes next. No other file of a skill is ever touched.
+swept up by whoever writes next. No other file of a skill is ever touched; one whose place another
+takes is kept as a whole.
 
 How a file is written says :mod:`engramdown.swapping`.
 """
@@ -11,20 +12,26 @@ How a file is written says :mod:`engramdown.swapping`.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
+from engramdown.disk import FILE_MODE, Disk
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
 from engramdown.swapping import TEMPORARY, Swap
 
-__all__ = ["FILE", "KEPT", "SkillFiles"]
+__all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]
 
 FILE: Final = "SKILL.md"
+STAGED: Final = "skills-staged"
+"""The folder in that of a scope in which skills are made that are brought in; not for git."""
+REPLACED: Final = "skills-replaced"
+"""The one in which those are kept whose place they took."""
+PROGRAM_MODE: Final = 0o700
 KEPT: Final = re.compile(r"SKILL\.other-[0-9a-f]{8}\.md")
 """A save that lost its place while two others were made; a person decides."""
 
@@ -95,7 +102,8 @@ class SkillFiles:
         """
         with named_errors(self.folder, "read"):
             found = next(self._leftovers(), None)
-        if found is not None:
+            staged = self._disk.folders(self.root / STAGED)
+        if found is not None or staged:
             with self._hold():
                 pass  # Whoever holds the lock has tidied.
 
@@ -142,6 +150,61 @@ class SkillFiles:
 
             return self._swap.edit(self.path(label), changed, is_there=True)
 
+    def place(
+        self, label: str, files: Mapping[str, tuple[bytes, bool]], *, instead: bool = False
+    ) -> Path | None:
+        """Write all files of a skill at once.
+
+        Args:
+            label: What it is called.
+            files: What each file holds by its name, and whether it can be run as a program.
+            instead: Whether it takes the place of one that is there.
+
+        Returns:
+            Where the skill is kept whose place it took, if there was one.
+
+        Raises:
+            SkillExistsError: If there is one, and it is not to take its place.
+            StoreError: If it could not be written; what is there is as it was then.
+        """
+        with self._hold():
+            home = self.path(label).parent
+            is_there = bool(self._disk.names(home) or self._disk.folders(home))
+            if is_there and not instead:
+                raise SkillExistsError(str(home / FILE), label)
+            staged = self.root / STAGED / f"{label}-{os.urandom(4).hex()}"
+            try:
+                for name, (data, runs) in files.items():
+                    path = staged / name
+                    self._disk.make_folder(path.parent)
+                    self._disk.create(path, data, mode=PROGRAM_MODE if runs else FILE_MODE)
+                    self._disk.sync_folder(path.parent)
+                kept = self._put_folder(staged, home, is_there=is_there)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self._clear(staged)
+                raise
+            self._disk.sync_folder(self.folder)
+            self._disk.remove_folder(staged.parent)
+            return kept
+
+    def _put_folder(self, staged: Path, home: Path, *, is_there: bool) -> Path | None:
+        """Give a staged skill its place, and return where the one is kept that had it."""
+        if not is_there:
+            self._disk.remove_folder(home)
+            self._disk.move_folder(staged, home)
+            return None
+        kept = self.root / REPLACED / staged.name
+        self._disk.make_folder(kept.parent)
+        # From here on, whatever is at one of both names is never swept up.
+        self._disk.move_folder(staged, kept)
+        if not self._disk.exchange_folders(kept, home):
+            self._disk.move_folder(kept, staged)
+            self._disk.move_folder(home, kept)
+            self._disk.move_folder(staged, home)
+        self._disk.sync_folder(kept.parent)
+        return kept
+
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
         """Hold the lock with the skills in order."""
@@ -159,6 +222,8 @@ class SkillFiles:
                     held.finish(_READY)
                 for left in self._leftovers():
                     self._clear_up(left)
+                if self._disk.exists(self.root / STAGED):
+                    self._clear(self._disk.inside(self.root / STAGED, self.root))
                 yield
 
     def _leftovers(self) -> Iterator[Path]:
@@ -168,6 +233,17 @@ class SkillFiles:
                 home = self.path(label).parent
                 found = self._swap.leftovers(home)
                 yield from (each for each in found if _is_temporary(each.name))
+
+    def _clear(self, folder: Path) -> None:
+        """Remove a folder in which a skill was made, which has not got its place."""
+        for name in self._disk.folders(folder):
+            if (folder / name).is_symlink():
+                self._disk.unlink(folder / name)
+            else:
+                self._clear(folder / name)
+        for name in self._disk.names(folder):
+            self._disk.unlink(folder / name)
+        self._disk.remove_folder(folder)
 
     def _clear_up(self, left: Path) -> None:
         path = self._swap.clear_up(left)

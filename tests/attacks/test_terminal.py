@@ -84,6 +84,8 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
         ["edit", "birds", "--description", HOSTILE, "--dry-run"],
         ["new", HOSTILE, "--description", HOSTILE, "--dry-run"],
         ["new", "more", "--description", HOSTILE, "--dry-run", "--json"],
+        *(["import"], ["import", HOSTILE], ["import", ".engramdown/skills", "--dry-run"]),
+        ["import", ".engramdown/skills", "--only", HOSTILE, "--dry-run", "--json"],
     ],
     "mcp": [["--print-config", "json"], ["--tools", HOSTILE], ["--http", "--host", HOSTILE]],
     "show": [["ID"], ["ID", "--json"], [HOSTILE], ["soul"], ["profile", "--json"]],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from engramdown import Cortex
 from tests.cli.conftest import Runner
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
@@ -42,6 +44,8 @@ def test_the_list_is_json_for_programs(run: Runner, skill: Path) -> None:
             "name": "notes",
             "description": DESCRIPTION,
             "findings": [],
+            "uses": 0,
+            "last_used": None,
             "shadows": None,
             "shadowed_by": None,
         }
@@ -249,3 +253,51 @@ def test_labels_complete(run: Runner, skill: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COMP_CWORD", "3")
     monkeypatch.setattr("sys.argv", ["engramdown"])
     assert "plain,notes" in run("skills").out
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("scope", ["project", "global"])
+def test_a_change_of_a_built_in_skill_is_made_to_a_copy(run: Runner, scope: str) -> None:
+    words = ["skills", "edit", "find-out-why", "--description", "Ask me."]
+    where = [] if scope == "project" else ["--global"]
+    rehearsed = run.ok(*words, *where, "--dry-run", "--json").json
+    assert rehearsed["dry_run"]
+    before = run.ok("skills", "list", "--json").json
+    assert {each["scope"] for each in before} == {"builtin"}
+    written = run.ok(*words, *where, "--json").json
+    assert (written["scope"], written["description"]) == (scope, "Ask me.")
+    listed = {(each["scope"], each["label"]): each for each in run.ok("skills", "--json").json}
+    assert listed[scope, "find-out-why"]["shadows"] == "builtin"
+    assert listed["builtin", "find-out-why"]["shadowed_by"] == scope
+    assert "built-in one" in run.ok("skills").out
+    # The next change is one of the copy.
+    assert run.ok(*words, *where, "--json").json["changed"] is False
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_is_built_in_is_good(run: Runner) -> None:
+    for each in run.ok("skills", "--json").json:
+        assert each["findings"] == []
+        assert len(each["description"]) < 200 - len(each["label"]), "a model would see it cut"
+        text = run.ok("skills", "show", each["label"]).out
+        assert "built in" in text
+        for command in re.findall(r"`?engramdown ([a-z]+)", text):
+            assert run.ok(command, "--help").out, command
+
+
+def test_how_often_a_model_read_a_skill_is_told(run: Runner, skill: Path) -> None:
+    (skill.parent / "scripts").mkdir()
+    (skill.parent / "scripts" / "tag.sh").write_text("tag", encoding="utf-8")
+    assert "read by assistants" not in run.ok("skills", "show", "notes").out
+    cortex = Cortex.open(skill.parents[2])
+    for _ in range(2):
+        cortex.recall_skill("notes")
+    shown = run.ok("skills", "show", "notes").out
+    assert "read by assistants 2 times, last on " in shown
+    assert "scripts/tag.sh  3 bytes" in shown
+    told = run.ok("skills", "show", "notes", "--json").json
+    assert (told["uses"], told["files"]) == (2, [{"name": "scripts/tag.sh", "size": 3}])
+    assert run.ok("skills", "list", "--json").json[0]["uses"] == 2
+    ignored = (skill.parents[2] / ".gitignore").read_text(encoding="utf-8")
+    assert "/*" in ignored.split()
+    assert "skill-usage" not in ignored

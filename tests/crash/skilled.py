@@ -23,6 +23,8 @@ __all__ = ["CHARTS", "HAND", "SKILLED", "Skilled", "Skilling", "learn", "opened"
 CHARTS: Final = "---\nname: charts\n# mine\ndescription: 'Make charts'\n---\nWith care.\n"
 HAND: Final = CHARTS.replace("care", "my own hands")
 MAPS: Final = "---\nname: maps\ndescription: Make maps\n---\n" + "One more line of it.\n" * 300
+OTHERWISE: Final = CHARTS.replace("With care", "Otherwise")
+_RUN: Final = "plans/scripts/run.sh"
 _BESIDE: Final = "charts/scripts/plot.py"
 _SCRIPT: Final = b"plot()\r\n\xff"
 
@@ -113,6 +115,15 @@ def _check_strays(root: Path) -> None:
     if f"skills/{_BESIDE}" in names:
         assert (root / "skills" / _BESIDE).read_bytes() == _SCRIPT
         known.add(f"skills/{_BESIDE}")
+    if f"skills/{_RUN}" in names:
+        assert names[f"skills/{_RUN}"] == _SCRIPT
+        assert "plans" in texts(root), "a script came without its skill"
+        known.add(f"skills/{_RUN}")
+    # What another skill took the place of is kept whole, and never swept up.
+    aside = {name for name in names if name.startswith("skills-replaced/")}
+    for name in aside:
+        assert names[name] in (_SCRIPT, CHARTS.encode(), OTHERWISE.encode()), name
+    known |= aside
     assert names.keys() <= known, f"stray files: {names.keys() - known}"
 
 
@@ -161,6 +172,16 @@ def _describe(store: SkillStore) -> object:
     return store.edit("maps", lambda page: page.with_text("description", "Make maps: all"))
 
 
+def _bring_in(store: SkillStore) -> object:
+    page = _page("plans").render().encode()
+    return store.place("plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)})
+
+
+def _bring_in_instead(store: SkillStore) -> object:
+    files = {"SKILL.md": (OTHERWISE.encode(), False), "scripts/plot.py": (_SCRIPT, False)}
+    return store.place("charts", files, instead=True)
+
+
 SKILLED: Final[dict[str, Skilling]] = {
     "new": Skilling(lambda store: store.create("plans", _page("plans"))),
     "new-first": Skilling(lambda store: store.create("plans", _page("plans")), _empty),
@@ -169,5 +190,8 @@ SKILLED: Final[dict[str, Skilling]] = {
     "describe": Skilling(_describe),
     "tidy": Skilling(lambda store: store.tidy(), _leave),
     "edit-and-tidy": Skilling(lambda store: store.edit("charts", learn), _leave),
+    "bring-in": Skilling(_bring_in),
+    "bring-in-first": Skilling(_bring_in, _empty),
+    "bring-in-instead": Skilling(_bring_in_instead),
 }
 """What can be done to skills."""

@@ -24,7 +24,9 @@ CHANGING: Final = frozenset(
         "append",
         "create",
         "exchange",
+        "exchange_folders",
         "make_folder",
+        "move_folder",
         "publish",
         "sync_folder",
         "truncate",
@@ -131,6 +133,14 @@ class WatchedDisk(Disk):
     def exchange(self, new: Path, path: Path) -> None:
         with self._around("exchange", path):
             super().exchange(new, path)
+
+    def move_folder(self, folder: Path, path: Path) -> None:
+        with self._around("move_folder", path):
+            super().move_folder(folder, path)
+
+    def exchange_folders(self, new: Path, path: Path) -> bool:
+        with self._around("exchange_folders", path):
+            return super().exchange_folders(new, path)
 
     def publish(self, new: Path, path: Path) -> None:
         with self._around("publish", path):

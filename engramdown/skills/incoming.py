@@ -1,0 +1,248 @@
+"""Skills that are to be brought in: found in a folder or an archive, read whole, and judged.
+
+Promises: nothing is written, and nothing is read through a link, a pipe or a device, nor beyond
+the limits; an archive leads nowhere out of itself; one skill that cannot be brought in keeps no
+other out, and says why. What a secret is made of is not repeated.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.disk import Disk
+from engramdown.errors import InvalidSkillError, StoreError
+from engramdown.naming import named_errors
+from engramdown.redaction import find_secrets
+from engramdown.skills.checking import Finding, check, check_label
+from engramdown.skills.labels import label_of
+from engramdown.skills.page import Page, parse
+from engramdown.skills.writing import FILE
+
+__all__ = [
+    "LARGEST",
+    "MOST_FILES",
+    "PLACES",
+    "Content",
+    "Incoming",
+    "files_at",
+    "found_at",
+    "is_passed_over",
+    "judged",
+    "page_of",
+    "too_much",
+]
+
+LARGEST: Final = 20 * 1024 * 1024
+"""How much all files of a skill may hold, in bytes."""
+MOST_FILES: Final = 500
+"""How many files a skill may have."""
+PLACES: Final = (
+    ".claude/skills",
+    ".agents/skills",
+    ".codex/skills",
+    ".cursor/skills",
+    ".github/skills",
+    ".gemini/skills",
+    ".opencode/skills",
+)
+"""Where assistants keep skills, in a home folder or a project."""
+
+_DEEPEST: Final = 8
+_MOST_SKILLS: Final = 1_000
+_PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
+_OWNER_RUNS: Final = stat.S_IXUSR
+
+
+class Content(NamedTuple):
+    """A file that is to be brought in.
+
+    Attributes:
+        data: What it holds.
+        runs: Whether it can be run as a program.
+    """
+
+    data: bytes
+    runs: bool = False
+
+
+class Incoming(NamedTuple):
+    """A skill that is to be brought in.
+
+    Attributes:
+        label: What it is to be called.
+        source: Where it was found.
+        files: Its files by name, SKILL.md among them.
+        problem: Why it cannot be brought in, or ``""``.
+        findings: What is wrong with its SKILL.md, also what keeps nobody out.
+    """
+
+    label: str
+    source: str
+    files: Mapping[str, Content] = {}
+    problem: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def page(self) -> Page:
+        """Its SKILL.md."""
+        return page_of(self.files)
+
+
+def found_at(path: Path) -> list[Incoming]:
+    """Return the skills in a folder, in one with a folder for each, or in a ``.zip``, by label.
+
+    Raises:
+        StoreError: If there is nothing there, or it cannot be read.
+    """
+    with named_errors(path, "read"):
+        place = path.resolve()
+        if place.name == FILE and place.is_file():
+            place = place.parent
+        if place.is_dir():
+            return _in_order(_in_folder(place))
+        if place.is_file():
+            # Imported here: hardly ever do skills come in an archive.
+            from engramdown.skills.archives import skills_in
+
+            return _in_order(judged(*each) for each in skills_in(place))
+    raise StoreError(f"{path}: is neither a folder nor a file; give a folder of skills or a .zip.")
+
+
+def judged(name: str, source: str, files: Mapping[str, Content], problem: str = "") -> Incoming:
+    """Return a skill that was read, with what keeps it out.
+
+    Args:
+        name: What its folder is called.
+        source: Where it was found.
+        files: Its files.
+        problem: What keeps it out anyhow.
+    """
+    page = page_of(files)
+    label = _label(page.text("name"), name)
+    if problem:
+        return Incoming(label, source, files, problem)
+    findings = tuple(check(page, label))
+    return Incoming(label, source, files, _problem(label, files, findings), findings)
+
+
+def files_at(home: Path) -> dict[str, Content]:
+    """Return the files in the folder of a skill.
+
+    Raises:
+        StoreError: If one is a link, a pipe or a device, or they are too large.
+    """
+    return dict(_files(home))
+
+
+def page_of(files: Mapping[str, Content]) -> Page:
+    """Return the SKILL.md among some files."""
+    return parse(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
+
+
+def is_passed_over(name: str) -> bool:
+    """Whether a file or a folder is no part of a skill: hidden, or what a program left."""
+    return name[:1] == "." or name in _PASSED_OVER
+
+
+def _in_order(found: Iterator[Incoming]) -> list[Incoming]:
+    known: dict[str, Incoming] = {}
+    for each in sorted(found, key=lambda each: (each.label, each.source)):
+        before = known.get(each.label)
+        if before is not None:
+            problem = f"{before.source} has the same label; bring them in one by one"
+            known[f"{each.label}\n{each.source}"] = each._replace(problem=problem)
+        else:
+            known[each.label] = each
+    return [*known.values()]
+
+
+def _in_folder(place: Path) -> Iterator[Incoming]:
+    homes = [place]
+    if not (place / FILE).exists():
+        homes = [each for each in _folders(place) if (each / FILE).exists()]
+    if not homes:
+        inside = [place / each for each in (".engramdown/skills", "skills", *PLACES)]
+        homes = [
+            each
+            for folder in inside
+            if folder.is_dir()
+            for each in _folders(folder)
+            if (each / FILE).exists()
+        ]
+    if len(homes) > _MOST_SKILLS:
+        raise StoreError(f"{place}: holds more than {_MOST_SKILLS} skills; bring in fewer at once.")
+    for home in homes:
+        try:
+            # The folder of a skill may be a link: people keep them elsewhere and link them.
+            files, problem = dict(_files(home.resolve())), ""
+        except StoreError as error:
+            files, problem = {}, str(error)
+        yield judged(home.name, str(home), files, problem)
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [folder / name for name in Disk().folders(folder) if not is_passed_over(name)]
+
+
+def _files(home: Path) -> Iterator[tuple[str, Content]]:
+    disk, left, count = Disk(limit=LARGEST), LARGEST, 0
+    for path in _walk(disk, home, _DEEPEST):
+        name = path.relative_to(home).as_posix()
+        with named_errors(path, "read"):
+            runs = bool(path.lstat().st_mode & _OWNER_RUNS)
+            content = Content(disk.read(path) or b"", runs)
+        left, count = left - len(content.data), count + 1
+        if left < 0 or count > MOST_FILES:
+            raise StoreError(too_much(home))
+        yield name, content
+
+
+def too_much(source: object) -> str:
+    """Say that a skill is too large."""
+    return (
+        f"{source}: holds more than {MOST_FILES} files or {LARGEST // 1024**2} MB; "
+        f"bring in what the procedure needs."
+    )
+
+
+def _walk(disk: Disk, folder: Path, deep: int) -> Iterator[Path]:
+    with named_errors(folder, "read"):
+        names, folders = disk.names(folder), disk.folders(folder)
+    for name in names:
+        if not is_passed_over(name):
+            disk.identity(folder / name)  # refuses what is no file
+            yield folder / name
+    for name in folders:
+        path = folder / name
+        if is_passed_over(name):
+            continue
+        if path.is_symlink() or not deep:
+            what = "is a link" if path.is_symlink() else "is nested too deep"
+            raise StoreError(f"{path}: {what}; put the folder itself into that of the skill.")
+        yield from _walk(disk, path, deep - 1)
+
+
+def _label(name: str, folder: str) -> str:
+    """Return what a skill is to be called: what it says itself, or else what its folder is."""
+    for label in (name, folder):
+        try:
+            return check_label(label)
+        except InvalidSkillError:
+            continue
+    return label_of(name) or label_of(folder) or "skill"
+
+
+def _problem(label: str, files: Mapping[str, Content], findings: tuple[Finding, ...]) -> str:
+    if FILE not in files:
+        return f"there is no {FILE}"
+    errors = [each for each in findings if each.level == "error"]
+    if errors:
+        return "; ".join(f"{FILE}:{each.line}: {each.message}" for each in errors)
+    for name, content in files.items():
+        secrets = find_secrets(content.data.decode("utf-8", "replace"))
+        if secrets:
+            return f"{name} holds a {secrets[0].kind}; take it out of {label} first"
+    return ""
