@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversation.beside import CompactionBeside
     from engramdown.cortex.cortex import Cortex
 
-__all__ = ["Summaries"]
+__all__ = ["Summaries", "check_budget"]
+
+
+def check_budget(budget: int | None) -> int | None:
+    """Return what a history may cost, in tokens, if that is limited.
+
+    Raises:
+        ValueError: If it is not above 0.
+    """
+    if budget is not None and budget <= 0:
+        msg = f"budget is {budget}; give the tokens that the history may cost, or None"
+        raise ValueError(msg)
+    return budget
 
 
 class Summaries:
@@ -23,9 +35,7 @@ class Summaries:
 
     def __init__(self, cortex: Cortex, session: str, budget: int) -> None:
         """Summarise a session once its history costs much of ``budget``, in tokens."""
-        if budget <= 0:
-            msg = f"budget is {budget}; give the tokens that the history may cost"
-            raise ValueError(msg)
+        check_budget(budget)
         self._cortex = cortex
         self._session = session
         self._budget = budget

@@ -1,0 +1,388 @@
+"""pydantic-ai with Engramdown as its memory: a capability, or only the tools.
+
+Promises: a run is told what memory holds, and leaves its messages in a transcript, part by part, as
+they can be read back; nothing that pydantic-ai keeps or validates is changed. A run is a turn: it
+ends however the run ends, and nobody is asked to confirm anything before. Several agents, runs and
+conversations may use one memory at once. No trouble with memory ends a run, and no call of a tool.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from pydantic_ai import AbstractToolset, RunContext, ToolDefinition
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    UserPromptPart,
+    repair_messages,
+)
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.run import AgentRunResult
+from pydantic_ai.toolsets import ToolsetTool
+
+from engramdown.adapters.pydantic_messages import messages_of, places, visible
+from engramdown.adapters.pydantic_talk import Talk
+from engramdown.adapters.summaries import check_budget
+from engramdown.adapters.summarised import Summary
+from engramdown.adapters.threads import beside
+from engramdown.cortex.cortex import Cortex
+from engramdown.cortex.proposals import Proposal
+from engramdown.cortex.receipts import Receipt
+from engramdown.cortex.recording import degraded
+from engramdown.episodes.ids import check_session_id
+from engramdown.errors import EngramdownError
+
+__all__ = ["EngramdownMemory", "MemoryToolset"]
+
+T = TypeVar("T")
+
+_MOST_TALKS: Final = 100
+_RUNNING: ContextVar[Talk | None] = ContextVar("engramdown_talk", default=None)
+
+
+class EngramdownMemory(AbstractCapability[Any]):
+    """Memory for the agents that are given it among their ``capabilities``.
+
+    Each conversation of pydantic-ai is a transcript, under its ``conversation_id``. What an agent
+    does for another one, in one of its tools, is a transcript of its own that knows its parent.
+
+    Attributes:
+        cortex: The memory.
+    """
+
+    def __init__(
+        self,
+        cortex: Cortex | None = None,
+        *,
+        session: str | None = None,
+        tools: Iterable[str] | None = None,
+        budget: int | None = None,
+    ) -> None:
+        """Give agents a memory; nothing is read or written yet.
+
+        Args:
+            cortex: The memory; by default the scopes found from the working directory.
+            session: The id of the transcript that all runs go into; by default the id of their
+                conversation.
+            tools: Which tools a model gets; see :meth:`engramdown.Cortex.tool_definitions`.
+            budget: What a model may be shown of a conversation, in tokens: once it is long, older
+                messages are summarised beside it, and summaries sent in their place. The messages
+                that pydantic-ai keeps stay as they are.
+
+        Raises:
+            InvalidSessionError: If ``session`` is no safe file name.
+            ValueError: If there is no such tool, or ``budget`` is not above 0.
+        """
+        self.cortex = cortex or Cortex.open()
+        self._fixed = None if session is None else check_session_id(session)
+        self._budget = check_budget(budget)
+        self._toolset = MemoryToolset(self.cortex, tools)
+        self._talks: dict[str, Talk] = {}
+        self._run: _Run | None = None
+
+    # ---- what pydantic-ai asks for ----
+
+    async def for_run(self, ctx: RunContext[Any]) -> EngramdownMemory:
+        """Return this memory for one run."""
+        mine = copy.copy(self)
+        parent = _RUNNING.get()
+        session = self._fixed or check_session_id(ctx.conversation_id or ctx.run_id or "")
+        talk = await self._do(lambda: self._talk(session, parent))
+        mine._run = _Run(talk, ctx.run_id)  # noqa: SLF001 - a copy of this one
+        return mine
+
+    def get_toolset(self) -> MemoryToolset | None:
+        """Return the tools."""
+        return self._toolset
+
+    def get_instructions(self) -> Callable[[RunContext[Any]], Awaitable[str]]:
+        """Return what tells a model what memory holds."""
+
+        async def told(ctx: RunContext[Any]) -> str:
+            return await self._do(lambda: self._told(ctx))
+
+        return told
+
+    async def wrap_run(
+        self,
+        ctx: RunContext[Any],  # noqa: ARG002 - as pydantic-ai calls it
+        *,
+        handler: Callable[[], Awaitable[AgentRunResult[Any]]],
+    ) -> AgentRunResult[Any]:
+        """Run, as a turn."""
+        run = self._run
+        if run is None:
+            return await handler()
+        token = _RUNNING.set(run.talk)
+        try:
+            await self._do(run.talk.begin_run)
+            return await handler()
+        finally:
+            _RUNNING.reset(token)
+            await self._do(lambda: self._ended(run))
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Keep what is new, and put summaries in the place of what they stand for."""
+        run = self._run
+        if run is not None:
+            await self._do(lambda: self._keep(run, ctx.messages))
+        if run is not None and self._budget is not None:
+            talk, messages = run.talk, request_context.messages
+            request_context.messages = await self._do(lambda: _shortened(talk, messages))
+        return request_context
+
+    # ---- for the program ----
+
+    async def messages(self, session: str, *, repair: bool = True) -> list[ModelMessage]:
+        """Return the messages of a conversation, to go on with as ``message_history``.
+
+        They are as pydantic-ai had them, but for the instructions, which each run has of its own,
+        and for secrets that are hidden in what tools got and gave.
+
+        Args:
+            session: Its id, which is that of the transcript.
+            repair: Whether calls that a run left open which ended early are told to be
+                interrupted, so that the user can go on; not where a person is to approve them.
+
+        Raises:
+            InvalidSessionError: If the id is no safe file name.
+        """
+        kept = await self._with(session, lambda talk: talk.kept.entries())
+        found = ModelMessagesTypeAdapter.validate_json(json.dumps(messages_of(kept)))
+        return repair_messages(found) if repair else found
+
+    async def confirmations(self, session: str) -> list[Proposal]:
+        """Return the proposals to ask the user about now; none while a run of the session runs."""
+        return await self._with(session, lambda talk: talk.session.confirmations())
+
+    async def resolve(
+        self, session: str, proposal_id: str, decision: str = "accept", text: str | None = None
+    ) -> Receipt:
+        """Carry out what the user decided; see :meth:`engramdown.Session.resolve`.
+
+        Raises:
+            MidTurnError: If a run of the session runs.
+        """
+        return await self._with(
+            session, lambda talk: talk.session.resolve(proposal_id, decision, text)
+        )
+
+    async def close(self) -> None:
+        """End the transcripts; those that are used again go on."""
+        await self._do(self._close)
+
+    # ---- alone with the cortex ----
+
+    async def _do(self, act: Callable[[], T]) -> T:
+        return await beside(self.cortex, act)
+
+    async def _with(self, session: str, act: Callable[[Talk], T]) -> T:
+        return await self._do(lambda: act(self._talk(check_session_id(session))))
+
+    def _talk(self, session: str, parent: Talk | None = None) -> Talk:
+        found = self._talks.pop(session, None)
+        if found is None:
+            above = parent.id if parent is not None and parent.cortex is self.cortex else None
+            found = Talk(self.cortex, session, above if above != session else None, self._budget)
+        self._talks[session] = found
+        for name in [each for each, talk in self._talks.items() if not talk.runs]:
+            if len(self._talks) <= _MOST_TALKS or name == session:
+                break
+            self._talks.pop(name).end("idle_timeout")
+        return found
+
+    def _close(self) -> None:
+        while self._talks:
+            self._talks.popitem()[1].end("finished")
+
+    def _told(self, ctx: RunContext[Any]) -> str:
+        if self._run is not None:
+            self._keep(self._run, ctx.messages)
+            return self._run.talk.context
+        asked = ctx.prompt if isinstance(ctx.prompt, str) else ""
+        try:
+            return str(self.cortex.build_memory_context(asked))
+        except (EngramdownError, OSError) as error:
+            return degraded(str(error))
+
+    def _keep(self, run: _Run, messages: list[ModelMessage]) -> None:
+        run.messages = messages
+        new = run.new()
+        if new:
+            run.talk.keep(_written(new))
+
+    def _ended(self, run: _Run) -> None:
+        self._keep(run, run.messages)
+        run.talk.end_run()
+
+
+class _Run:
+    """One run.
+
+    Attributes:
+        talk: The conversation that it is of.
+        messages: The messages of the conversation, as pydantic-ai has them now.
+    """
+
+    def __init__(self, talk: Talk, run_id: str | None) -> None:
+        """Begin a run, of which nothing is kept yet."""
+        self.talk = talk
+        self.messages: list[ModelMessage] = []
+        self._id = run_id
+        self._done: dict[int, ModelMessage] = {}
+
+    def new(self) -> list[ModelMessage]:
+        """Return the messages of this run that were not returned before."""
+        found = [
+            each for each in self.messages if each.run_id == self._id and id(each) not in self._done
+        ]
+        self._done |= {id(each): each for each in found}
+        return found
+
+
+class MemoryToolset(AbstractToolset[Any]):
+    """Tools with which a model remembers, recalls and forgets.
+
+    Whatever a model passes, it gets an answer that it can act on; no call ends a run, or counts as
+    a retry.
+    """
+
+    def __init__(
+        self,
+        cortex: Cortex,
+        names: Iterable[str] | None = None,
+        *,
+        id: str = "engramdown",  # noqa: A002 - as every toolset names it
+    ) -> None:
+        """Offer tools.
+
+        Args:
+            cortex: The memory.
+            names: Which tools; see :meth:`engramdown.Cortex.tool_definitions`.
+            id: What the toolset is known by.
+
+        Raises:
+            ValueError: If there is no such tool.
+        """
+        self._cortex = cortex
+        self._id = id
+        self._definitions = [
+            ToolDefinition(
+                name=each["name"],
+                description=each["description"],
+                parameters_json_schema=each["parameters"],
+            )
+            for each in cortex.tool_definitions("plain", names)
+        ]
+
+    @property
+    def id(self) -> str:
+        """What it is known by."""
+        return self._id
+
+    async def get_tools(
+        self,
+        ctx: RunContext[Any],  # noqa: ARG002 - as pydantic-ai calls it
+    ) -> dict[str, ToolsetTool[Any]]:
+        """Return the tools."""
+        return {
+            each.name: ToolsetTool(
+                toolset=self, tool_def=each, max_retries=1, args_validator=_Anything()
+            )
+            for each in self._definitions
+        }
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[Any],
+        tool: ToolsetTool[Any],  # noqa: ARG002 - as pydantic-ai calls it
+    ) -> str:
+        """Return what a tool answers.
+
+        Raises:
+            ToolFailed: With the answer, if it tells what went wrong.
+        """
+        given = tool_args.get(_RAW, tool_args)
+        talk, call = _RUNNING.get(), ctx.tool_call_id or ""
+        if talk is None or talk.cortex is not self._cortex:
+            answer = await beside(self._cortex, lambda: self._cortex.use_tool(name, given))
+        else:
+            answer = await beside(self._cortex, lambda: talk.use(name, given, call))
+        if answer.is_error:
+            raise ToolFailed(answer.text)
+        return answer.text
+
+
+_RAW: Final = "\0raw"
+
+
+class _Anything:
+    """Lets arguments pass as they are: what is wrong with them, the tool says."""
+
+    def validate_json(self, input: str | bytes | bytearray, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
+        """Return arguments that come as JSON."""
+        try:
+            found = json.loads(input)
+        except (ValueError, RecursionError):
+            found = None
+        return found if isinstance(found, dict) else {_RAW: str(input)}
+
+    def validate_python(self, input: object, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
+        """Return arguments that come as values."""
+        return input if isinstance(input, dict) else {_RAW: input}
+
+
+def _written(messages: list[ModelMessage]) -> list[dict[str, Any]]:
+    """Return messages as JSON, without the instructions that every run has of its own."""
+    found: list[dict[str, Any]] = ModelMessagesTypeAdapter.dump_python(messages, mode="json")
+    for each in found:
+        each.pop("instructions", None)
+    return found
+
+
+def _shortened(talk: Talk, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Return messages with summaries in the place of the parts that they stand for."""
+    summaries = talk.summaries()
+    if not summaries:
+        return list(messages)
+    known = places(talk.kept.entries())
+    made: list[ModelMessage] = []
+    told: set[Summary] = set()
+    for message, written in zip(messages, _written(list(messages)), strict=True):
+        seqs = known.get(_key(written), ())
+        if len(seqs) != len(message.parts):
+            made.append(message)
+            continue
+        shows, covered = visible(seqs, summaries)
+        new = [each for each in covered if each not in told]
+        told.update(new)
+        made += [ModelRequest(parts=[UserPromptPart(each.text)]) for each in new]
+        parts = [part for part, shown in zip(message.parts, shows, strict=True) if shown]
+        if parts or not message.parts:
+            made.append(message if all(shows) else _with_parts(message, parts))
+    return made
+
+
+def _with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
+    if isinstance(message, ModelResponse):
+        return replace(message, parts=parts)
+    return replace(message, parts=parts)
+
+
+def _key(message: dict[str, Any]) -> tuple[str, str, str]:
+    kind, run, at = (str(message.get(name) or "") for name in ("kind", "run_id", "timestamp"))
+    return kind, run, at
