@@ -46,10 +46,14 @@ class Changes(InMemorySubscriptionBus):
         self._memories = tuple(folders)
         self._listening = 0
         self._wanted = asyncio.Event()
+        self._seen: _Seen = {}
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Tell ``listener`` of what changes from now on, until what is returned is called."""
         leave = super().subscribe(listener)
+        if not self._listening:
+            # Now, not a moment later: what changes from here on is told.
+            self._seen = self._look()
         self._listening += 1
         self._wanted.set()
         left = False
@@ -65,16 +69,15 @@ class Changes(InMemorySubscriptionBus):
     async def watch(self) -> None:
         """Look again and again while anybody listens; never returns."""
         while True:
-            self._wanted.clear()
             await self._wanted.wait()
+            self._wanted.clear()
             hand = Hand("engramdown-mcp-changes")
-            seen = await hand.begin(self._look)
             while self._listening:
                 await asyncio.sleep(_PAUSE)
                 now = await hand.begin(self._look)
-                for event in _events(seen, now):
+                events, self._seen = _events(self._seen, now), now
+                for event in events:
                     await self.publish(event)
-                seen = now
             hand.end()
 
     def _look(self) -> _Seen:
@@ -84,7 +87,10 @@ class Changes(InMemorySubscriptionBus):
             for path in _files(folder):
                 uri = _page(path, folder)
                 if uri:
-                    state = path.stat()
+                    try:
+                        state = path.stat()
+                    except FileNotFoundError:
+                        continue
                     told = (str(path), state.st_mtime_ns, state.st_size, state.st_ino)
                     found.setdefault(uri, []).append(told)
         return {uri: tuple(sorted(each)) for uri, each in found.items()}

@@ -57,11 +57,11 @@ def page(cortex: Cortex, uri: str) -> str:
         UnknownPageError: If there is none.
         StoreError: If memory cannot be read.
     """
-    known = PAGES.get(uri.rstrip("/"))
-    if known is not None:
-        return known.text(cortex)
-    if uri.startswith(TOPIC):
-        return _topic(cortex, unquote(uri.removeprefix(TOPIC)))
+    path = uri.rstrip("/")
+    if path in PAGES:
+        return PAGES[path].text(cortex)
+    if f"{path}/".startswith(TOPIC):
+        return _topic(cortex, unquote(f"{path}/".removeprefix(TOPIC).rstrip("/")))
     there = ", ".join(PAGES)
     raise UnknownPageError(f"there is no page {inert(uri)!r}; there are {there}, {TOPIC}<topic>")
 

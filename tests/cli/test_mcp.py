@@ -1,0 +1,115 @@
+"""engramdown mcp: what it says before a client is served, and what a client needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engramdown.cli import mcp as command
+from engramdown.servers.mcp import http
+from engramdown.servers.mcp.clients import CLIENTS
+from tests.cli.conftest import Runner
+
+HIDDEN: Final = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("mcp", "mcp_types"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
+from engramdown.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def hidden(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as if the SDK were not installed."""
+    return subprocess.run(
+        [sys.executable, "-c", HIDDEN, *arguments],
+        env=env,
+        input="",
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("more", [[], ["--http", "--port", "0"]])
+def test_without_the_extra_one_sentence_says_how_to_get_it(
+    child_env: dict[str, str], more: list[str]
+) -> None:
+    done = hidden(child_env, "mcp", *more)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "engramdown: the MCP server needs the extra `mcp` (No module named 'mcp'); "
+        'install it with: pip install "engramdown[mcp]"\n'
+    )
+
+
+def test_without_the_extra_help_and_settings_are_there(child_env: dict[str, str]) -> None:
+    assert hidden(child_env, "mcp", "--help").returncode == 0
+    assert hidden(child_env, "mcp", "--print-config", "json").returncode == 0
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_settings_alone_are_printed(run: Runner, memory: Path, client: str) -> None:
+    assert memory.is_dir()
+    done = run.ok("--mode", "copilot", "mcp", "--tools", "recall, review", "--print-config", client)
+    (servers,) = done.json.values()
+    arguments = servers["engramdown"]["args"]
+    assert arguments[-5:] == ["--mode", "copilot", "mcp", "--tools", "recall,review"]
+    assert "--home" in arguments
+    assert done.err == f"note: for {CLIENTS[client].title}: put this into {CLIENTS[client].file}\n"
+
+
+def test_the_settings_for_http_hold_the_token_and_say_so(run: Runner, isolated_home: Path) -> None:
+    done = run.ok("mcp", "--http", "--host", "localhost", "--print-config", "claude-code")
+    server = done.json["mcpServers"]["engramdown"]
+    token = (isolated_home / ".engramdown" / "mcp-token").read_text(encoding="utf-8").strip()
+    assert server["url"] == "http://127.0.0.1:8377/mcp"
+    assert server["headers"] == {"Authorization": f"Bearer {token}"}
+    assert "keep the file out of git" in done.err
+
+
+def test_what_the_settings_start_is_a_server(
+    run: Runner, child_env: dict[str, str], memory: Path
+) -> None:
+    server = run.ok("mcp", "--print-config", "json").json["mcpServers"]["engramdown"]
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "x", "version": "1"},
+    }
+    line = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
+    assert memory.is_dir()
+    done = subprocess.run(
+        ["engramdown", *server["args"]],
+        env=child_env,
+        input=line,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "engramdown"
+
+
+def test_another_host_is_refused_with_the_reason(run: Runner) -> None:
+    done = run("mcp", "--http", "--host", "0.0.0.0")  # noqa: S104 - it is refused
+    assert (done.code, done.out) == (2, "")
+    assert "'0.0.0.0' is no loopback address" in done.err
+
+
+def test_a_tool_that_there_is_not_is_refused_with_those_that_are(run: Runner) -> None:
+    done = run("mcp", "--tools", "recall,nix")
+    assert done.code == 2
+    assert "there is no tool 'nix'; there are memorize, recall" in done.err
+
+
+def test_the_usual_port_is_the_one_of_the_server() -> None:
+    (port,) = (each for each in command.mcp.params if each.name == "port")
+    assert port.default == http.PORT

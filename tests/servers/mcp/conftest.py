@@ -1,0 +1,171 @@
+"""What a test of the MCP server gets: a client beside a server, or one of another process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import httpx2
+import mcp_types as types
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.session import ElicitationFnT
+from mcp.client.streamable_http import streamable_http_client
+
+from engramdown import Cortex
+from engramdown.servers.mcp.changes import Changes
+from engramdown.servers.mcp.hands import Desk
+from engramdown.servers.mcp.server import Memory, Offer
+
+T = TypeVar("T")
+
+ERAS: Final = ("legacy", "auto")
+"""Clients from before July 2026, which begin with a handshake, and those since."""
+
+
+class Asked:
+    """A person in front of a client, who answers every form in one way.
+
+    Attributes:
+        seen: What they were asked.
+    """
+
+    def __init__(self, action: Any, **content: str) -> None:  # noqa: ANN401 - one of three words
+        """Answer with ``action`` and the words of the form."""
+        self.seen: list[types.ElicitRequestFormParams] = []
+        self._answer = types.ElicitResult(action=action, content=dict(content) or None)
+
+    async def __call__(self, context: object, params: Any) -> types.ElicitResult:  # noqa: ANN401
+        """Answer a form."""
+        del context
+        self.seen.append(params)
+        return self._answer
+
+
+@contextlib.asynccontextmanager
+async def beside(
+    cortex: Cortex,
+    era: str = "auto",
+    elicit: ElicitationFnT | None = None,
+    names: Sequence[str] | None = None,
+    **offered: Any,  # noqa: ANN401 - what an offer has
+) -> AsyncIterator[Client]:
+    """Yield a client of a server in this process."""
+    desk = Desk(cortex)
+    offer = Offer(cortex.tool_definitions("mcp", names), **offered)
+    changes = Changes(store.memory for store in cortex.stores)
+    watching = asyncio.ensure_future(changes.watch())
+    memory = Memory(desk, offer, changes)
+    try:
+        async with Client(memory.server, mode=era, elicitation_callback=elicit) as client:
+            yield client
+    finally:
+        watching.cancel()
+        desk.close(10)
+
+
+def run(work: Awaitable[T]) -> T:
+    """Run something asynchronous to its end."""
+
+    async def main() -> T:
+        return await work
+
+    return asyncio.run(main())
+
+
+def said(result: types.CallToolResult) -> str:
+    """Return what a tool answered."""
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def read(result: types.ReadResourceResult) -> str:
+    """Return the text of a page."""
+    (content,) = result.contents
+    assert isinstance(content, types.TextResourceContents)
+    return content.text
+
+
+class Served(NamedTuple):
+    """A server over HTTP in its own process.
+
+    Attributes:
+        process: That it runs in.
+        url: Where it is.
+        token: What a client shows.
+    """
+
+    process: subprocess.Popen[str]
+    url: str
+    token: str
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.rpartition(":")[2].partition("/")[0])
+
+    @contextlib.asynccontextmanager
+    async def client(
+        self, era: str = "auto", elicit: ElicitationFnT | None = None
+    ) -> AsyncIterator[Client]:
+        """Yield a client of it."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+            transport = streamable_http_client(self.url, http_client=http)
+            async with Client(transport, mode=era, elicitation_callback=elicit) as client:
+                yield client
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return the folder of a project without a memory yet."""
+    folder = tmp_path / "project"
+    (folder / ".engramdown").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def cortex(project: Path) -> Cortex:
+    """Return the memory of a project."""
+    return Cortex.open(project)
+
+
+@pytest.fixture
+def pipes(project: Path, child_env: dict[str, str]) -> Callable[..., StdioServerParameters]:
+    """Return what says how a client starts a server for the project."""
+
+    def parameters(*before: str, after: Sequence[str] = ()) -> StdioServerParameters:
+        return StdioServerParameters(
+            command="engramdown", args=[*before, "mcp", *after], env=child_env, cwd=project
+        )
+
+    return parameters
+
+
+@pytest.fixture
+def served(project: Path, child_env: dict[str, str], isolated_home: Path) -> Iterator[Served]:
+    """Return a server over HTTP, which ends with the test."""
+    process = subprocess.Popen(
+        ["engramdown", "--mode", "copilot", "mcp", "--http", "--port", "0"],
+        env=child_env,
+        cwd=project,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stderr is not None
+        found = re.search(r"http://\S+/mcp", process.stderr.readline())
+        assert found is not None
+        token = (isolated_home / ".engramdown" / "mcp-token").read_text(encoding="utf-8").strip()
+        yield Served(process, found[0], token)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)

@@ -1,0 +1,396 @@
+"""A server at the other end of two pipes, in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from engramdown import Cortex
+from engramdown.scope_lock import ScopeLock
+from engramdown.servers.mcp.stdio import LONGEST
+from tests.servers.mcp.conftest import ERAS, Asked, run, said
+
+Pipes = Callable[..., StdioServerParameters]
+
+HELLO: Final = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "by hand", "version": "1"},
+}
+
+
+class ByHand:
+    """A server that is spoken to line by line.
+
+    Attributes:
+        process: That it runs in.
+    """
+
+    def __init__(self, env: dict[str, str], folder: Path, *arguments: str) -> None:
+        """Start one."""
+        self.process = subprocess.Popen(
+            ["engramdown", *arguments, "mcp"],
+            env=env,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def say(self, line: bytes) -> None:
+        """Send a line."""
+        pipe(self.process.stdin).write(line + b"\n")
+        pipe(self.process.stdin).flush()
+
+    def ask(self, key: int, method: str, **params: object) -> None:
+        """Send a request."""
+        message = {"jsonrpc": "2.0", "id": key, "method": method, "params": params}
+        self.say(json.dumps(message).encode())
+
+    def hear(self) -> dict[str, Any]:
+        """Return the next message."""
+        found: dict[str, Any] = json.loads(pipe(self.process.stdout).readline())
+        return found
+
+    def begin(self) -> None:
+        """Shake hands."""
+        self.ask(0, "initialize", **HELLO)
+        assert self.hear()["id"] == 0
+        self.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+
+    def end(self) -> tuple[int, bytes, bytes]:
+        """Let the input end; return the exit code, and what was still printed."""
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out, err
+
+
+def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None
+    return stream
+
+
+@pytest.fixture
+def by_hand(project: Path, child_env: dict[str, str]) -> Iterator[ByHand]:
+    """Return a server that is spoken to line by line."""
+    server = ByHand(child_env, project)
+    yield server
+    server.process.kill()
+    server.process.communicate()
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_starts_it_and_uses_all_of_it(pipes: Pipes, project: Path, era: str) -> None:
+    asked = Asked("accept")
+
+    async def work() -> None:
+        async with Client(pipes("--mode", "copilot"), mode=era, elicitation_callback=asked) as it:
+            assert len((await it.list_tools()).tools) > 4
+            told = {"text": "Say the word", "kind": "always"}
+            assert "Remembered" in said(await it.call_tool("memorize", told))
+            (known,) = Cortex.open(project).entries()
+            assert "Forgotten" in said(await it.call_tool("forget", {"id": known.id}))
+            assert len((await it.list_resources()).resources) > 4
+            assert (await it.read_resource("memory://rules")).contents
+            assert (await it.get_prompt("memory")).messages
+
+    run(work())
+    assert len(asked.seen) == 1
+    assert Cortex.open(project).entries() == []
+
+
+def test_several_clients_that_write_at_once_lose_nothing(pipes: Pipes, project: Path) -> None:
+    async def write(name: int) -> None:
+        async with Client(pipes(), mode=ERAS[name % 2]) as client:
+            for number in range(8):
+                told = {"text": f"Client {name} said {number}", "kind": "lesson"}
+                assert "Remembered" in said(await client.call_tool("memorize", told))
+
+    async def work() -> None:
+        await asyncio.gather(*(write(name) for name in range(3)))
+
+    run(work())
+    texts = {entry.text for entry in Cortex.open(project).entries()}
+    assert texts == {f"Client {name} said {number}" for name in range(3) for number in range(8)}
+
+
+def test_a_client_hears_that_a_call_is_worked_on(pipes: Pipes, project: Path) -> None:
+    """Not how long it takes: the call waits for a lock that is let go of when the client heard."""
+    memory = project / ".engramdown" / "memory"
+    memory.mkdir()
+
+    async def work(era: str) -> None:
+        heard = asyncio.Event()
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            assert progress > 0
+            assert total is None
+            assert message is not None
+            assert message.startswith("memorize: at work for")
+            heard.set()
+
+        told = {"text": f"Slowly in {era}", "kind": "lesson"}
+        async with Client(pipes(), mode=era) as client:
+            with ScopeLock(memory / ".lock", 10).hold():
+                call = asyncio.ensure_future(
+                    client.call_tool("memorize", told, progress_callback=hear)
+                )
+                await heard.wait()
+                assert not call.done()
+            assert "Remembered" in said(await call)
+
+    run(work("legacy"))  # Over HTTP, clients of both eras hear of it.
+
+
+def test_a_call_that_is_given_up_leaves_the_server_well(pipes: Pipes, project: Path) -> None:
+    memory = project / ".engramdown" / "memory"
+    memory.mkdir()
+
+    async def work() -> None:
+        async with Client(pipes(), mode="legacy") as client:
+            with ScopeLock(memory / ".lock", 10).hold():
+                heard = asyncio.Event()
+
+                async def hear(progress: float, total: float | None, message: str | None) -> None:
+                    del progress, total, message
+                    heard.set()
+
+                told = {"text": "Given up", "kind": "lesson"}
+                calls = [
+                    asyncio.ensure_future(
+                        client.call_tool("memorize", told, progress_callback=hear)
+                    )
+                    for _ in range(12)
+                ]
+                await heard.wait()
+                for call in calls:
+                    call.cancel()
+                await asyncio.gather(*calls, return_exceptions=True)
+            told = {"text": "Carried on", "kind": "lesson"}
+            assert "Remembered" in said(await client.call_tool("memorize", told))
+
+    run(work())
+    texts = [entry.text for entry in Cortex.open(project).entries()]
+    assert sorted(set(texts)) == sorted(texts)
+    assert "Carried on" in texts
+
+
+DIES: Final = """
+import json, subprocess, sys, time
+server = subprocess.Popen(["engramdown", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def say(**message):
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\\n")
+    server.stdin.flush()
+hello = json.loads(sys.argv[1])
+say(id=0, method="initialize", params=hello)
+server.stdout.readline()
+say(method="notifications/initialized")
+told = {"name": "memorize", "arguments": {"text": "Said by who died", "kind": "lesson"}}
+say(id=1, method="tools/call", params={**told, "_meta": {"progressToken": 1}})
+server.stdout.readline()
+print(server.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_client_that_is_killed_in_a_call_leaves_no_server_and_no_lock(
+    project: Path, child_env: dict[str, str]
+) -> None:
+    memory = project / ".engramdown" / "memory"
+    memory.mkdir()
+    with ScopeLock(memory / ".lock", 10).hold():
+        client = subprocess.Popen(
+            [sys.executable, "-c", DIES, json.dumps(HELLO)],
+            env=child_env,
+            cwd=project,
+            stdout=subprocess.PIPE,
+        )
+        # It has heard that the call is worked on.
+        server = int(pipe(client.stdout).readline())
+        client.kill()
+        client.communicate()
+    while _runs(server):
+        time.sleep(0.01)
+    cortex = Cortex.open(project)
+    assert [entry.text for entry in cortex.entries()] in ([], ["Said by who died"])
+    cortex.project_hc.encode_lesson("Nobody holds the lock")
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process runs; one that ended and that nobody asked after does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize(
+    "signal_number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=["ctrl-c", "term"]
+)
+def test_a_signal_ends_it_although_it_waits_for_input(
+    by_hand: ByHand, signal_number: int, code: int
+) -> None:
+    by_hand.begin()
+    by_hand.process.send_signal(signal_number)
+    assert by_hand.process.wait(timeout=30) == code
+    out, err = by_hand.process.communicate()
+    assert out == b""
+    assert b"Traceback" not in err
+
+
+def test_the_end_of_the_input_ends_it_when_all_is_answered(by_hand: ByHand) -> None:
+    by_hand.begin()
+    told = {"text": "The last word", "kind": "lesson"}
+    by_hand.ask(1, "tools/call", name="memorize", arguments=told)
+    code, out, err = by_hand.end()
+    assert (code, err) == (0, b"")
+    assert "Remembered" in json.loads(out)["result"]["content"][0]["text"]
+
+
+def test_it_ends_when_nobody_reads_any_more(by_hand: ByHand) -> None:
+    by_hand.begin()
+    pipe(by_hand.process.stdout).close()
+    by_hand.ask(1, "tools/list")
+    assert by_hand.process.wait(timeout=30) == 0
+    assert b"Traceback" not in pipe(by_hand.process.stderr).read()
+
+
+NO_MESSAGES: Final = (
+    (b"no JSON", -32700, None),
+    (b"\xff\xfe", -32700, None),
+    (b"[" * 200_000, -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 7}', -32600, 7),
+    (b'{"jsonrpc": "2.0", "id": true, "method": 1}', -32600, None),
+    (b"[]", -32600, None),
+    (b'{"id": "' + b"x" * LONGEST + b'"}', -32600, None),
+)
+
+
+def test_a_line_that_is_no_message_is_answered_and_passed_over(by_hand: ByHand) -> None:
+    by_hand.begin()
+    for line, code, key in NO_MESSAGES:
+        by_hand.say(line)
+        refused = by_hand.hear()
+        assert (refused["error"]["code"], refused["id"]) == (code, key)
+        by_hand.say(b"   ")
+    by_hand.ask(1, "tools/list")
+    assert by_hand.hear()["id"] == 1
+
+
+def test_half_a_character_is_answered_as_all_others(by_hand: ByHand, project: Path) -> None:
+    by_hand.begin()
+    call = (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memorize", '
+        b'"arguments": {"text": "Half \\ud83d, whole \\ud83d\\ude00", "kind": "lesson"}}}'
+    )
+    by_hand.say(call)
+    assert "Remembered" in by_hand.hear()["result"]["content"][0]["text"]
+    (entry,) = Cortex.open(project).entries()
+    assert entry.text == "Half ?, whole \N{GRINNING FACE}"
+
+
+def test_a_long_text_comes_back_as_an_answer(by_hand: ByHand) -> None:
+    by_hand.begin()
+    text = "long " * 400_000
+    by_hand.ask(1, "tools/call", name="memorize", arguments={"text": text, "kind": "lesson"})
+    answer = by_hand.hear()["result"]
+    assert answer["isError"] is True
+    assert len(answer["content"][0]["text"]) < 2_000
+    by_hand.ask(2, "tools/call", name="recall", arguments={"query": text})
+    assert by_hand.hear()["id"] == 2
+
+
+def test_nothing_else_is_ever_printed(project: Path, child_env: dict[str, str]) -> None:
+    """What a handler prints, and what a child prints, goes to stderr."""
+    noisy = (
+        "import sys, subprocess\n"
+        "from engramdown.cortex.cortex import Cortex\n"
+        "from engramdown.cortex.tools import Answer\n"
+        "def use(self, name, arguments):\n"
+        "    print('noise')\n"
+        "    child = subprocess.run(['cat'], capture_output=True)\n"
+        "    subprocess.run(['echo', 'more'])\n"
+        "    return Answer(repr(child.stdout))\n"
+        "Cortex.use_tool = use\n"
+        "from engramdown.cli.main import main\n"
+        "sys.exit(main(['mcp']))\n"
+    )
+    said_to = b"".join(
+        json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n"
+        for each in (
+            {"id": 0, "method": "initialize", "params": HELLO},
+            {"method": "notifications/initialized"},
+            {"id": 1, "method": "tools/call", "params": {"name": "review"}},
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", noisy],
+        env=child_env,
+        cwd=project,
+        input=said_to,
+        capture_output=True,
+        check=True,
+    )
+    first, second = (json.loads(line) for line in done.stdout.split(b"\n") if line)
+    assert (first["id"], second["id"]) == (0, 1)
+    assert second["result"]["content"][0]["text"] == "b''"
+    assert done.stderr.split() == [b"more", b"noise"] or done.stderr.split() == [b"noise", b"more"]
+
+
+def grown(env: dict[str, str], project: Path, calls: int) -> tuple[tuple[int, ...], ...]:
+    """Return memory in KB, descriptors and threads of a server: warm, and so many calls later."""
+    server = ByHand(env, project)
+    try:
+        server.begin()
+        _call_all(server, 200)
+        before = _size(server.process.pid)
+        _call_all(server, calls)
+        return before, _size(server.process.pid)
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def _call_all(server: ByHand, calls: int) -> None:
+    told = {"text": "Said again and again", "kind": "lesson"}
+    kinds: Sequence[tuple[str, dict[str, object]]] = (
+        ("tools/call", {"name": "recall", "arguments": {"query": "said again"}}),
+        ("tools/call", {"name": "memorize", "arguments": told}),
+        ("tools/call", {"name": "forget", "arguments": {"id": "nothing"}}),
+        ("resources/read", {"uri": "memory://lessons"}),
+        ("prompts/get", {"name": "memory"}),
+    )
+    for number in range(calls):
+        method, params = kinds[number % len(kinds)]
+        server.ask(number + 1, method, **params)
+        assert server.hear()["id"] == number + 1
+
+
+def _size(pid: int) -> tuple[int, ...]:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    facts = dict(row.split(":", 1) for row in status.split("\n") if ":" in row)
+    files = len([*Path(f"/proc/{pid}/fd").iterdir()])
+    return int(facts["VmRSS"].split()[0]), files, int(facts["Threads"])
+
+
+def test_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
+    (memory, files, threads), later = grown(child_env, project, 500)
+    assert later[1:] == (files, threads)
+    assert later[0] - memory < 8_000
+
+
+@pytest.mark.soak
+def test_ten_thousand_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
+    (memory, files, threads), later = grown(child_env, project, 10_000)
+    assert later[1:] == (files, threads)
+    assert later[0] - memory < 8_000, f"from {memory} KB to {later[0]} KB"
