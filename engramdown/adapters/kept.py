@@ -31,6 +31,7 @@ Write = Callable[[dict[str, Any]], Pointer | None]
 """Writes a line, given its ``meta``."""
 
 _HEAD: Final = 128
+_NONE: Final = object()
 _BY: Final = "by"
 
 
@@ -203,20 +204,25 @@ class Kept:
             self._take_value(episode)
 
     def _take_value(self, episode: Episode) -> None:
-        kept, value = episode.meta.get(self._key), None
-        if isinstance(kept, dict):
-            self._arrived(episode, kept)
-            text = self._whole(episode)
-            is_whole = episode.cut is None or len(text) == episode.cut
-            try:
-                value = as_value(kept, text, is_whole=is_whole)
-            except ValueError:  # Somebody changed the line.
-                value = None
-        if value is None:
+        kept = episode.meta.get(self._key)
+        value = self._value(episode, kept) if isinstance(kept, dict) else _NONE
+        if value is _NONE:
             value = self._plain(episode)
-        if value is not None:
-            text = readable(value)
-            self._entries[episode.seq] = Entry(value, episode.call, seq=episode.seq, json=text)
+            if value is None:
+                return
+        self._entries[episode.seq] = Entry(
+            value, episode.call, seq=episode.seq, json=readable(value)
+        )
+
+    def _value(self, episode: Episode, kept: dict[str, Any]) -> object:
+        """Return the value of a line of ours; ``_NONE`` if somebody changed the line."""
+        self._arrived(episode, kept)
+        text = self._whole(episode)
+        is_whole = episode.cut is None or len(text) == episode.cut
+        try:
+            return as_value(kept, text, is_whole=is_whole)
+        except ValueError:
+            return _NONE
 
     def _whole(self, episode: Episode) -> str:
         return episode.text if self._episodes is None else self._episodes.whole(episode)

@@ -133,7 +133,7 @@ def as_line(line: Line, hide: Callable[[str], str]) -> dict[str, Any]:
     """
     rest = without_secrets(line.rest, hide)
     made: dict[str, Any] = {}
-    if rest is not None:
+    if rest is not None or line.place is None:
         text = json.dumps(rest)
         is_plain = text.count("[") + text.count("{") <= _MOST_PARTS and _is_json(text)
         made |= {"item": rest} if is_plain else {"json": text}
