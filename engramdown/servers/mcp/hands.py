@@ -36,10 +36,14 @@ class Hand:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
-    def begin(self, act: Callable[[], T]) -> asyncio.Future[T]:
+    def begin(self, act: Callable[[], T], after: Callable[[], object] = bool) -> asyncio.Future[T]:
         """Do ``act`` in the thread, behind what it was given before; return what will come of it.
 
         Whoever gives up waiting for that stops nothing.
+
+        Args:
+            act: What to do.
+            after: Called in the loop when it is done, before whoever waits hears of it.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -48,9 +52,9 @@ class Hand:
             try:
                 found = act()
             except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-                told: Callable[[], None] = _Told(future, error=error)
+                told: Callable[[], None] = _Told(future, after, error=error)
             else:
-                told = _Told(future, found)
+                told = _Told(future, after, found)
             with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
                 loop.call_soon_threadsafe(told)
 
@@ -77,14 +81,17 @@ class _Told:
     def __init__(
         self,
         future: asyncio.Future[Any],
+        after: Callable[[], object],
         found: object = None,
         error: BaseException | None = None,
     ) -> None:
         self._future = future
+        self._after = after
         self._found = found
         self._error = error
 
     def __call__(self) -> None:
+        self._after()
         if self._future.done():
             return
         if self._error is None:
@@ -129,16 +136,10 @@ class Desk:
             seat.receipts.clear()
             return work(seat)
 
-        future = seat.hand.begin(act)
-        future.add_done_callback(_seen)
         # Not when its caller is gone, but when the work is done, the seat is free.
-        freed = seat.hand.begin(bool)
-        freed.add_done_callback(lambda _: self._leave(seat))
+        future = seat.hand.begin(act, lambda: self._leave(seat))
+        future.add_done_callback(_seen)
         return future
-
-    async def ask(self, work: Callable[[Seat], T]) -> T:
-        """Return what comes of ``work`` at a free seat."""
-        return await asyncio.shield(await self.begin(work))
 
     def close(self, seconds: float) -> None:
         """Wait until what was begun has ended, for so long at most."""
