@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -25,6 +26,7 @@ from engramdown.cli.options import (
     given,
     json_option,
     pass_place,
+    scope_options,
 )
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.context import Section
@@ -33,6 +35,8 @@ from engramdown.tokens import estimate_tokens
 __all__ = ["context"]
 
 _OF_A_SESSION: Final = ("budget", "tail", "shape")
+_OF_A_FILE: Final = ("check", "remove", "force", "scope", "dry_run")
+_OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape")
 
 
 @click.command()
@@ -65,6 +69,18 @@ _OF_A_SESSION: Final = ("budget", "tail", "shape")
     type=click.Choice(("text", "openai", "anthropic")),
     help="Print it as a text, or as messages for a provider.",
 )
+@click.option(
+    "--write",
+    "page",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Put rules and lessons into FILE, such as AGENTS.md, as a marked block.",
+)
+@click.option("--check", is_flag=True, help="With --write: only see whether FILE is up to date.")
+@click.option("--remove", is_flag=True, help="With --write: take the block out of FILE.")
+@click.option("--force", is_flag=True, help="With --write: also if somebody edited the block.")
+@scope_options("With --write: what holds for all projects.", "With --write: this project.")
+@click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
 @json_option
 @pass_place
 def context(
@@ -79,9 +95,15 @@ def context(
 ) -> None:
     """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin.
 
-    SESSION is the id of a conversation, or the beginning of one.
+    SESSION is the id of a conversation, or the beginning of one. --write keeps memory in a file
+    that agents read by themselves; no byte outside its block changes.
     """
     chosen = given()
+    if _writes(chosen):
+        from engramdown.cli.page_writing import write_page
+
+        write_page(place, chosen["page"])
+        return
     if chosen["session"] is None and any(chosen[name] is not None for name in _OF_A_SESSION):
         raise click.UsageError(prompt_messages.NEEDS_SESSION)
     cortex = open_cortex(place)
@@ -103,6 +125,20 @@ def context(
         output.screen().show(_explained(made))
     else:
         _print({}, str(made), as_json=False)
+
+
+def _writes(chosen: dict[str, Any]) -> bool:
+    """Whether a file is to be written; options that do not go together are refused."""
+    more = any(chosen[name] for name in _OF_A_FILE)
+    if chosen["page"] is None and not more:
+        return False
+    from engramdown.cli import page_messages
+
+    if chosen["page"] is None:
+        raise click.UsageError(page_messages.NEEDS_WRITE)
+    if any(chosen[name] for name in _OTHERS):
+        raise click.UsageError(page_messages.ALONE)
+    return True
 
 
 def _say_news(cortex: Cortex) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +35,14 @@ from engramdown.cortex.tidying import Tidying, plan_tidying, tidy
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.hippocampus.files import FileChange
+from engramdown.hooks.kept import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 
 __all__ = ["doctor"]
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 _CONFIG: Final = "config.toml"
+_WEEK: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,19 @@ def _look_at(scope: Scope, root: Path, limit: int) -> _Report:
         *seen.findings,
         *check(seen.files, today(), scope),
         *inspect_origins(root, scope),
+        *_hooks(root),
     ]
     return _Report(scope, root / "memory", len(seen.files), tuple(findings))
+
+
+def _hooks(root: Path) -> list[Finding]:
+    """Return what went wrong in hooks of agents within a week."""
+    since = (today() - timedelta(days=_WEEK)).isoformat()
+    lately = [line for line in troubles(root) if line > since]
+    if not lately:
+        return []
+    place = f"../{FOLDER}/{TROUBLE}", 0
+    return [find(place, "hook-trouble", count=len(lately), reason=lately[-1].partition(" ")[2])]
 
 
 def _settings(home: Path, project: Path | None) -> tuple[Settings, list[Finding]]:

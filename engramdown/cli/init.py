@@ -24,6 +24,7 @@ from engramdown.engram import Scope
 from engramdown.settings import find_project, scope_folder
 
 if TYPE_CHECKING:
+    from engramdown.cli.claude_setup import ForClaude
     from engramdown.cli.git_setup import ForGit
 
 __all__ = ["init"]
@@ -53,6 +54,8 @@ class _Made:
 )
 @click.option("--git", "for_git", is_flag=True, help="Let git merge memory entry by entry.")
 @click.option("--hook", is_flag=True, help="With --git: look at memory before each commit.")
+@click.option("--claude", "for_claude", is_flag=True, help="Let Claude Code call memory (hooks).")
+@click.option("--remove", is_flag=True, help="With --claude: take its hooks out again.")
 @click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
 @json_option
 @dry_run_option
@@ -63,15 +66,60 @@ def init(
     """Set up memory in DIR (default: here): a folder .engramdown with starter files.
 
     What is there already is left alone. The memory that all projects share is offered too.
-    --git adds a line to .gitattributes and registers the merge driver in this clone.
+    --git adds a line to .gitattributes and registers the merge driver in this clone. --claude
+    shows what it adds to .claude/settings.json (with --global, to ~/.claude), and asks.
     """
-    if given()["hook"] and not given()["for_git"]:
-        raise click.UsageError(messages.HOOK_NEEDS_GIT)
+    _check_usage()
     target = folder.expanduser().absolute() if folder else start_of(place)
     project = scope_folder(target)
     home = home_of(place)
     outer = find_project(project.parent.parent)
     setup = _planned(project)
+    claude = _asked(project)
+    if given()["remove"]:
+        made, setup = list[_Made](), None
+    else:
+        made = _made(project, home, as_json=as_json, dry_run=dry_run)
+    if not dry_run:
+        for each in (setup, claude):
+            if each:
+                each.write()
+    if as_json:
+        data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
+        data |= {"git": setup.data()} if setup else {}
+        data |= {"claude": claude.data()} if claude else {}
+        output.print_json(data | {item.scope: item.data() for item in made})
+        return
+    lines = [] if given()["remove"] else _lines(made, outer, home, dry_run=dry_run)
+    more = [each.lines() for each in (setup, claude) if each]
+    output.screen().show(chain(lines, *more))
+
+
+def _check_usage() -> None:
+    """Refuse options that belong to others."""
+    options = given()
+    if options["hook"] and not options["for_git"]:
+        raise click.UsageError(messages.HOOK_NEEDS_GIT)
+    if options["remove"] and not options["for_claude"]:
+        from engramdown.cli.claude_messages import NEEDS_CLAUDE
+
+        raise click.UsageError(NEEDS_CLAUDE)
+
+
+def _asked(root: Path) -> ForClaude | None:
+    """Show what Claude Code needs and ask, before anything is written; ``None`` if not wanted."""
+    if not given()["for_claude"]:
+        return None
+    # Imported here: only who asks for it needs what edits settings.
+    from engramdown.cli.claude_setup import ForClaude
+
+    found = ForClaude.plan(root.parent)
+    found.ask()
+    return found
+
+
+def _made(project: Path, home: Path, *, as_json: bool, dry_run: bool) -> list[_Made]:
+    """Set up the scopes that are wanted."""
     made = []
     if not _is_same(project, home):
         made.append(_make("project", project, dry_run=dry_run))
@@ -79,15 +127,7 @@ def init(
         raise RefusalError(messages.init_in_home(home))
     if _wants_global(home, may_ask=not as_json):
         made.append(_make("global", home, dry_run=dry_run))
-    if setup and not dry_run:
-        setup.write()
-    if as_json:
-        data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
-        data |= {"git": setup.data()} if setup else {}
-        output.print_json(data | {item.scope: item.data() for item in made})
-        return
-    lines = _lines(made, outer, home, dry_run=dry_run)
-    output.screen().show(chain(lines, setup.lines()) if setup else lines)
+    return made
 
 
 def _planned(root: Path) -> ForGit | None:

@@ -84,6 +84,7 @@ _COMMANDS: Final = {
     "worker": "worker:worker",
     "compact": "compact:compact",
     "doctor": "doctor:doctor",
+    "hook": "hook:hook",
     "merge-driver": "merge_driver:merge_driver",
 }
 _MANY_OBJECTS: Final = 50_000

@@ -75,6 +75,7 @@ SHORT_HELP: Final = {
     "worker": "See to sessions in the background, until you stop it.",
     "compact": "Say the same in fewer memories.",
     "doctor": "Find, and mend, what is wrong in the files.",
+    "hook": "Tell memory what happens to a coding agent.",
     "merge-driver": "Merge a memory file for git, entry by entry.",
 }
 COMMAND_GROUPS: Final = {
@@ -86,7 +87,7 @@ COMMAND_GROUPS: Final = {
     "Skills": ("skills",),
     "Assistants": ("mcp",),
     "Care": ("sleep", "worker", "compact", "doctor"),
-    "For git": ("merge-driver",),
+    "For programs": ("hook", "merge-driver"),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
 OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'

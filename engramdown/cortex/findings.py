@@ -288,6 +288,11 @@ CODES: Final[Mapping[str, Code]] = {
         "memory is degraded: {reason}",
         "make room, or let us write there; what a process that ended left is only a note: --fix",
     ),
+    "hook-trouble": Code(
+        "note",
+        "a hook of a coding agent had trouble, {count} times in a week; the last: {reason}",
+        "see to it; the log may be deleted",
+    ),
     "episode-line": Code(
         "warning",
         "lines that are no episodes: {count}; the first is here, all are passed over",

@@ -39,6 +39,7 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
         *(["--session", "SESSION", *more] for more in ([], ["--explain"], ["--json"])),
         *(["--session", "SESSION", "--format", each] for each in ("openai", "anthropic")),
         ["--session", "SESSION", "--budget", "9", "--tail", "1", "--explain"],
+        *(["--write", "AGENTS.md", *more] for more in (["--dry-run"], ["--json"], ["--check"])),
     ],
     "diff": [[], ["--json"]],
     "doctor": [[], ["--json"]],
@@ -46,8 +47,13 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
     "export": [["SESSION", "-o", "page.md"], ["SESSION", "--json"]],
     "forget": [["ID", "--dry-run"], ["ID", "--dry-run", "--json"], [HOSTILE]],
     "history": [[], ["--json"], ["ID"]],
+    "hook": [
+        ["session-start"],
+        ["prompt-submit", "--text", "heron"],
+        ["stop", "--session", HOSTILE],
+    ],
     "import": [["claude-code", HOSTILE]],
-    "init": [[]],
+    "init": [[], ["--claude", "--dry-run"], ["--claude", "--dry-run", "--json"]],
     "journal": [
         *([], ["list"], ["list", "--json"], ["show"], ["show", "--json"], ["show", HOSTILE]),
         *(["search", "heron"], ["search", "heron", "--json"], ["search", HOSTILE]),

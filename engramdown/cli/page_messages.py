@@ -1,0 +1,47 @@
+"""The words of ``engramdown context --write``.
+
+Promises: pure; what became of a file is said with its name; each refusal has its next step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+__all__ = [
+    "ALONE",
+    "NEEDS_WRITE",
+    "ONE_OF_TWO",
+    "fresh",
+    "nothing_to_take_out",
+    "stale",
+    "written",
+]
+
+NEEDS_WRITE: Final = (
+    "--check, --remove, --force, --dry-run, --global and --project belong to --write FILE"
+)
+ONE_OF_TWO: Final = "--check and --remove are two things; give one"
+ALONE: Final = "--write takes no message, no session and no other view of memory"
+
+
+def written(path: Path, *, remove: bool, dry: bool) -> str:
+    """Say what became of a file."""
+    if remove:
+        return f"The block {'would be' if dry else 'is'} gone from {path}."
+    return f"Memory {'would stand' if dry else 'stands'} in {path}."
+
+
+def fresh(path: Path) -> str:
+    """Say that nothing is left to do."""
+    return f"{path} says what memory says."
+
+
+def stale(path: Path) -> str:
+    """Say that a file does not say what memory says."""
+    return f"{path}: is not what memory says; run `engramdown context --write {path}`"
+
+
+def nothing_to_take_out(path: Path) -> str:
+    """Say that there is no block."""
+    return f"{path} has no block of Engramdown."

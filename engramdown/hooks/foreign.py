@@ -1,0 +1,111 @@
+"""Files of other programs, into which a part of ours is put: settings, ``AGENTS.md``.
+
+Promises: planning writes nothing; what was planned is what is written, or nothing, if somebody
+changed the file meanwhile; a file is replaced whole, with its mode, and a link to it stays. A link
+that leads out of the place that a file belongs to is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.errors import UnfitFileError
+from engramdown.regular import open_regular
+
+__all__ = ["LARGEST", "Change", "read", "write"]
+
+LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of a file that is edited at most."""
+
+_PLAIN: Final = 0o666
+_FOLDER: Final = 0o777
+
+
+class Change(NamedTuple):
+    """What is to become of a file.
+
+    Attributes:
+        path: What a person calls it.
+        real: What is written: what a link leads to.
+        before: What it holds; ``None`` if it is not there.
+        after: What it is to hold.
+    """
+
+    path: Path
+    real: Path
+    before: bytes | None
+    after: bytes
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything is to be written."""
+        return self.after != (self.before or b"")
+
+
+def read(path: Path, inside: Path | None) -> Change:
+    """Return a file as it is: a change that changes nothing yet.
+
+    Args:
+        path: The file; it need not be there.
+        inside: The folder that a link may lead to, and nowhere else; ``None`` for anywhere.
+
+    Raises:
+        UnfitFileError: If it is no file, too large, or a link that leads out of ``inside``.
+        OSError: If it cannot be read.
+    """
+    real = Path(os.path.realpath(path))
+    if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
+        reason = f"leads to {real}, out of {inside}; name that file itself if it is meant"
+        raise UnfitFileError(str(path), reason)
+    if os.path.isdir(real):  # noqa: PTH112 - it may lie in a folder that may not be looked into
+        raise UnfitFileError(str(path), "is a folder; name a file in it")
+    try:
+        descriptor = open_regular(real, os.O_RDONLY)
+    except FileNotFoundError:
+        return Change(path, real, None, b"")
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise UnfitFileError(str(path), f"is larger than {LARGEST // 1024 // 1024} MB")
+    return Change(path, real, data, data)
+
+
+def write(change: Change) -> None:
+    """Write what was planned.
+
+    Raises:
+        UnfitFileError: If the file is not as it was when that was planned.
+        OSError: If it cannot be written; it is as before then.
+    """
+    if not change.is_new:
+        return
+    real = change.real
+    real.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
+    # Beside it first, so that a full disk cuts nothing short.
+    new = real.with_name(f".{real.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        _make(new, change.after)
+        if change.before is not None:
+            shutil.copymode(real, new)
+        if read(change.path, None).before != change.before:
+            raise UnfitFileError(str(change.path), "was changed meanwhile; do it again")
+        new.replace(real)
+    except FileNotFoundError as error:
+        raise UnfitFileError(str(change.path), "was removed meanwhile; do it again") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def _make(path: Path, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0), _PLAIN)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,234 @@
+"""What the hooks of one conversation leave for each other: each of them is a process of its own.
+
+Promises: a note is a file that appears whole, so that any number of tool calls may end at once, and
+a hook that is killed leaves no half of one; a secret is hidden before a note is written; everything
+stands in ``cache/hooks`` for the user alone, and may be deleted at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from engramdown.clock import moment, nanoseconds
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.ids import is_session_id
+from engramdown.errors import StoreError
+from engramdown.redaction import redact
+
+__all__ = ["FOLDER", "TROUBLE", "Given", "Kept", "complain", "others", "troubles", "untold"]
+
+FOLDER: Final = "cache/hooks"
+"""Where it stands, in the folder of a scope."""
+TROUBLE: Final = "trouble.log"
+"""What went wrong, a line each."""
+
+_TOLD: Final = "trouble-told.log"
+_GIVEN: Final = "given.json"
+_LOCK: Final = ".lock"
+_NOTE: Final = re.compile(r"[0-9]{19}-[0-9]+\.json")
+_SAFE: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
+_MOST_NOTES: Final = 5_000
+_LARGEST_LOG: Final = 64 * 1024
+_LONGEST: Final = 400
+_PATIENCE: Final = 0.3
+
+
+class Given(NamedTuple):
+    """What the model of a conversation was given already.
+
+    Attributes:
+        start: A digest of what it was told as the session started, or ``""``.
+        ids: The memories that it saw.
+        learned: The number of the last line that was learned from.
+    """
+
+    start: str = ""
+    ids: tuple[str, ...] = ()
+    learned: int = -1
+
+
+class Kept:
+    """What the hooks of one conversation keep.
+
+    Attributes:
+        session: The id of the conversation as that of a transcript: safe, in lower case.
+    """
+
+    def __init__(self, root: Path, session: str, disk: EpisodeDisk | None = None) -> None:
+        """Keep it in the scope's folder ``root``; nothing is created yet."""
+        self.session = _safe(session)
+        self._cache = root / "cache"
+        self._folder = root / FOLDER / self.session
+        self._disk = disk or EpisodeDisk()
+
+    # ---- notes ----
+
+    def note(self, notes: Iterable[Mapping[str, Any]]) -> None:
+        """Keep what is to become lines of the transcript.
+
+        Raises:
+            OSError: If it cannot be written.
+            StoreError: If a link stands in the way.
+        """
+        said = [{**each, "at": moment()} for each in notes]
+        if said:
+            name = f"{nanoseconds():019d}-{self._disk.process()}.json"
+            self._write(name, json.dumps(said).encode(), replace=False)
+
+    def notes(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Return what was kept, oldest first: the name of each note, and what it says."""
+        names = [name for name in self._disk.names(self._folder) if _NOTE.fullmatch(name)]
+        return [(name, self._read_note(name)) for name in names[:_MOST_NOTES]]
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Remove notes that became lines."""
+        for name in names:
+            self._disk.remove(self._folder / name)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other hooks from doing the same with these notes.
+
+        Raises:
+            LockTimeoutError: If one is at it.
+        """
+        from engramdown.episodes.lock import FolderLock
+
+        self._prepare()
+        lock = FolderLock(self._folder / _LOCK, self._disk, _PATIENCE)
+        try:
+            with lock.hold():
+                self._disk.remove_unfinished(self._folder)
+                yield
+        finally:
+            lock.close()
+
+    # ---- what was given ----
+
+    def given(self) -> Given:
+        """Return what the model was given already; nothing if that is not known."""
+        try:
+            told = json.loads(self._disk.load(self._folder / _GIVEN) or b"{}")
+            ids = tuple(each for each in told["ids"] if isinstance(each, str))
+            return Given(str(told["start"]), ids, int(told["learned"]))
+        except (OSError, StoreError, ValueError, TypeError, KeyError, RecursionError):
+            return Given()
+
+    def give(self, given: Given) -> None:
+        """Keep what the model was given.
+
+        Raises:
+            OSError: If it cannot be written.
+            StoreError: If a link stands in the way.
+        """
+        self._write(_GIVEN, json.dumps(given._asdict()).encode(), replace=True)
+
+    def forget_after(self, before: float) -> None:
+        """Remove everything of a conversation in which nothing happened since ``before``."""
+        try:
+            if self._folder.stat().st_mtime >= before or self.notes():
+                return
+            for name in self._disk.names(self._folder):
+                self._disk.remove(self._folder / name)
+            self._folder.rmdir()
+        except OSError:  # Another hook began again right now.
+            return
+
+    def _read_note(self, name: str) -> list[dict[str, Any]]:
+        try:
+            found = json.loads(self._disk.load(self._folder / name) or b"[]")
+        except (ValueError, RecursionError):
+            return []
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def _write(self, name: str, data: bytes, *, replace: bool) -> None:
+        self._prepare()
+        self._disk.publish(self._folder / name, data, durable=False, replace=replace)
+
+    def _prepare(self) -> None:
+        for folder in (self._cache, self._folder.parent, self._folder):
+            # A link would lead what was said out of the scope.
+            if folder.is_symlink():
+                raise StoreError(f"{folder}: is a link where a folder should be; remove it.")
+        self._disk.make_folder(self._folder, durable=False)
+
+
+def others(root: Path, session: str, before: float, most: int) -> list[Kept]:
+    """Return what other conversations left, in which nothing happened since ``before``.
+
+    Args:
+        root: The folder of the scope.
+        session: The conversation that is none of them.
+        before: In seconds since 1970.
+        most: How many at most.
+    """
+    found: list[Kept] = []
+    folder = root / FOLDER
+    if folder.is_symlink():
+        return []
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as places:
+        for place in places:
+            mine = place.name in (session, TROUBLE) or not place.is_dir(follow_symlinks=False)
+            if not mine and place.stat(follow_symlinks=False).st_mtime < before:
+                found.append(Kept(root, place.name))
+    return sorted(found, key=lambda kept: kept.session)[:most]
+
+
+def complain(root: Path, event: str, reason: str) -> None:
+    """Keep that a hook had trouble, for ``doctor`` and the next session; never raises."""
+    disk = EpisodeDisk()
+    path = root / FOLDER / TROUBLE
+    line = f"{moment()} {event}: {' '.join(redact(reason).split())[:_LONGEST]}\n"
+    with contextlib.suppress(OSError, StoreError):
+        if path.parent.parent.is_symlink() or not root.is_dir():
+            return
+        disk.make_folder(path.parent, durable=False)
+        found = disk.find(path)
+        if found is not None and found.st_size > _LARGEST_LOG:
+            disk.publish(path, line.encode(), durable=False, replace=True)
+            return
+        descriptor = disk.open(path, write=True)
+        try:
+            disk.write_all(descriptor, line.encode())
+        finally:
+            disk.close(descriptor)
+
+
+def troubles(root: Path) -> list[str]:
+    """Return what went wrong in hooks, oldest first, a line each; whether told already or not."""
+    return [*_lines(root / FOLDER / _TOLD), *_lines(root / FOLDER / TROUBLE)]
+
+
+def untold(root: Path) -> list[str]:
+    """Return what went wrong since it was told last; it counts as told now."""
+    path = root / FOLDER / TROUBLE
+    found = _lines(path)
+    if found:
+        # Where it cannot be renamed it is told again.
+        with contextlib.suppress(OSError):
+            path.replace(path.with_name(_TOLD))
+    return found
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        data = EpisodeDisk().load(path) or b""
+    except (OSError, StoreError):
+        return []
+    return [line for line in data.decode("utf-8", "replace").split("\n") if line]
+
+
+def _safe(session: str) -> str:
+    """Return a safe name for a session of an agent: its own id, if that is one."""
+    name = session.lower()
+    if _SAFE.fullmatch(name) and is_session_id(name):
+        return name
+    import hashlib
+
+    return f"agent-{hashlib.sha256(session.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -1,0 +1,60 @@
+"""Memory as it stands in a file that agents read by themselves: ``AGENTS.md``, ``CLAUDE.md``.
+
+Promises: rules and lessons of one scope, the ones that count most first, within a budget; nothing
+about the user, because such files are shared; the same memory gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from engramdown.clock import today
+from engramdown.engram import Scope
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+
+__all__ = ["BUDGET", "page"]
+
+BUDGET: Final = 2000
+"""What it may cost in tokens, unless something else is asked for."""
+
+_RULES: Final = 0.6
+"""The part of it that is for rules; lessons get the rest, and what rules leave."""
+
+
+def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
+    """Return what an agent is to know of one scope; ``""`` if there is nothing.
+
+    Args:
+        cortex: Whose memory it is.
+        scope: Whether it is that of the project, or that of all projects.
+        budget: What it may cost, in tokens.
+
+    Raises:
+        StoreError: If memory cannot be read.
+    """
+    from engramdown.cortex.context import FRAME, Memory, build
+
+    store = cortex.global_hc if scope == "global" else cortex.project_hc
+    usable = {(entry.file, entry.line, entry.text) for entry in cortex.usable(store)}
+    rules, lessons = (
+        [entry for entry in found if (entry.file, entry.line, entry.text) in usable]
+        for found in (store.recall_rules(), store.recall_lessons())
+    )
+    memory = (
+        Memory(global_rules=rules, global_lessons=lessons)
+        if scope == "global"
+        else Memory(project_rules=rules, project_lessons=lessons)
+    )
+    room = max(budget - min(FRAME, budget // 4), 0)
+    share = int(room * _RULES)
+    made = build(memory, "", today(), _budgets(scope, share, room - share))
+    spent = sum(part.tokens for part in made.sections if part.name.endswith("rules"))
+    if spent < share:
+        made = build(memory, "", today(), _budgets(scope, share, room - spent))
+    return str(made).rstrip("\n")
+
+
+def _budgets(scope: Scope, rules: int, lessons: int) -> dict[str, int]:
+    return {f"{scope}_rules": rules, f"{scope}_lessons": lessons}

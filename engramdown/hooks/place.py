@@ -1,0 +1,95 @@
+"""Where a hook finds memory, and how patient it is.
+
+Promises: nothing is created where nobody set memory up; a scope that somebody else holds is waited
+for a moment, not for as long as a person would wait.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engramdown.settings import Settings, find_project, global_home, load
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+    from engramdown.episodes.memory import EpisodicMemory
+
+__all__ = ["PATIENCE", "HookPlace", "find_place"]
+
+PATIENCE: Final = 0.5
+"""Seconds for which a hook waits for a lock."""
+
+_CLOSED: Final = "no project memory here; a hook does not begin one"
+
+
+class HookPlace(NamedTuple):
+    """Where memory is for an agent.
+
+    Attributes:
+        home: The folder of the global scope; it need not exist.
+        project: The ``.engramdown`` of the project, or ``None``.
+        start: The folder that the agent works in.
+        settings: What was configured.
+    """
+
+    home: Path
+    project: Path | None
+    start: Path
+    settings: Settings
+
+    @property
+    def root(self) -> Path:
+        """The folder of the scope that keeps what hooks keep."""
+        return self.project or self.home
+
+    def cortex(self, settings: Settings | None = None) -> Cortex:
+        """Open memory.
+
+        Args:
+            settings: Other settings than those that were configured.
+        """
+        # Imported here: after most tool calls nothing of memory is needed.
+        from engramdown.cortex.cortex import Cortex
+        from engramdown.disk import Disk
+        from engramdown.hippocampus.closed import ClosedDisk
+        from engramdown.hippocampus.store import Hippocampus
+
+        chosen = settings or self.settings
+        limit = chosen.max_file_bytes
+        disk = Disk(durable=chosen.durability == "full", limit=limit)
+        patience = min(PATIENCE, chosen.lock_timeout)
+        everywhere = Hippocampus(self.home, "global", disk=disk, lock_timeout=patience)
+        if self.project is not None:
+            here = Hippocampus(self.project, "project", disk=disk, lock_timeout=patience)
+        else:
+            closed = ClosedDisk(_CLOSED, limit=limit)
+            folder = self.start / ".engramdown"
+            here = Hippocampus(folder, "project", disk=closed, lock_timeout=patience)
+        return Cortex(everywhere, here, chosen.mode, settings=chosen)
+
+    def episodes(self) -> EpisodicMemory | None:
+        """Return the transcripts of the project; without a project nothing is recorded."""
+        if self.project is None:
+            return None
+        from engramdown.episodes.memory import EpisodicMemory
+
+        return EpisodicMemory(self.project, self.settings.episodes)
+
+
+def find_place(start: Path, home: Path | None = None, mode: str | None = None) -> HookPlace | None:
+    """Return where memory is for an agent that works in ``start``, or ``None`` if nowhere.
+
+    Args:
+        start: The folder.
+        home: The folder of the global scope, if not the usual one.
+        mode: The mode that an argument asks for.
+
+    Raises:
+        SettingsError: If a setting is wrong.
+    """
+    place = home or global_home()
+    project = find_project(start, place)
+    if project is None and not place.is_dir():
+        return None
+    return HookPlace(place, project, start, load(place, project, mode))

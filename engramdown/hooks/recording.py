@@ -1,0 +1,279 @@
+"""Records what an agent did, and learns from what went wrong in it.
+
+Promises: what an agent keeps a transcript of comes from there, and only what is new, so that
+nothing stands twice; of any other what its hooks were told. A transcript that is no file, a link,
+too large or somebody else's is not opened. What is not to be recorded is not.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from engramdown.episodes.ids import is_like
+from engramdown.errors import SessionNotFoundError, StoreError
+from engramdown.hooks.kept import Kept, others
+from engramdown.hooks.payload import Event
+from engramdown.hooks.place import PATIENCE, HookPlace
+
+if TYPE_CHECKING:
+    from engramdown.engram import Engram
+    from engramdown.episodes.episode import Episode
+    from engramdown.episodes.importers.finding import Input
+    from engramdown.episodes.memory import EpisodicMemory
+
+__all__ = ["LARGEST", "is_recorded", "lessons", "note", "record", "record_leftovers"]
+
+LARGEST: Final = 100 * 1024 * 1024
+"""Bytes of an agent's transcript that a hook reads at most."""
+
+_SOURCE: Final = "claude-code"
+_SILENT: Final = 3600.0
+_FORGOTTEN: Final = 30 * 86_400.0
+_LEFT: Final = 20
+_FEWEST: Final = 3
+_REASONS: Final[Mapping[str, str]] = {"clear": "reset"}
+
+
+def is_recorded(place: HookPlace, event: Event) -> bool:
+    """Whether anything of the conversation is to be recorded."""
+    chosen = place.settings.episodes
+    if place.project is None or not event.session or not chosen.enabled:
+        return False
+    names = (event.session.lower(), f"{_SOURCE}-{event.session.lower()}")
+    return not (chosen.ignore and any(is_like(name, chosen.ignore) for name in names))
+
+
+def note(place: HookPlace, event: Event, kept: Kept) -> None:
+    """Keep what the event tells, until the end of the turn."""
+    from engramdown.episodes.showing import hidden
+
+    said: list[dict[str, Any]]
+    if event.name == "prompt-submit":
+        said = [{"role": "user", "text": event.text}]
+    elif event.name == "stop":
+        said = [{"role": "assistant", "text": event.text}]
+    elif event.tool and not event.aside:
+        call = {"name": event.tool, "call": event.call}
+        failed: dict[str, Any] = {"error": event.error} if event.error else {}
+        said = [
+            {**call, "role": "tool_call", "text": event.given},
+            {**call, "role": "tool_result", "text": event.got, **failed},
+        ]
+    else:
+        return
+    chosen = place.settings.episodes
+    for each in said:
+        for key in ("text", "error"):
+            text = each.get(key)
+            if isinstance(text, str):
+                each[key] = hidden(each["role"], text, chosen)
+    kept.note(each for each in said if each["text"] or each["role"].startswith("tool"))
+
+
+def record(place: HookPlace, event: Event, kept: Kept) -> str:
+    """Bring the transcript up to date and return the id of the session, ``""`` if there is none.
+
+    Raises:
+        LockTimeoutError: If somebody else was at it for too long; the next one brings it.
+        StoreError: If a transcript cannot be read or written.
+        OSError: The same.
+    """
+    episodes = place.episodes()
+    if episodes is None:
+        return ""
+    try:
+        session, refused = "", ""
+        # What began with what the hooks were told goes on so, or it would stand there twice.
+        if not _is_there(episodes, kept.session):
+            session, refused = _imported(episodes, event)
+        if session:
+            kept.drop(name for name, _ in kept.notes())
+        elif _written(episodes, kept):
+            session = kept.session
+        if session and event.name == "session-end":
+            episodes.end(session, _REASONS.get(event.reason, "finished"))
+        _raise_trouble(episodes)
+        if refused:
+            raise StoreError(refused)
+    finally:
+        episodes.close()
+    return session
+
+
+def record_leftovers(place: HookPlace, session: str) -> None:
+    """Record what conversations left whose agent was killed, and drop what nobody needs."""
+    episodes = place.episodes()
+    if episodes is None:
+        return
+    now = time.time()
+    try:
+        for kept in others(place.root, session, now - _SILENT, _LEFT):
+            _written(episodes, kept)
+            kept.forget_after(now - _FORGOTTEN)
+    finally:
+        episodes.close()
+
+
+def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], int]:
+    """Return what the turns teach that came after a line, and the number of the last line.
+
+    Args:
+        place: Where memory is.
+        session: The session.
+        after: The number of that line.
+    """
+    from engramdown.consolidation.acc import lessons_of_turn
+    from engramdown.consolidation.cells import by_turn, cells_of
+    from engramdown.episodes.live import live
+
+    episodes = place.episodes()
+    if episodes is None:
+        return [], after
+    found = list(_lines(episodes, session))
+    last = found[-1].seq if found else after
+    new = [each for each in live(found) if each.seq > after]
+    if len(new) < _FEWEST:
+        return [], after
+    turns = by_turn(cells_of(session, new))
+    return [lesson for turn in turns for lesson in lessons_of_turn(turn)], last
+
+
+# ---- an agent's own transcript ----
+
+
+def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
+    """Take in what is new in the transcript that the agent keeps.
+
+    Returns:
+        The id of the session, ``""`` if the agent keeps none; and why it was not read, if not.
+    """
+    found = _transcript(event.transcript, episodes.folder.parent)
+    if found is None or isinstance(found, str):
+        return "", found or ""
+    if not _is_claudes(found):
+        return "", ""
+    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.episodes.importers.claude_code import CLAUDE_CODE
+    from engramdown.episodes.importers.importing import Importer
+    from engramdown.episodes.importers.ledger import Ledger
+
+    importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
+    file = importer.run([found], CLAUDE_CODE).files[0]
+    if file.error:
+        raise StoreError(file.error)
+    ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
+    known = ledger.session_of(_SOURCE, event.session)
+    if not known and file.sessions:
+        known = file.sessions[0].session
+    return known, ""
+
+
+def _transcript(name: str, scope: Path) -> Input | str | None:
+    """Return the transcript if it can be read without a risk, or why it is not; ``None`` for none.
+
+    Args:
+        name: Where the agent says that it is.
+        scope: The folder of our own scope.
+    """
+    path = Path(name)
+    if not name or not path.is_absolute():
+        return None
+    try:
+        found = path.lstat()
+    except (OSError, ValueError):
+        return None
+    real = Path(os.path.realpath(path))
+    if not stat.S_ISREG(found.st_mode) or real.is_relative_to(os.path.realpath(scope)):
+        return f"{path}: is no transcript of an agent; what its hooks were told is recorded"
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        return f"{path}: belongs to somebody else and is not read"
+    if found.st_size > LARGEST:
+        most = LARGEST // 1024 // 1024
+        return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
+    from engramdown.episodes.importers.finding import Input
+
+    changed = datetime.fromtimestamp(found.st_mtime, UTC)
+    return Input(str(real), found.st_size, changed, lambda stack: _opened(stack, real))
+
+
+def _opened(stack: ExitStack, path: Path) -> IO[bytes]:
+    from engramdown.regular import open_regular
+
+    return stack.enter_context(os.fdopen(open_regular(path, os.O_RDONLY), "rb"))
+
+
+def _is_claudes(found: Input) -> bool:
+    from engramdown.episodes.importers.claude_code import CLAUDE_CODE
+    from engramdown.episodes.importers.reading import Lines, sample
+
+    with found.open() as stream:
+        return any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream)))
+
+
+# ---- what the hooks were told ----
+
+
+def _written(episodes: EpisodicMemory, kept: Kept) -> bool:
+    """Write down what the hooks were told; whether the session is there afterwards."""
+    if kept.notes():
+        with kept.alone():
+            notes = kept.notes()
+            known = {(each.ts, each.role) for each in _lines(episodes, kept.session)}
+            for name, said in notes:
+                for each in said:
+                    _log(episodes, kept.session, each, known)
+                _raise_trouble(episodes)
+                kept.drop([name])
+    return _is_there(episodes, kept.session)
+
+
+def _is_there(episodes: EpisodicMemory, session: str) -> bool:
+    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.episodes.sessions import Sessions
+
+    return Sessions(episodes.folder, EpisodeDisk()).info(session) is not None
+
+
+def _lines(episodes: EpisodicMemory, session: str) -> Iterable[Episode]:
+    try:
+        return episodes.session(session).episodes
+    except SessionNotFoundError:
+        return ()
+
+
+def _log(
+    episodes: EpisodicMemory, session: str, said: Mapping[str, Any], known: set[tuple[str, str]]
+) -> None:
+    """Write one line down, unless a hook that was killed wrote it before."""
+    from engramdown.episodes.episode import stamp
+    from engramdown.episodes.memory import Said
+
+    role, text = said.get("role"), said.get("text")
+    try:
+        at = datetime.fromisoformat(str(said.get("at")))
+        is_there = (stamp(at), str(role)) in known
+    except (ValueError, OverflowError):
+        return
+    if is_there or not isinstance(role, str) or not isinstance(text, str):
+        return
+    more: Said = {"at": at}
+    if isinstance(said.get("name"), str):
+        more["name"] = said["name"]
+    if isinstance(said.get("call"), str):
+        more["call"] = said["call"]
+    if isinstance(said.get("error"), (str, bool)):
+        more["error"] = said["error"]
+    episodes.log(session, role, text, **more)
+
+
+def _raise_trouble(episodes: EpisodicMemory) -> None:
+    trouble = episodes.trouble
+    if trouble is not None:
+        raise StoreError(str(trouble))

@@ -1,0 +1,208 @@
+"""What a model is told of memory as a session starts, with a prompt, and after an error.
+
+Promises: as a session starts the whole context, within what an agent takes; with a prompt only what
+is about it and was not told before in this conversation, and nothing if that is nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from engramdown.errors import EngramdownError, StoreError
+from engramdown.hooks import said
+from engramdown.hooks.kept import Given, Kept, untold
+from engramdown.hooks.payload import Event
+from engramdown.hooks.place import HookPlace
+
+if TYPE_CHECKING:
+    from engramdown import Cortex, MemoryContext
+    from engramdown.hippocampus.entry import Entry
+
+__all__ = ["about_error", "about_prompt", "at_start"]
+
+_TOKENS: Final = 400
+_TOKENS_ERROR: Final = 200
+_BYTES_EARLIER: Final = 1_200
+_EARLIER: Final = 2
+_LOOKED_AT: Final = 40
+_SAME: Final = frozenset({"resume"})
+_ENOUGH_EARLIER: Final = 2.0
+_LONGEST_ERROR: Final = 300
+_SHRINKS: Final = 4
+_MOST: Final = 5
+_ITEM: Final = re.compile(rb"^[-*+] \[", re.MULTILINE)
+_TICKED: Final = re.compile(rb"^[-*+] \[\s*[^\s\]]", re.MULTILINE)
+
+
+def at_start(place: HookPlace, event: Event, kept: Kept) -> str:
+    """Return what a model is told as a session starts, or goes on without what it was told."""
+    cortex = place.cortex()
+    troubled = _noticed(cortex)
+    notes = [_carried_out(place, cortex)]
+    cortex.keep_own()
+    context = _context(place, cortex)
+    start = hashlib.sha256(context.encode("utf-8", "replace")).hexdigest()[:16]
+    before = kept.given()
+    shown = tuple(entry.id for part in context.sections for entry in part.shown if entry.id)
+    if event.source in _SAME and before.start == start:
+        # A conversation that is taken up again still holds it.
+        text, shown = "", tuple(dict.fromkeys([*shown, *before.ids]))
+    else:
+        text = str(context)
+    notes += [said.news(len(cortex.arrivals())), said.waiting(_waiting(place, cortex))]
+    notes += _trouble(place, [*troubled, *cortex.notices()])
+    if event.session:
+        _give(place, kept, Given(start, shown, before.learned))
+    return "\n\n".join(filter(None, [text, *notes]))
+
+
+def about_prompt(place: HookPlace, event: Event, kept: Kept) -> str:
+    """Return what a model is told beside what the user wrote; ``""`` if there is nothing."""
+    cortex = place.cortex()
+    done = _carried_out(place, cortex)
+    given = kept.given()
+    entries = _fitting(cortex, event.text, given.ids)
+    told, count = said.relevant([entry.text for entry in entries[:_MOST]], _TOKENS)
+    _remember(place, event, kept, entries[:count])
+    return "\n\n".join(filter(None, [done, told, _earlier(place, event, kept)]))
+
+
+def about_error(place: HookPlace, event: Event, kept: Kept) -> str:
+    """Return what memory knows of the error with which a tool failed; ``""`` for nothing."""
+    reason = event.error if isinstance(event.error, str) else event.got
+    lines = [line for line in reason.split("\n") if line.strip()]
+    # What went wrong stands at the end of a traceback, and at the beginning of most else.
+    asked = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
+    if not asked or place.project is None:
+        return ""
+    entries = _fitting(place.cortex(), asked, kept.given().ids)
+    told, count = said.relevant([entry.text for entry in entries], _TOKENS_ERROR, failed=True)
+    _remember(place, event, kept, entries[:count])
+    return told
+
+
+def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
+    """Return the memory context; with less in each section if the agent would cut it."""
+    from engramdown.cortex.context import BUDGETS
+
+    context = cortex.build_memory_context()
+    budgets = {**BUDGETS, **place.settings.budgets}
+    for _ in range(_SHRINKS):
+        size = said.length(context)
+        if size <= said.LONGEST:
+            break
+        part = said.LONGEST / size * 0.95
+        budgets = {name: int(tokens * part) for name, tokens in budgets.items()}
+        context = place.cortex(place.settings._replace(budgets=budgets)).build_memory_context()
+    return context
+
+
+def _fitting(cortex: Cortex, text: str, known: Sequence[str]) -> list[Entry]:
+    """Return the memories that are about ``text`` and are not ``known``, the best first."""
+    if not text.strip():
+        return []
+    from engramdown.hooks.fitting import fitting
+
+    seen = frozenset(known)
+    found = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]
+    if not found:
+        return []
+    everything = len(cortex.entries())
+    said_of = [f"{entry.text} {entry.topic}" for entry in found]
+    return [found[at] for at in fitting(text, said_of, everything)]
+
+
+def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
+    """Return what was said earlier about the same, in other conversations."""
+    from engramdown.cortex.experience import past_experience, sought
+    from engramdown.hooks.fitting import shared
+
+    query = sought(event.text, ())
+    if not query or shared(query, query) < _ENOUGH_EARLIER:
+        return ""
+    episodes = place.episodes()
+    if episodes is None or not episodes.folder.is_dir():
+        return ""
+    try:
+        found = episodes.recall(query, 4 * _EARLIER)
+        running = _running(place, event, kept) if found else ""
+        best = [hit for hit in found if hit.session != running][:_EARLIER]
+        good = [hit for hit in best if shared(query, hit.snippet) >= _ENOUGH_EARLIER]
+        if not good or good != best[: len(good)]:
+            return ""
+        return past_experience(episodes, query, len(good), _BYTES_EARLIER, running=running)
+    except (OSError, EngramdownError):
+        return ""
+    finally:
+        episodes.close()
+
+
+def _running(place: HookPlace, event: Event, kept: Kept) -> str:
+    """Return what the running conversation is called in our transcripts."""
+    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.episodes.importers.ledger import Ledger
+    from engramdown.episodes.memory import FOLDER
+
+    ledger = Ledger(place.root / FOLDER, EpisodeDisk(), durable=False)
+    return ledger.session_of("claude-code", event.session) or kept.session
+
+
+def _carried_out(place: HookPlace, cortex: Cortex) -> str:
+    """Carry out what a person ticked, and say what became of it."""
+    # Looked for first: what carries it out takes as long to load as all the rest.
+    if not _has_item(place, _TICKED):
+        return ""
+    return said.carried_out([(each.action, each.engram.text) for each in cortex.apply_ticks()])
+
+
+def _waiting(place: HookPlace, cortex: Cortex) -> int:
+    """Return how many proposals wait."""
+    if place.settings.pulled == "review" or _has_item(place, _ITEM):
+        return len(cortex.pending())
+    return 0
+
+
+def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
+    """Whether a line of a ``pending.md`` may be such an item."""
+    from engramdown.episodes.disk import EpisodeDisk
+
+    roots = (place.home, place.project)
+    pages = (root / "memory" / "pending.md" for root in roots if root is not None)
+    return any(item.search(EpisodeDisk().load(page) or b"") for page in pages)
+
+
+def _noticed(cortex: Cortex) -> list[str]:
+    """Take in what a person changed by hand; return why that could not be."""
+    reasons = []
+    for store in cortex.stores:
+        try:
+            store.notice()
+        except StoreError as error:
+            reasons.append(f"could not look for hand edits: {error}")
+    return reasons
+
+
+def _trouble(place: HookPlace, reasons: Sequence[str]) -> list[str]:
+    """Say what went wrong, now or since it was told last; ``doctor`` has all of it."""
+    found = [reason for reason in reasons if reason.startswith("could not")]
+    found += untold(place.root)[-1:]
+    return [said.troubled(found[0])] if found else []
+
+
+def _remember(place: HookPlace, event: Event, kept: Kept, entries: Sequence[Entry]) -> None:
+    if entries and event.session:
+        given = kept.given()
+        ids = dict.fromkeys([*given.ids, *(entry.id for entry in entries if entry.id)])
+        _give(place, kept, given._replace(ids=tuple(ids)))
+
+
+def _give(place: HookPlace, kept: Kept, given: Given) -> None:
+    """Keep what was given where there is a place for it; without, it is told twice at worst."""
+    try:
+        if place.root.is_dir():
+            kept.give(given)
+    except (OSError, EngramdownError):
+        return

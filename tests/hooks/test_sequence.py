@@ -1,0 +1,272 @@
+"""A day of a coding agent, each of its hooks a process of its own, and what memory has of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from engramdown import Cortex, Engram, EpisodicMemory
+from tests.hooks.agent import Agent
+
+RULE = "Run the linter before pushing"
+LESSON = "The staging server listens on port 8443"
+FAILURES = 3
+
+
+@pytest.fixture
+def project(tmp_path: Path, isolated_home: Path) -> Path:
+    """Set up memory for a project, and for all projects."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    cortex = Cortex.open(folder)
+    cortex.encode([Engram(RULE, "always", "project"), Engram("Ask first", "never", "global")])
+    assert (isolated_home / ".engramdown").is_dir()
+    return folder
+
+
+@pytest.fixture
+def agent(project: Path, child_env: dict[str, str]) -> Agent:
+    """Begin a conversation."""
+    return Agent(project, child_env, "0f3a5b1c-1111-4222-8333-444455556666")
+
+
+def fails_often(agent: Agent) -> None:
+    """Let the agent run into one error again and again."""
+    for at in range(FAILURES):
+        agent.call(f"t{at}", "make deploy")
+        agent.result(f"t{at}", "Error: cannot reach the harbour", failed=True)
+
+
+def test_a_whole_conversation_is_remembered_once(agent: Agent, project: Path) -> None:
+    started = agent.ok("SessionStart", source="startup", model="any")
+    assert RULE in started
+    assert "Ask first" in started
+    assert agent.ok("UserPromptSubmit", prompt="Deploy it, please") == ""
+    agent.user("Deploy it, please")
+    fails_often(agent)
+    tools = [
+        agent.start(
+            "PostToolUseFailure",
+            tool_name="Bash",
+            tool_use_id=f"t{at}",
+            tool_input={"command": "make deploy"},
+            error="Error: cannot reach the harbour",
+            is_interrupt=False,
+        )
+        for at in range(FAILURES)
+    ]
+    assert [tool.wait(60) for tool in tools] == [0] * FAILURES
+    agent.assistant("The harbour does not answer.")
+    said = agent.lines()
+    assert said == []
+    assert agent.ok("Stop", stop_hook_active=False) == ""
+    first = agent.lines()
+    assert len(first) == 2 + 2 * FAILURES
+    assert agent.ok("Stop", stop_hook_active=False) == ""
+    assert agent.lines() == first
+    agent.user("Thanks")
+    agent.assistant("You are welcome.")
+    assert agent.ok("Stop", stop_hook_active=False) == ""
+    assert agent.lines() == [*first, ("user", "Thanks"), ("assistant", "You are welcome.")]
+    assert agent.ok("SessionEnd", reason="prompt_input_exit") == ""
+    memory = EpisodicMemory(project / ".engramdown")
+    [info] = memory.sessions()
+    assert (info.source, info.reason) == ("claude-code", "finished")
+    learned = [entry for entry in Cortex.open(project).entries() if "failed twice" in entry.text]
+    assert [entry.origin.partition("#")[0] for entry in learned] == [info.id]
+
+
+def test_a_conversation_that_is_taken_up_again_goes_on(agent: Agent, project: Path) -> None:
+    assert RULE in agent.ok("SessionStart", source="startup")
+    agent.user("One")
+    agent.ok("SessionEnd", reason="other")
+    # The conversation still holds what it was told.
+    assert agent.ok("SessionStart", source="resume") == ""
+    Cortex.open(project).encode(Engram(LESSON, "lesson", "project"))
+    assert LESSON in agent.ok("SessionStart", source="resume")
+    # What was compacted, or cleared, does not.
+    assert RULE in agent.ok("SessionStart", source="compact")
+    assert RULE in agent.ok("SessionStart", source="clear")
+    agent.user("Two")
+    agent.ok("Stop")
+    [info] = EpisodicMemory(project / ".engramdown").sessions()
+    assert info.ended == ""
+    assert agent.lines() == [("user", "One"), ("user", "Two")]
+
+
+def test_a_prompt_brings_what_it_is_about_once(agent: Agent, project: Path) -> None:
+    agent.ok("SessionStart", source="startup")
+    assert agent.ok("UserPromptSubmit", prompt="restart the staging server") == ""
+    Cortex.open(project).encode(Engram(LESSON, "lesson", "project"))
+    assert agent.ok("UserPromptSubmit", prompt="write a test, please") == ""
+    assert f"- {LESSON}" in agent.ok("UserPromptSubmit", prompt="restart the staging server")
+    assert agent.ok("UserPromptSubmit", prompt="restart the staging server") == ""
+
+
+def test_what_was_said_earlier_about_the_same_comes_with_a_prompt(
+    agent: Agent, child_env: dict[str, str]
+) -> None:
+    agent.user("Does the harbour crane need a licence?")
+    agent.assistant("The crane in the harbour needs licence B7.")
+    agent.ok("SessionEnd")
+    later = Agent(agent.project, child_env, "later")
+    told = later.ok("UserPromptSubmit", prompt="licence of the harbour crane?")
+    assert "licence B7" in told
+    assert later.ok("UserPromptSubmit", prompt="hello there") == ""
+    assert agent.ok("UserPromptSubmit", prompt="licence of the harbour crane?") == ""
+
+
+def test_a_failure_brings_what_memory_knows_of_it(agent: Agent, project: Path) -> None:
+    Cortex.open(project).encode(
+        Engram("CoinGecko answers 429 above 50 requests a minute", "lesson", "project")
+    )
+    answer = json.loads(
+        agent.ok(
+            "PostToolUseFailure",
+            tool_name="Bash",
+            tool_input={"command": "curl coingecko"},
+            error="HTTP 429 from CoinGecko",
+        )
+    )
+    told = answer["hookSpecificOutput"]
+    assert told["hookEventName"] == "PostToolUseFailure"
+    assert "above 50 requests" in told["additionalContext"]
+    assert agent.ok("PostToolUse", tool_name="Bash", tool_response={"stdout": "429"}) == ""
+
+
+def test_a_ticked_proposal_is_delivered_with_the_next_prompt(agent: Agent, project: Path) -> None:
+    page = project / ".engramdown" / "memory" / "pending.md"
+    page.write_text(
+        "# Pending\n\n- [x] Prefer fixtures over setUp <!-- id:p81dz5ka kind:always "
+        "scope:project confidence:medium source:consolidation ts:2026-02-27 -->\n",
+        encoding="utf-8",
+    )
+    told = agent.ok("UserPromptSubmit", prompt="hello")
+    assert told == 'Memory, ticked by the user: remembered "Prefer fixtures over setUp"\n'
+    assert "Prefer fixtures" not in page.read_text(encoding="utf-8")
+    assert "Prefer fixtures over setUp" in agent.ok("SessionStart", source="startup")
+
+
+def test_a_session_begins_with_what_waits(agent: Agent, project: Path) -> None:
+    cortex = Cortex.open(project, mode="copilot")
+    cortex.propose(Engram("Prefer tabs", "always", "project", "medium"))
+    assert "1 proposal waits for the user" in agent.ok("SessionStart", source="startup")
+
+
+def test_in_copilot_nothing_is_learned_unasked(agent: Agent, project: Path) -> None:
+    (project / ".engramdown" / "config.toml").write_text('mode = "copilot"\n', encoding="utf-8")
+    agent.user("Deploy it")
+    fails_often(agent)
+    agent.ok("Stop")
+    cortex = Cortex.open(project)
+    assert [entry for entry in cortex.entries() if "failed twice" in entry.text] == []
+    assert [each for each in cortex.pending() if "failed twice" in each.engram.text] != []
+
+
+@pytest.mark.parametrize(
+    "config", ['mode = "off"\n', "[consolidation]\nlearn_from_errors = false\n"]
+)
+def test_what_is_switched_off_learns_nothing(agent: Agent, project: Path, config: str) -> None:
+    (project / ".engramdown" / "config.toml").write_text(config, encoding="utf-8")
+    agent.user("Deploy it")
+    fails_often(agent)
+    assert RULE in agent.ok("SessionStart", source="startup")
+    agent.ok("Stop")
+    cortex = Cortex.open(project)
+    assert [entry for entry in cortex.entries() if "failed twice" in entry.text] == []
+    assert cortex.pending() == []
+
+
+@pytest.mark.parametrize(
+    "config", ["[episodes]\nenabled = false\n", '[episodes]\nignore = ["0f3a*"]\n']
+)
+def test_what_is_not_to_be_recorded_is_not(agent: Agent, project: Path, config: str) -> None:
+    (project / ".engramdown" / "config.toml").write_text(config, encoding="utf-8")
+    agent.ok("UserPromptSubmit", prompt="a secret thing")
+    agent.ok("PostToolUse", tool_name="Bash", tool_input={}, tool_response="a secret thing")
+    agent.user("a secret thing")
+    agent.ok("Stop", last_assistant_message="a secret thing")
+    agent.ok("SessionEnd")
+    assert agent.lines() == []
+    files = [path for path in (project / ".engramdown").rglob("*") if path.is_file()]
+    assert [path for path in files if b"a secret thing" in path.read_bytes()] == []
+
+
+def test_a_session_that_was_purged_does_not_come_back(agent: Agent, project: Path) -> None:
+    agent.user("One")
+    agent.ok("Stop")
+    memory = EpisodicMemory(project / ".engramdown")
+    [info] = memory.sessions()
+    memory.forgetting().purge(info.id)
+    agent.user("Two")
+    assert agent.ok("SessionEnd") == ""
+    assert agent.lines() == []
+
+
+def test_an_agent_without_a_transcript_is_recorded_by_its_hooks(agent: Agent) -> None:
+    agent.transcript = agent.transcript.with_name("nowhere.jsonl")
+    agent.ok("UserPromptSubmit", prompt="Deploy it")
+    tools = [
+        agent.start(
+            "PostToolUse",
+            tool_name="Bash",
+            tool_use_id=f"t{at}",
+            tool_input={"command": f"echo {at}"},
+            tool_response={"stdout": f"{at}\n", "stderr": ""},
+        )
+        for at in range(6)
+    ]
+    assert [tool.wait(60) for tool in tools] == [0] * 6
+    agent.ok("Stop", last_assistant_message="Done")
+    agent.ok("Stop")
+    agent.ok("SessionEnd")
+    said = agent.lines()
+    assert said[0] == ("user", "Deploy it")
+    assert said[-1] == ("assistant", "Done")
+    assert sorted(text for role, text in said if role == "tool_result") == [
+        f"{at}\n" for at in range(6)
+    ]
+    calls = [each.call for each in agent.episodes() if each.role.startswith("tool")]
+    assert calls[::2] == calls[1::2]
+
+
+def test_a_hook_that_is_killed_leaves_nothing_torn(agent: Agent) -> None:
+    for at in range(30):
+        agent.user(f"message {at} " + "x" * 2_000)
+    for pause in (0.02, 0.08, 0.12, 0.16, 0.2):
+        process = agent.start("Stop")
+        time.sleep(pause)
+        process.kill()
+        assert process.wait(60) in (0, -signal.SIGKILL)
+        agent.user(f"after {pause}")
+    agent.ok("Stop")
+    said = [text.split(" x")[0] for _, text in agent.lines()]
+    assert said == [
+        *(f"message {at}" for at in range(30)),
+        *(f"after {pause}" for pause in (0.02, 0.08, 0.12, 0.16, 0.2)),
+    ]
+
+
+def test_two_conversations_at_once_do_not_mix(agent: Agent, child_env: dict[str, str]) -> None:
+    other = Agent(agent.project, child_env, "other")
+    running = []
+    for at in range(4):
+        for each in (agent, other):
+            each.user(f"{each.session[:5]} {at}")
+            running.append(each.start("UserPromptSubmit", prompt=f"{each.session[:5]} {at}"))
+            running.append(each.start("Stop"))
+    assert {process.wait(60) for process in running} == {0}
+    for each in (agent, other):
+        each.ok("SessionEnd")
+    memory = EpisodicMemory(agent.project / ".engramdown")
+    found = {
+        tuple(each.text for each in memory.session(info.id).episodes if each.role == "user")
+        for info in memory.sessions()
+    }
+    assert found == {
+        tuple(f"{each.session[:5]} {at}" for at in range(4)) for each in (agent, other)
+    }
