@@ -19,10 +19,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError
+from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["HOST", "PATH", "PORT", "Guard", "Place", "bind", "serve", "shown", "url_of"]
 
@@ -179,7 +180,7 @@ class Guard:
         elif scope["type"] == "http":
             refused = self._refused(scope["headers"])
             if refused is None:
-                await self._app(scope, receive, send)
+                await self._app(scope, _mending(receive), send)
             else:
                 await _answer(send, *refused)
 
@@ -209,6 +210,27 @@ def _only(headers: list[tuple[bytes, bytes]], name: bytes) -> str:
     """Return the value of a header that stands there once, or ``""``."""
     found = [value for each, value in headers if each == name]
     return found[0].decode("latin-1").strip() if len(found) == 1 else ""
+
+
+def _mending(receive: Receive) -> Receive:
+    """Return what hands on the body of a request in one piece, as JSON that every reader takes."""
+    is_read = False
+
+    async def mended() -> Message:
+        nonlocal is_read
+        if is_read:
+            return await receive()
+        is_read, body = True, bytearray()
+        while len(body) <= _LONGEST:
+            message = await receive()
+            if message["type"] != "http.request":
+                return message
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                return {"type": "http.request", "body": well_formed(bytes(body))}
+        return {"type": "http.request", "body": bytes(body), "more_body": True}
+
+    return mended
 
 
 async def _answer(send: Send, status: int, why: str) -> None:

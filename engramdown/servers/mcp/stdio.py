@@ -23,6 +23,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from engramdown.servers.mcp.hands import Hand
+from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -151,15 +152,11 @@ def _message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
     if len(line) > LONGEST:
         return _refused(None, types.INVALID_REQUEST, _TOO_LONG)
     with contextlib.suppress(ValidationError):
-        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return types.jsonrpc_message_adapter.validate_json(well_formed(line), by_name=False)
     try:
         found = json.loads(line.decode("utf-8", "replace"))
-        # Half a pair of surrogates, as JSON can spell it, is no character that we could write.
-        again = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):
         return _refused(None, types.PARSE_ERROR, _NO_JSON)
-    with contextlib.suppress(ValidationError):
-        return types.jsonrpc_message_adapter.validate_json(again, by_name=False)
     asked = found.get("id") if isinstance(found, dict) else None
     key = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
     return _refused(key, types.INVALID_REQUEST, _NO_MESSAGE)

@@ -177,6 +177,22 @@ def test_what_is_no_request_of_a_client_is_refused(served: Served) -> None:
     assert ask(served)[0] == 200
 
 
+def test_half_a_character_is_answered_as_all_others(served: Served, project: Path) -> None:
+    told = {"text": "Half \ud83d, whole \ud83d\ude00", "kind": "lesson"}
+    prefix, version = "io.modelcontextprotocol", "2026-07-28"
+    meta = {f"{prefix}/protocolVersion": version, f"{prefix}/clientCapabilities": {}}
+    params = {"name": "memorize", "arguments": told, "_meta": meta}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    named = [("Mcp-Method", "tools/call"), ("Mcp-Name", "memorize")]
+    more = [("MCP-Protocol-Version", version), *named]
+    status, text = ask(served, *more, body=json.dumps(call).encode())
+    assert (status, "Remembered" in text) == (200, True), text
+    (entry,) = Cortex.open(project).entries()
+    assert entry.text == "Half ?, whole \N{GRINNING FACE}"
+    handshake = json.dumps(HELLO).replace("by hand", "\\ud83d").encode()
+    assert ask(served, body=handshake)[0] == 200
+
+
 DIES: Final = """
 import asyncio, sys
 import httpx2
