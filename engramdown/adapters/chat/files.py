@@ -1,0 +1,159 @@
+"""Two tools with which a model looks at a project: it reads a file, and lists a folder.
+
+Promises: nothing is written, and nothing outside the project is read, whatever path a model gives:
+no link is followed, and no pipe opened. What is hidden stays so (``.env``, ``.git``, memory's own
+files), secrets are redacted, and an answer has a bound. A path that leads nowhere is an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
+from engramdown.cortex.tools import Answer
+from engramdown.errors import StoreError
+from engramdown.redaction import redact
+from engramdown.regular import open_regular
+from engramdown.wording.inert import inert
+
+__all__ = ["ProjectFiles"]
+
+_MOST_BYTES: Final = 1_000_000
+_MOST_SHOWN: Final = 20_000
+_MOST_NAMES: Final = 200
+
+
+class _ListArguments(Arguments):
+    """What ``list_folder`` is given."""
+
+    path: Annotated[str, Field(description="From the project's folder; left out: all of it.")] = ""
+
+
+class _ReadArguments(_ListArguments):
+    """What ``read_file`` is given."""
+
+    path: Annotated[str, Field(description="From the project's folder: src/main.py")]
+    first_line: Annotated[int, Field(ge=1)] = 1
+
+
+_TOLD: Final[dict[str, tuple[str, type[_ListArguments]]]] = {
+    "read_file": ("Read a text file of the user's project.", _ReadArguments),
+    "list_folder": ("List a folder of the user's project.", _ListArguments),
+}
+
+
+class ProjectFiles:
+    """The files of a project, as a model may see them."""
+
+    def __init__(self, root: Path) -> None:
+        """Show the folder ``root``."""
+        self._root = root.resolve()
+
+    def definitions(self) -> list[dict[str, Any]]:
+        """Return what a model is shown of the tools, as chat completions take it."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "description": description,
+                    "parameters": schema_of(wanted),
+                },
+            }
+            for name, (description, wanted) in _TOLD.items()
+        ]
+
+    def use(self, name: str, arguments: object) -> Answer:
+        """Return what a tool answers, whatever the ``arguments`` are."""
+        given, wrong = read_arguments(arguments, _TOLD[name][1])
+        if given is None:
+            problem = inert("; ".join(wrong))
+            return Answer(f"{name} was not called rightly: {problem}.", is_error=True)
+        try:
+            return Answer(
+                self._read(given.path, given.first_line)
+                if isinstance(given, _ReadArguments)
+                else self._list(given.path)
+            )
+        except (StoreError, OSError, ValueError) as error:
+            # Only what we say ourselves: an error of the system names a path of this machine.
+            said = str(error) if isinstance(error, _RefusedError) else "it cannot be read"
+            return Answer(f"{name}: {inert(said)}", is_error=True)
+
+    def _read(self, said: str, first: int) -> str:
+        path = self._place(said)
+        if stat.S_ISDIR(self._mode(path, said)):
+            raise _RefusedError(f"{said or 'this'} is a folder; list_folder shows what is in it")
+        descriptor = open_regular(path, os.O_RDONLY)
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise _RefusedError(f"{said} has more than {_MOST_BYTES:,} bytes")
+        if b"\0" in data:
+            raise _RefusedError(f"{said} is no text")
+        text = inert(redact(data.decode("utf-8", "replace")))
+        return "\n".join(_shown(text.split("\n"), first))
+
+    def _list(self, said: str) -> str:
+        path = self._place(said)
+        if not stat.S_ISDIR(self._mode(path, said)):
+            raise _RefusedError(f"{said} is no folder; read_file shows what is in it")
+        with os.scandir(path) as found:
+            names = sorted(filter(None, map(_name, found)))
+        rows = [inert(" ".join(name.split("\n"))) for name in names[:_MOST_NAMES]]
+        rows += [f"({len(names) - _MOST_NAMES} more)"] if names[_MOST_NAMES:] else []
+        return "\n".join(rows) or "(nothing that is shown)"
+
+    def _place(self, said: str) -> Path:
+        """Return the place that a model means.
+
+        Raises:
+            _RefusedError: If it is outside of the project, hidden, or behind a link.
+        """
+        parts = [part for part in said.replace("\\", "/").split("/") if part not in ("", ".")]
+        is_elsewhere = ".." in parts or Path(said).is_absolute() or "\0" in said
+        if is_elsewhere or any(":" in part for part in parts):
+            raise _RefusedError(f"{said} is not below the project's folder")
+        if any(part.startswith(".") for part in parts):
+            raise _RefusedError(f"{said} is hidden, and not shown")
+        path = self._root.joinpath(*parts)
+        if path.resolve() != path:
+            raise _RefusedError(f"{said} leads through a link, and is not shown")
+        return path
+
+    def _mode(self, path: Path, said: str) -> int:
+        try:
+            return os.lstat(path).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            where = said.rpartition("/")[0] or "the project's folder"
+            raise _RefusedError(f"there is no {said}; list_folder shows {where}") from None
+
+
+class _RefusedError(ValueError):
+    """Something that a model is told, and can act on."""
+
+
+def _shown(lines: list[str], first: int) -> Iterator[str]:
+    """Yield lines until an answer is long enough, and how to go on."""
+    if first > len(lines):
+        raise _RefusedError(f"it has {len(lines)} lines")
+    room = _MOST_SHOWN
+    for number, text in enumerate(lines[first - 1 :], first):
+        room -= len(text) + 1
+        if room < 0 and number > first:
+            yield f"({len(lines) - number + 1} lines more; go on with first_line {number})"
+            return
+        yield text if room >= 0 else f"{text[:_MOST_SHOWN]}… (the line is longer)"
+
+
+def _name(found: os.DirEntry[str]) -> str:
+    """Return the name of what is in a folder, ``""`` if it is not shown."""
+    if found.name.startswith(".") or found.is_symlink():
+        return ""
+    return f"{found.name}/" if found.is_dir(follow_symlinks=False) else found.name

@@ -1,0 +1,281 @@
+"""A turn of a conversation: the prompt from memory, the model, the tools it calls, the answer.
+
+Promises: whatever a model, its server or Ctrl-C does, a turn ends and the conversation goes on;
+what was said until then is recorded, with a word on how it ended. Nothing is asked of a person in
+the middle of a turn. A conversation that cannot be recorded goes on in mind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from engramdown.adapters.chat.interrupts import Interrupts
+from engramdown.errors import EngramdownError, ModelError
+from engramdown.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from engramdown import Cortex, Session
+    from engramdown.adapters.chat.pieces import Heard, Reply, ToolCall
+    from engramdown.cortex.tools import Answer
+
+__all__ = ["BUDGET", "INSTRUCTIONS", "Chat", "Listener", "Model", "Toolbox", "Turn"]
+
+BUDGET: Final = 80_000
+"""What a prompt may cost unless it is said, in tokens."""
+
+INSTRUCTIONS: Final = """\
+You talk with the user in a terminal. Answer in short paragraphs of markdown.
+When the user tells you something that will matter in later conversations (a rule, a preference, \
+a lesson), keep it with memorize. What you already know stands below; recall finds more."""
+"""What stands before everything else in the prompt."""
+
+_MOST_ROUNDS: Final = 25
+# What was said before a summary of this conversation.
+_LOOKING_BACK: Final = ("grep", "expand")
+_STOPPED: Final = "(The user stopped the answer here.)"
+_BROKE_OFF: Final = "(There is no answer, or no more of it: {})"
+
+
+class Listener(Protocol):
+    """Sees a turn as it goes on."""
+
+    def waits(self) -> None:
+        """The model is asked."""
+        ...
+
+    def said(self, text: str) -> None:
+        """It said a piece more."""
+        ...
+
+    def calls(self, name: str, given: object) -> None:
+        """It wants a tool called."""
+        ...
+
+    def answered(self, name: str, answer: Answer) -> None:
+        """The tool gave this back."""
+        ...
+
+
+class Model(Protocol):
+    """What is asked: :class:`engramdown.adapters.chat.endpoint.Endpoint`, or another one."""
+
+    def ask(
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
+    ) -> Reply:
+        """Return an answer."""
+        ...
+
+
+class Toolbox(Protocol):
+    """Tools beside those of memory."""
+
+    def definitions(self) -> Sequence[Mapping[str, Any]]:
+        """Return what a model is shown of them, as chat completions take it."""
+        ...
+
+    def use(self, name: str, arguments: object) -> Answer:
+        """Return what one of them answers."""
+        ...
+
+
+class Turn(NamedTuple):
+    """What came of a turn.
+
+    Attributes:
+        text: What the model said to the user.
+        tools: The names of the tools that it called, in order.
+        tokens_in: Tokens of what was asked, all questions of the turn together.
+        tokens_out: Tokens of the answers.
+        is_counted: Whether the server counted them all; else they are estimated.
+        failed: Why there is no answer, or no more of it, or ``""``.
+        outcome: How that ended: one of ``asking.calls.OUTCOMES``, ``not_found``, ``stopped``, or
+            ``""``.
+    """
+
+    text: str = ""
+    tools: tuple[str, ...] = ()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    is_counted: bool = True
+    failed: str = ""
+    outcome: str = ""
+
+
+class Chat:
+    """A conversation of a session with a model.
+
+    Attributes:
+        budget: What a prompt may cost, in tokens.
+        overhead: What our instructions and the definitions of the tools cost in each prompt.
+    """
+
+    def __init__(  # wide: what a conversation is made of
+        self,
+        cortex: Cortex,
+        session: Session,
+        model: Model,
+        listener: Listener,
+        *,
+        toolbox: Toolbox | None = None,
+        budget: int = BUDGET,
+    ) -> None:
+        """Talk in ``session`` with ``model``; ``toolbox`` has tools beside those of memory."""
+        self._cortex = cortex
+        self._session = session
+        self._model = model
+        self._listener = listener
+        self._toolbox = toolbox
+        self.budget = budget
+        self._interrupts = Interrupts()
+        others = [dict(each) for each in toolbox.definitions()] if toolbox else []
+        self._others = {each["function"]["name"] for each in others}
+        usual = [each["function"]["name"] for each in cortex.tool_definitions()]
+        self._tools = [*cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK]), *others]
+        told = json.dumps(self._tools, ensure_ascii=False)
+        self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(told)
+        # What was said in this process, for a conversation that is not recorded.
+        self._in_mind: list[dict[str, Any]] = []
+        self._turn = Turn()
+        self._said: list[str] = []
+        self._awaited: list[str] = []
+
+    def turn(self, message: str) -> Turn:
+        """Let the model answer a message, and return what came of it."""
+        self._turn, self._said = Turn(), []
+        with self._interrupts:
+            self._session.begin_turn(message)
+            self._in_mind.append({"role": "user", "content": message})
+            failed = outcome = ""
+            try:
+                self._answer()
+            except KeyboardInterrupt:
+                failed, outcome = _STOPPED, "stopped"
+            except ModelError as error:
+                failed, outcome = str(error), error.outcome
+            except EngramdownError as error:
+                failed, outcome = str(error), "failed"
+            text = "".join(self._said).strip()
+            note = failed if outcome == "stopped" else _BROKE_OFF.format(failed)
+            told = "\n\n".join(filter(None, (text, note if outcome else "")))
+            self._in_mind.append({"role": "assistant", "content": told})
+            self._session.end_turn(told)
+        return self._turn._replace(text=text, failed=failed, outcome=outcome)
+
+    def _answer(self) -> None:
+        """Ask, and do what the model wants done, until it has said all.
+
+        Raises:
+            ModelError: If there is no answer.
+            KeyboardInterrupt: If the user pressed Ctrl-C.
+        """
+        for _ in range(_MOST_ROUNDS):
+            reply = self._asked()
+            if not reply.calls:
+                if not reply.finish or reply.finish == "length":
+                    raise ModelError("the answer was cut off", "truncated")
+                return
+            self._between(reply)
+            for call in reply.calls:
+                self._use(call)
+        raise ModelError(
+            f"it called tools {_MOST_ROUNDS} times over without an answer; ask for less at once",
+            "failed",
+        )
+
+    def _asked(self) -> Reply:
+        messages = self._messages()
+        self._listener.waits()
+        self._said = []
+
+        def heard(text: str) -> None:
+            self._said.append(text)
+            self._listener.said(text)
+
+        asked = sum(estimate_tokens(json.dumps(each, ensure_ascii=False)) for each in messages)
+        asked += self.overhead
+        try:
+            with self._interrupts.waiting():
+                reply = self._model.ask(messages, self._tools, heard)
+        except BaseException:
+            self._count(asked, estimate_tokens("".join(self._said)), counted=False)
+            raise
+        answered = reply.tokens_out or estimate_tokens(f"{reply.text}{reply.calls or ''}")
+        is_counted = bool(reply.tokens_in and reply.tokens_out)
+        self._count(reply.tokens_in or asked, answered, counted=is_counted)
+        return reply
+
+    def _count(self, asked: int, answered: int, *, counted: bool) -> None:
+        turn = self._turn
+        self._turn = turn._replace(
+            tokens_in=turn.tokens_in + asked,
+            tokens_out=turn.tokens_out + answered,
+            is_counted=turn.is_counted and counted,
+        )
+
+    def _messages(self) -> list[dict[str, Any]]:
+        """Return the prompt."""
+        room = max(self.budget - self.overhead, 0)
+        made = self._session.build_context(room)
+        if self._session.turn_began is None:
+            # What is not recorded cannot be read back.
+            said = _fitting(self._in_mind, room - estimate_tokens(made.system))
+            system = f"{INSTRUCTIONS}\n\n{made.system}".strip()
+            return [{"role": "system", "content": system}, *said]
+        messages = made.openai()
+        if messages[0]["role"] != "system":
+            return [{"role": "system", "content": INSTRUCTIONS}, *messages]
+        first = {**messages[0], "content": f"{INSTRUCTIONS}\n\n{messages[0]['content']}"}
+        return [first, *messages[1:]]
+
+    def _between(self, reply: Reply) -> None:
+        """Keep what the model said before it called tools."""
+        text = "".join(self._said).strip()
+        self._said = []
+        if text and self._cortex.episodes is not None:
+            self._cortex.episodes.log(self._session.id, "assistant", text, turn=self._session.turns)
+        calls = [
+            {
+                "id": call.id or f"call_{len(self._in_mind)}_{at}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for at, call in enumerate(reply.calls)
+        ]
+        self._in_mind.append({"role": "assistant", "content": text or None, "tool_calls": calls})
+        self._awaited = [str(call["id"]) for call in calls]
+
+    def _use(self, call: ToolCall) -> None:
+        """Do what the model wants done, and record it."""
+        given = _given(call.arguments)
+        self._listener.calls(call.name, given)
+        self._turn = self._turn._replace(tools=(*self._turn.tools, call.name))
+        if call.name in self._others and self._toolbox is not None:
+            made = self._session.tool_call(call.name, given, call.id)
+            answer = self._toolbox.use(call.name, given)
+            self._session.tool_result(call.name, answer.text, made, error=answer.is_error)
+        else:
+            answer = self._cortex.use_tool(call.name, given, session=self._session, call=call.id)
+        result = {"role": "tool", "tool_call_id": self._awaited.pop(0), "content": answer.text}
+        self._in_mind.append(result)
+        self._listener.answered(call.name, answer)
+
+
+def _given(arguments: str) -> object:
+    """Return arguments as the object that they are; what is none stays as it is."""
+    try:
+        found = json.loads(arguments) if arguments.strip() else {}
+    except (ValueError, RecursionError):
+        return arguments
+    return found if isinstance(found, dict) else arguments
+
+
+def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+    """Return the newest messages that fit, from a message of the user on; the last turn always."""
+    starts = [at for at, each in enumerate(said) if each["role"] == "user"]
+    for start in starts:
+        kept = list(said[start:])
+        if sum(estimate_tokens(str(each)) for each in kept) <= room or start == starts[-1]:
+            return kept
+    return list(said)

@@ -1,0 +1,1 @@
+"""Tests of conversations with a model."""
