@@ -59,6 +59,7 @@ _COMMANDS: Final = {
     "init": "init:init",
     "tour": "tour:tour",
     "migrate": "migrating:migrate",
+    "chat": "chat:chat",
     "remember": "remember:remember",
     "recall": "recall:recall",
     "context": "context:context",

@@ -50,6 +50,7 @@ SHORT_HELP: Final = {
     "init": "Set up memory for a project, and for all projects.",
     "tour": "Watch memory work, in a folder that is thrown away.",
     "migrate": "Bring in what other assistants and you wrote down.",
+    "chat": "Talk with a model that remembers.",
     "remember": "Remember a rule, a lesson or a fact about you.",
     "recall": "Search memory.",
     "context": "Print what a model sees of memory.",
@@ -80,7 +81,7 @@ SHORT_HELP: Final = {
 }
 COMMAND_GROUPS: Final = {
     "Begin": ("init", "tour", "migrate"),
-    "Every day": ("remember", "recall", "context", "review"),
+    "Every day": ("chat", "remember", "recall", "context", "review"),
     "Look": ("list", "show", "why", "history", "diff", "stats", "watch"),
     "Transcripts": ("log", "journal", "import", "export"),
     "Change": ("edit", "forget", "restore", "undo"),

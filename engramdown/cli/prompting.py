@@ -22,7 +22,7 @@ from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
 from engramdown.tokens import estimate_tokens
 
-__all__ = ["BUDGET", "show_prompt"]
+__all__ = ["BUDGET", "explained", "show_prompt"]
 
 BUDGET: Final = 80_000
 """What a prompt may cost unless it is said."""
@@ -44,7 +44,7 @@ def show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> None
     if chosen["as_json"]:
         output.print_json(_data(made, shape))
     elif chosen["explain"]:
-        output.fast_screen().show(_explained(made))
+        output.fast_screen().show(explained(made))
     else:
         rendered = _rendered(made, shape)
         _print(rendered if isinstance(rendered, str) else json.dumps(rendered, indent=2))
@@ -93,7 +93,8 @@ def _data(made: WorkingContext, shape: str) -> dict[str, Any]:
     }
 
 
-def _explained(made: WorkingContext) -> Iterator[Line]:
+def explained(made: WorkingContext) -> Iterator[Line]:
+    """Yield what each part of a prompt costs, and what is not in it."""
     rows = [said.PARTS_HEAD]
     rows += [
         (str(estimate_tokens(text)), said.PARTS[name])

@@ -33,6 +33,14 @@ OUR_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 # SESSION a transcript.
 SHOWN: Final[dict[str, list[list[str]]]] = {
     "calls": [[]],
+    "chat": [
+        *([HOSTILE], ["--model", HOSTILE, "hi"], ["--model", "x", "--base-url", HOSTILE, "hi"]),
+        ["--model", "ollama/x", "--session", HOSTILE, "hi"],
+        *(
+            ["--model", HOSTILE, "--base-url", "http://127.0.0.1:1/", *more, HOSTILE]
+            for more in ([], ["--json"])
+        ),
+    ],
     "compact": [["--dry-run"], ["--dry-run", "--json"]],
     "context": [
         *([], ["heron"], ["--json"]),

@@ -1,0 +1,257 @@
+"""``engramdown chat``: a conversation with a model that remembers.
+
+Promises: nothing is asked of a person in the middle of a turn, and nothing at all where there is
+no terminal: it waits in ``pending.md``. What is said is recorded as it is said, and the session
+ends with the conversation, however that ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex, Session
+from engramdown.cli import chat_messages as said
+from engramdown.cli import output
+from engramdown.cli.codes import REFUSED, STOPPED, RefusalError
+from engramdown.cli.layout import line
+from engramdown.cli.opening import open_quietly
+from engramdown.cli.options import (
+    Place,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+)
+from engramdown.cli.reading import read_stdin
+from engramdown.cli.transcripts import Transcripts
+
+if TYPE_CHECKING:
+    from engramdown.adapters.chat.address import Address
+    from engramdown.adapters.chat.endpoint import Endpoint
+    from engramdown.adapters.chat.turns import Chat, Turn
+    from engramdown.cli.chat_screen import TurnScreen
+
+__all__ = ["chat"]
+
+_MODES = ("autopilot", "copilot", "off")
+
+
+@click.command()
+@click.argument("message", metavar="[MESSAGE]...", nargs=-1)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Which model: ollama/llama3.2, openai/gpt-4.1-mini; else the one of the settings.",
+)
+@click.option("--base-url", metavar="URL", help="Where its server listens, if not there.")
+@click.option(
+    "--session",
+    metavar="SESSION",
+    shell_complete=complete_sessions,
+    help="Go on with this conversation; the beginning of its id will do.",
+)
+@click.option("--mode", type=click.Choice(_MODES), help="Decide on new memory in this mode.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1000),
+    metavar="TOKENS",
+    help="What a prompt may cost; 80000 unless given.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1, max=3600),
+    default=120,
+    metavar="SECONDS",
+    show_default=True,
+    help="How long to wait for the next piece of an answer.",
+)
+@click.option("--no-files", is_flag=True, help="Let the model see no files of the project.")
+@json_option
+@pass_place
+def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
+    """Talk with a model that remembers: any server that speaks OpenAI's protocol.
+
+    With MESSAGE, or if stdin is no terminal, it is one turn; "-" reads the message from stdin. What
+    the model proposes to remember is asked between turns, one key each; where nobody can be asked
+    it waits in pending.md. /help in a chat lists what else can be done.
+    """
+    options = given()
+    is_talk = not message and output.is_person()
+    if is_talk and as_json:
+        raise click.UsageError(said.NEEDS_MESSAGE)
+    place = place._replace(mode=options["mode"] or place.mode)
+    cortex = open_quietly(place, "any")
+    address = _address(cortex, options)
+    session_id = _session_id(cortex, options["session"]) if options["session"] else None
+    asked = "" if is_talk else _message(message)
+    if not (is_talk or asked.strip()):
+        raise RefusalError(said.NOTHING_YET)
+
+    from engramdown.adapters.chat.endpoint import Endpoint
+
+    endpoint = Endpoint(address, options["timeout"])
+    try:
+        with cortex.session(session_id) as session:
+            if is_talk:
+                _talk(cortex, session, endpoint, place)
+            else:
+                _once(cortex, session, endpoint, asked)
+    finally:
+        endpoint.close()
+
+
+# ---- what is talked with ----
+
+
+def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
+    """Return where the model is.
+
+    Raises:
+        RefusalError: If nothing says so, or what is needed is not there.
+    """
+    from engramdown.adapters.chat.address import AddressError, address_of
+    from engramdown.adapters.chat.endpoint import is_installed
+
+    settings = cortex.settings.consolidation
+    name, url = options["model"], options["base_url"] or ""
+    if not name and settings.model.startswith(("openai/", "ollama/")):
+        name, url = settings.model, url or settings.base_url
+    if not name:
+        raise RefusalError(said.NO_MODEL)
+    if not is_installed():
+        raise RefusalError(said.NOT_INSTALLED)
+    try:
+        address = address_of(name, url, os.environ)
+    except AddressError as error:
+        raise click.UsageError(str(error)) from error
+    if not address.key:
+        raise RefusalError(said.no_key(address))
+    return address
+
+
+def _session_id(cortex: Cortex, prefix: str) -> str:
+    if cortex.episodes is None or not cortex.episodes.settings.enabled:
+        raise RefusalError(said.cannot_go_on(said.NOT_KEPT))
+    return Transcripts(cortex.episodes).find(prefix)
+
+
+def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
+    from engramdown.adapters.chat.files import ProjectFiles
+    from engramdown.adapters.chat.turns import BUDGET, Chat
+
+    options = given()
+    root = _root(cortex)
+    toolbox = None if options["no_files"] or root is None else ProjectFiles(root)
+    budget = options["budget"] or BUDGET
+    return Chat(cortex, session, endpoint, screen, toolbox=toolbox, budget=budget)
+
+
+def _root(cortex: Cortex) -> Path | None:
+    """Return the folder of the project, if there is one."""
+    found = (store.root for store in cortex.stores if store.scope == "project")
+    root = next(found, None)
+    return root.parent if root is not None and root.is_dir() else None
+
+
+def _message(words: tuple[str, ...]) -> str:
+    text = " ".join(words) if words and words != ("-",) else read_stdin()
+    # Half a character cannot be sent.
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+# ---- one turn, or many ----
+
+
+def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) -> None:
+    from engramdown.cli.chat_screen import PlainTurn, Silent, turn_screen
+
+    as_json = given()["as_json"]
+    screen: TurnScreen = Silent() if as_json else PlainTurn()
+    if not as_json and output.is_terminal(sys.stdout):
+        screen = turn_screen()
+    before = {proposal.id for proposal in cortex.pending()}
+    talk = _chat(cortex, session, endpoint, screen)
+    try:
+        turn = talk.turn(message)
+    finally:
+        screen.finish()
+    for notice in cortex.notices():
+        output.note(notice)
+    waiting = sum(proposal.id not in before for proposal in cortex.pending())
+    if as_json:
+        output.print_json(_data(session, endpoint.address, turn, waiting))
+    if waiting and not as_json:
+        output.note(said.more_waits(waiting))
+    if turn.outcome == "stopped":
+        raise Exit(STOPPED)
+    if turn.outcome:
+        output.complain(said.failed(turn, endpoint.address))
+        raise Exit(REFUSED)
+
+
+def _data(session: Session, address: Address, turn: Turn, waiting: int) -> dict[str, Any]:
+    return {
+        "session": session.id,
+        "model": address.model,
+        "answer": turn.text,
+        "tools": list(turn.tools),
+        "tokens": {
+            "in": turn.tokens_in,
+            "out": turn.tokens_out,
+            "estimated": not turn.is_counted,
+        },
+        "waiting": waiting,
+        "outcome": turn.outcome or "ok",
+        "problem": turn.failed,
+    }
+
+
+def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) -> None:
+    from engramdown.cli.chat_room import Room
+    from engramdown.cli.chat_screen import turn_screen
+
+    screen = turn_screen()
+    began = _lines(cortex, session)
+    talk = _chat(cortex, session, endpoint, screen)
+    room = Room(cortex, session, talk, endpoint, screen=screen, place=place)
+    try:
+        room.run()
+    finally:
+        if room.turns:
+            told = _written(cortex, session, began)
+            rows = said.left(session.id, room.turns, told, room.total)
+            # The last one is to be copied.
+            shown = [line((row, "dim"))._replace(whole=row is rows[-1]) for row in rows]
+            output.screen().show(shown)
+        else:
+            output.screen().show([line((said.ENDED, "dim"))])
+
+
+def _lines(cortex: Cortex, session: Session) -> int:
+    """Return how many lines the transcript has."""
+    return len(_transcript(cortex, session))
+
+
+def _transcript(cortex: Cortex, session: Session) -> list[Any]:
+    from engramdown.errors import StoreError
+
+    try:
+        return [] if cortex.episodes is None else list(cortex.episodes.session(session.id).episodes)
+    except (StoreError, OSError):
+        return []
+
+
+def _written(cortex: Cortex, session: Session, began: int) -> dict[str, int]:
+    """Return what became of memory in this conversation, by how it ended, and what waits."""
+    lines = _transcript(cortex, session)[began:]
+    done = Counter(
+        str(each.meta.get("action")) for each in lines if each.role == "memory_write" and each.meta
+    )
+    return {**done, "waits": len(cortex.pending())}

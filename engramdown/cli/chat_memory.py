@@ -1,0 +1,74 @@
+"""``/memory`` and ``/compact``: what a model sees of memory, and less of a long conversation.
+
+Promises: looking changes nothing; what was said stays where it is when it is summarised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from engramdown import Cortex, Session
+from engramdown.adapters.chat.address import OPENAI_KEY
+from engramdown.cli import chat_messages as said
+from engramdown.cli import conversation_messages, output
+from engramdown.cli.codes import RefusalError
+from engramdown.cli.entries import hit_lines
+from engramdown.cli.layout import Line, line
+from engramdown.cli.prompting import explained
+
+if TYPE_CHECKING:
+    from engramdown.adapters.chat.address import Address
+    from engramdown.adapters.chat.turns import Chat
+
+__all__ = ["compact", "memory_lines"]
+
+_BY_RULES: Final = "--without-model"
+# Who asks for it wants to see something gone: fewer of the newest are left alone than by itself.
+_TAIL: Final = 4
+
+
+def memory_lines(cortex: Cortex, session: Session, chat: Chat) -> Iterator[Line]:
+    """Yield what the model sees of memory, where it stands, and what it costs.
+
+    Raises:
+        StoreError: If memory cannot be read.
+    """
+    made = session.build_context(max(chat.budget - chat.overhead, 0))
+    for section in made.sections:
+        if section.shown:
+            yield line((section.heading.removeprefix("## "), "where"))
+            yield from hit_lines(section.shown)
+            yield line()
+    yield from explained(made)
+    yield line((said.overhead(chat.overhead, chat.budget), "dim"))
+    for store in cortex.stores:
+        if store.memory.is_dir():
+            yield line((said.files(str(store.memory)), "dim"))._replace(whole=True)
+
+
+def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> None:
+    """Summarise the older part of a conversation, by the model that is set, or that talks.
+
+    Raises:
+        RefusalError: If there is nothing to summarise, or it could not be.
+    """
+    if rest not in ("", _BY_RULES):
+        raise RefusalError(said.no_such_way(rest))
+    before = cortex.model
+    try:
+        if not rest and not (before or cortex.settings.consolidation.model):
+            from engramdown.consolidation.asking.instructor_model import InstructorModel
+
+            kind = "ollama" if address.name.startswith("ollama/") else "openai"
+            own = "" if address.wanted == OPENAI_KEY else address.url
+            cortex.model = InstructorModel(f"{kind}/{address.model}", own)
+        if not rest:
+            output.note(conversation_messages.thinks(address.model))
+        conversation = cortex.conversation(session)
+        done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
+    finally:
+        cortex.model = before
+    if not done.gists:
+        raise RefusalError(done.reason)
+    output.screen().show([line(conversation_messages.summarised(done))])

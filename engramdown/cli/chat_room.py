@@ -1,0 +1,262 @@
+"""A chat on a terminal: it reads what a person types, and does what a command says.
+
+Promises: nothing is asked in the middle of a turn; Ctrl-C in an answer ends the answer, at the
+prompt it ends the conversation, as Ctrl-D does; a command that fails is one line, and the
+conversation goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import shlex
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from engramdown import Cortex, Session
+from engramdown.adapters.chat.endpoint import Endpoint
+from engramdown.adapters.chat.turns import Chat, Turn
+from engramdown.cli import chat_messages as said
+from engramdown.cli import output
+from engramdown.cli.chat_asking import Confirmations
+from engramdown.cli.chat_screen import TurnScreen
+from engramdown.cli.layout import line, table
+from engramdown.errors import EngramdownError
+
+if TYPE_CHECKING:
+    from engramdown.cli.options import Place
+
+__all__ = ["Room"]
+
+_COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")
+# What a person pastes comes faster than anybody types.
+_AT_ONCE: Final = 0.05
+# Each is the command of this name.
+_OURS: Final = ("review", "remember", "recall", "forget", "undo", "sleep")
+# Takes all that follows as one text, which may begin with a dash.
+_TEXTS: Final = ("remember", "recall")
+
+
+class Room:
+    """One conversation on a terminal.
+
+    Attributes:
+        total: A turn that stands for all of them.
+        turns: How many turns there were.
+    """
+
+    def __init__(  # wide: what a conversation on a terminal is made of
+        self,
+        cortex: Cortex,
+        session: Session,
+        chat: Chat,
+        endpoint: Endpoint,
+        *,
+        screen: TurnScreen,
+        place: Place,
+    ) -> None:
+        """Show turns on ``screen``; commands look for memory at ``place``."""
+        self._cortex = cortex
+        self._session = session
+        self._chat = chat
+        self._endpoint = endpoint
+        self._screen = screen
+        self._place = place
+        self._asking = Confirmations(session)
+        self._told: set[str] = set()
+        self._is_degraded = False
+        self.total = Turn()
+        self.turns = 0
+        self._does: Final[dict[str, Callable[[str], object]]] = {
+            "/help": self._help,
+            "/memory": self._memory,
+            "/compact": self._compact,
+            **{f"/{name}": self._ours(name) for name in _OURS},
+        }
+
+    def run(self) -> None:
+        """Talk until the person ends it."""
+        self._greet()
+        # What takes half a second is loaded while the person types.
+        threading.Thread(target=self._warm_up, name="engramdown-chat", daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt, EOFError):
+            for text in self._typed():
+                if text in ("/quit", "/exit"):
+                    return
+                found = _COMMAND.match(text)
+                if found:
+                    self._command(found[0], text[found.end() :].strip())
+                else:
+                    self.answer(text.strip())
+            return
+        click.echo()
+
+    def answer(self, message: str) -> Turn:
+        """Let the model answer, tell what is to be told, and ask what is to be asked."""
+        try:
+            turn = self._chat.turn(message)
+        finally:
+            self._screen.finish()
+        self.turns += 1
+        self.total = added(self.total, turn)
+        if turn.outcome == "stopped":
+            click.echo(said.STOPPED)
+        elif turn.outcome:
+            output.complain(said.failed(turn, self._endpoint.address))
+        self._tell()
+        self._asking.ask()
+        return turn
+
+    def _greet(self) -> None:
+        rows = [
+            line(
+                (said.hello(self._endpoint.address, self._session.id, self._cortex.mode), "strong")
+            ),
+            line((said.waits(len(self._cortex.pending())), "dim")),
+        ]
+        output.screen().show(rows)
+        arrivals = self._session.news()
+        if arrivals:
+            output.note(said.came_with_git(len(arrivals)))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say on stderr what a person should know, each thing once."""
+        notes = [*self._cortex.notices()]
+        if self._session.degraded and not self._is_degraded:
+            self._is_degraded = True
+            notes.append(said.not_recorded(self._session.degraded))
+        notes += [said.NO_TOOLS] if "tools" in self._endpoint.lacking else []
+        done = self._session.compacted
+        notes += [said.compacted(done.messages)] if done is not None and done.gists else []
+        for note in notes:
+            if note not in self._told:
+                self._told.add(note)
+                output.note(note)
+
+    def _warm_up(self) -> None:
+        # Whatever is wrong is told when the model is asked.
+        with contextlib.suppress(Exception):
+            self._endpoint.warm_up()
+
+    # ---- what is typed ----
+
+    def _typed(self) -> Iterator[str]:
+        """Yield what the person types, message by message."""
+        _set_up_readline(self._earlier())
+        while True:
+            try:
+                text = _read()
+            except UnicodeDecodeError:
+                output.complain(said.NOT_READ)
+                continue
+            if text.strip():
+                yield text
+
+    def _earlier(self) -> list[str]:
+        """Return what the user said before in this conversation, for the arrow keys."""
+        if self._cortex.episodes is None or not self._session.id:
+            return []
+        try:
+            lines = self._cortex.episodes.session(self._session.id).episodes
+        except (EngramdownError, OSError):
+            return []
+        return [each.text for each in lines if each.role == "user" and "\n" not in each.text]
+
+    # ---- commands ----
+
+    def _command(self, name: str, rest: str) -> None:
+        do = self._does.get(name)
+        if do is None:
+            output.complain(said.no_command(name))
+            return
+        try:
+            do(rest)
+        except click.ClickException as error:
+            output.complain(error.format_message())
+        except (EngramdownError, OSError) as error:
+            output.complain(str(error))
+        except KeyboardInterrupt:
+            click.echo(said.STOPPED)
+        if name == "/review":
+            self._asking.pass_over()
+        self._tell()
+        self._asking.ask()
+
+    def _help(self, rest: str) -> None:
+        del rest
+        rows = [*table(said.help_rows(), ("strong",)), line((said.MORE_LINES, "dim"))]
+        output.screen().show(rows)
+
+    def _memory(self, rest: str) -> None:
+        del rest
+        from engramdown.cli.chat_memory import memory_lines
+
+        output.screen().show(memory_lines(self._cortex, self._session, self._chat))
+
+    def _compact(self, rest: str) -> None:
+        from engramdown.cli.chat_memory import compact
+
+        compact(self._cortex, self._session, self._endpoint.address, rest)
+
+    def _ours(self, name: str) -> Callable[[str], object]:
+        def run(rest: str) -> None:
+            # Imported here: it imports what is imported here.
+            from engramdown.cli.main import main
+
+            words = ["--", rest] if name in _TEXTS and rest else shlex.split(rest)
+            main([*place_options(self._place, self._cortex.mode), name, *words])
+
+        return run
+
+
+def added(total: Turn, turn: Turn) -> Turn:
+    """Return a turn that stands for two."""
+    return Turn(
+        tools=(*total.tools, *turn.tools),
+        tokens_in=total.tokens_in + turn.tokens_in,
+        tokens_out=total.tokens_out + turn.tokens_out,
+        is_counted=total.is_counted and turn.is_counted,
+    )
+
+
+def place_options(place: Place, mode: str) -> list[str]:
+    """Return the options of the program that say where memory is."""
+    options = ["--mode", mode]
+    options += ["--project", str(place.project)] if place.project else []
+    return [*options, "--home", str(place.home)] if place.home else options
+
+
+def _read() -> str:
+    """Return what is typed at once: a line, those that go on, or all that is pasted."""
+    lines = [input(said.PROMPT)]
+    while lines[-1].endswith("\\") or _more_waits():
+        goes_on = lines[-1].endswith("\\")
+        lines[-1] = lines[-1].removesuffix("\\")
+        lines.append(input(said.GOES_ON if goes_on else ""))
+    return "\n".join(lines)
+
+
+def _more_waits() -> bool:
+    """Whether another line is there already."""
+    if os.name != "posix":
+        return False
+    return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
+
+
+def _set_up_readline(earlier: list[str]) -> None:
+    """Let the arrow keys work, and what is pasted stay together, where the system can."""
+    try:
+        import readline
+    except ImportError:
+        return
+    for text in earlier:
+        readline.add_history(text)
+    if "libedit" not in (readline.__doc__ or ""):
+        readline.parse_and_bind("set enable-bracketed-paste on")
