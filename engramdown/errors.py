@@ -50,6 +50,7 @@ __all__ = [
     "MidTurnError",
     "ModelError",
     "NotesChangedError",
+    "PutRefusedError",
     "SessionNotFoundError",
     "SettingsError",
     "SkillChangedError",
@@ -150,6 +151,19 @@ class InvalidNoteError(EngramdownError, ValueError):
 
 class MemoryCommandError(EngramdownError, ValueError):
     """A command on the memory folder that is not carried out; the words are for a model."""
+
+
+class PutRefusedError(EngramdownError):
+    """A value that was put under a key, or taken away, and is not: the gate said no, or asks.
+
+    Attributes:
+        refusals: Each a sentence that names the namespace, the key and the reason.
+    """
+
+    def __init__(self, refusals: Iterable[str]) -> None:
+        """Keep the ``refusals``; everything else of the same batch was written."""
+        self.refusals = tuple(refusals)
+        super().__init__("; ".join(self.refusals))
 
 
 class SettingsError(EngramdownError, ValueError):

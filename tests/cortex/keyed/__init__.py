@@ -1,0 +1,1 @@
+"""Tests of memory as values under keys."""

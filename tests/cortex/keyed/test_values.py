@@ -1,0 +1,125 @@
+"""A value is a memory that a person can read, and comes back as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engramdown.cortex.keyed.values import LONGEST, Parts, fits, joined, split
+from engramdown.errors import InvalidEngramError
+
+_NAMES = st.sampled_from(["text", "content", "data", "kind", "$", "a.b", ""]) | st.text(max_size=3)
+_TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
+_NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+_JSON = st.recursive(
+    st.none() | st.booleans() | _NUMBERS | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(_NAMES.filter(lambda name: name.isprintable()), _JSON, max_size=5))
+def test_what_is_split_is_joined_to_what_it_was(value: dict[str, Any]) -> None:
+    parts = split(value)
+    assert joined(parts) == value
+    assert parts.text.strip()
+
+
+@pytest.mark.parametrize(
+    "value, text, field",
+    [
+        ({"text": "tea"}, "tea", "text"),
+        ({"data": "tea"}, "tea", "data"),
+        ({"memory": "tea", "n": 1}, "tea", "memory"),
+        ({"kind": "Memory", "content": {"content": "tea"}}, "tea", "content.content"),
+        ({"content": {"data": {"text": "tea"}}}, "tea", "content.data.text"),
+        ({"content": {"data": {"text": {"text": "tea"}}}}, None, "$"),
+        ({"text": " ", "data": "tea"}, "tea", "data"),
+        ({"theme": "dark"}, '{"theme": "dark"}', "$"),
+        ({"text": 7}, '{"text": 7}', "$"),
+        ({}, "{}", "$"),
+    ],
+)
+def test_the_words_are_what_a_person_would_read(
+    value: dict[str, Any], text: str | None, field: str
+) -> None:
+    parts = split(value)
+    assert parts.field == field
+    assert text is None or parts.text == text
+
+
+@pytest.mark.parametrize(
+    "parts, value",
+    [
+        (Parts("coffee", "text", '{"n":1}'), {"text": "coffee", "n": 1}),
+        (Parts("coffee", "content.content", '{"content":7}'), {"content": {"content": "coffee"}}),
+        (Parts("coffee", "text", "no json"), {"text": "coffee"}),
+        (Parts("coffee", "text", "[1]"), {"text": "coffee"}),
+        (Parts("coffee", ""), {"text": "coffee"}),
+        (Parts('{"theme": "light"}', "$"), {"theme": "light"}),
+        (Parts("light", "$"), {"text": "light"}),
+        (Parts("[" * 100_000, "$"), {"text": "[" * 100_000}),
+    ],
+)
+def test_what_a_person_changes_by_hand_is_a_value(parts: Parts, value: dict[str, Any]) -> None:
+    assert joined(parts) == value
+
+
+@pytest.mark.parametrize(
+    "value, told",
+    [
+        ([], "is no object"),
+        ({1: 2}, "is no object"),
+        ({"text": object()}, "cannot be kept as JSON"),
+        ({"n": float("nan")}, "cannot be kept as JSON"),
+        ({"text": "\ud800"}, "cannot be kept as JSON"),
+        ({"text": "x" * LONGEST}, "is longer than 100,000 characters"),
+    ],
+)
+def test_what_is_no_json_is_refused(value: Any, told: str) -> None:  # noqa: ANN401 - anything
+    with pytest.raises(InvalidEngramError, match=told):
+        split(value)
+
+
+VALUE = {"score": 4.5, "color": "red", "tags": ["a", "b"], "who": {"name": "Ada", "n": 1}}
+
+
+@pytest.mark.parametrize(
+    "wanted, found",
+    [
+        (None, True),
+        ({}, True),
+        ({"color": "red"}, True),
+        ({"color": "blue"}, False),
+        ({"size": None}, True),
+        ({"score": {"$gt": 4}}, True),
+        ({"score": {"$gt": 4.5}}, False),
+        ({"score": {"$gte": 4.5, "$lte": "4.5"}}, True),
+        ({"score": {"$lt": 4.5}}, False),
+        ({"score": {"$lt": 5}}, True),
+        ({"score": {"$lte": 4}}, False),
+        ({"score": {"$gte": 5}}, False),
+        ({"color": {"$ne": "blue", "$eq": "red"}}, True),
+        ({"color": {"$gt": 1}}, False),
+        ({"size": {"$lt": 1}}, False),
+        ({"tags": ["a", "b"]}, True),
+        ({"tags": ("a", {"$ne": "c"})}, True),
+        ({"tags": ["a"]}, False),
+        ({"color": ["red"]}, False),
+        ({"who": {"name": "Ada"}}, True),
+        ({"who": {"name": {"$eq": "Eve"}}}, False),
+        ({"color": {"name": "Ada"}}, False),
+    ],
+)
+def test_a_filter_is_read_as_by_the_store_in_memory(
+    wanted: dict[str, Any] | None, *, found: bool
+) -> None:
+    assert fits(VALUE, wanted) is found
+
+
+def test_an_operator_that_is_none_is_told() -> None:
+    with pytest.raises(ValueError, match=r"Unsupported operator: \$in; there are \$eq, \$gt"):
+        fits(VALUE, {"score": {"$in": [1]}})
