@@ -62,7 +62,8 @@ def proposal_facts(proposal: Proposal) -> str:
     """Say in one line what is known about a proposal, or claimed by what git brought."""
     engram = proposal.engram
     is_page = proposal.op == "load" and not proposal.line
-    facts = ["page" if is_page else engram.kind, engram.scope]
+    what = "skill" if proposal.op == "skill" else engram.kind
+    facts = ["page" if is_page else what, engram.scope]
     facts += [] if is_page else [f"{engram.confidence} confidence"]
     # Whose word it is a line says of itself; of one that git brought it is not this user's.
     is_ours = proposal.op != "load"

@@ -14,7 +14,9 @@ from engramdown.hippocampus.entry import Entry, Written
 
 __all__ = ["Identity", "Operation", "Pending", "Queue", "Tick", "identity", "kind_and_fold"]
 
-Operation = Literal["encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move"]
+Operation = Literal[
+    "encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move", "skill"
+]
 Tick = Literal["", "x", "-"]
 Identity = tuple[str, str, str, str]
 
@@ -28,9 +30,10 @@ class Pending:
         engram: What is proposed.
         hold: The code of why nobody is prompted about it, or ``""``; see ``gate.REASONS``.
         reason: The code of why it waits.
-        op: ``encode`` it, ``replace`` the memory ``of`` with it, ``forget`` the memory ``of``, or
-            one of the operations of a plan; see :mod:`engramdown.cortex.settling`.
-        of: The id of a memory, or ids with commas between, or ``""``.
+        op: ``encode`` it, ``replace`` the memory ``of`` with it, ``forget`` the memory ``of``,
+            write a ``skill``, or an operation of a plan; see :mod:`engramdown.cortex.settling`.
+        of: The id of a memory, or ids with commas between; of a skill, what its procedure is known
+            by; or ``""``.
         tick: ``x`` if a person accepted it in the file, ``-`` if they declined it, else ``""``.
         ts: The day it was proposed.
         line: Its line in ``pending.md``, from 1, or 0.

@@ -30,7 +30,8 @@ class Proposal:
         hold: Why nobody was prompted about it, or ``""``.
         reason: Why it waits, in words.
         op: ``encode``, ``replace``, ``forget``, or an operation of a plan: ``drop``, ``merge``,
-            ``supersede``, ``expire``, ``move``; or ``load`` what git brought, and stands there.
+            ``supersede``, ``expire``, ``move``; write a ``skill``; ``load`` what git brought, and
+            stands there.
         replaces: The memory that accepting it would retire, or ``None``.
         takes: The memories that an operation of a plan would retire or move.
         similar: Memories that say nearly the same.

@@ -74,8 +74,10 @@ class FileQueue:
             where = f"{self.file}:{item.line}"
             raise StoreError(f"{where}: {item.problem}; mend the line in an editor, or decline it")
 
-        def edit(draft: Draft) -> filing.Filed | None:
+        def edit(draft: Draft) -> filing.Filed | Written | None:
             placed = self._find(draft, item)
+            if item.op == "skill":
+                return self._skill(draft, placed, item, engram)
             if item.op in OPERATIONS:
                 filed = self._settle(draft, item, engram)
             else:
@@ -86,7 +88,9 @@ class FileQueue:
 
         act = Act("accept", "user", f"accepted proposal {item.id}")
         filed = self._store.files.change(act, edit)
-        return None if filed is None else self._store.written(filed)
+        if filed is None or isinstance(filed, Written):
+            return filed
+        return self._store.written(filed)
 
     def decline(self, item: Pending) -> None:
         """Move the proposal to the archive."""
@@ -182,6 +186,16 @@ class FileQueue:
         """Return the kind of a person's own line; their tick in a project changes no other."""
         kind = kind_of(text)
         return "lesson" if kind == "profile" and self._store.scope == "project" else kind
+
+    def _skill(self, draft: Draft, placed: Placed, item: Pending, engram: Engram) -> Written:
+        """Write a skill, and take its proposal away; done again, it is the same skill."""
+        # Imported here: hardly ever does a skill wait.
+        from engramdown.cortex.skill_drafts import write_skill
+
+        dry = self._store.rehearses
+        written = write_skill(self._store.root, item, engram, dry=dry)
+        draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+        return written
 
     def _settle(self, draft: Draft, item: Pending, engram: Engram) -> filing.Filed | None:
         from engramdown.cortex.settling import settle

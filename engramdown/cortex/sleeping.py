@@ -22,6 +22,7 @@ from engramdown.cortex.learning import Identity
 from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_jobs import JOBS, Job
 from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.cortex.sleep_skills import SkillProposals
 from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
@@ -136,6 +137,8 @@ class Sleep:
             for info in self._finished(place, infos):
                 self._session(steps, info, advance)
             Facts(steps, self._night).learn(self._with_user(infos), self._stop, advance)
+            if not self._stop():
+                SkillProposals(self._night, place, store).look(self._finished(place, infos))
         if not self._stop():
             self._compact(store)
             advance(1)

@@ -39,8 +39,8 @@ KNOWN_KEYS: Final = (
 )
 """The keys that we write, in the order in which we write them."""
 
-OPERATIONS: Final = frozenset({"drop", "merge", "supersede", "expire", "move"})
-"""What ``op`` says in a question about memories that stand, in ``pending.md``."""
+OPERATIONS: Final = frozenset({"drop", "merge", "supersede", "expire", "move", "skill"})
+"""What ``op`` says in a question in ``pending.md``: about memories that stand, or about a skill."""
 
 KEPT: Final = "kept"
 """What ``reason`` says in ``archive.md`` of such a question that a person answered with no."""

@@ -43,6 +43,7 @@ class Hippocampus:
         root: The folder of the scope, an ``.engramdown`` folder.
         scope: ``project`` or ``global``.
         files: Its memory files.
+        rehearses: Whether nothing is written from now on.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -74,6 +75,7 @@ class Hippocampus:
         self.scope: Scope = scope
         self.files = MemoryFiles(self.root, disk or Disk(), lock_timeout)
         self._entries = Entries(self.files, scope)
+        self.rehearses = False
 
     @property
     def memory(self) -> Path:
@@ -330,6 +332,7 @@ class Hippocampus:
     def rehearse(self) -> None:
         """From now on write nothing; :meth:`rehearsed` tells what would have been written."""
         self.files.rehearse()
+        self.rehearses = True
 
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""

@@ -111,12 +111,15 @@ _PART: Final = {"speaker": "user", "name": "TEXT", "at": "10:15", "error": True,
 _SUMMARY: Final = {"parts": [_PART], "notes": "TEXT", "target": 100, "brief": False}
 OURS["gist"] = ("parts", {**_SUMMARY, "previous": "TEXT", "depth": 0})
 OURS["handoff"] = ("parts", _SUMMARY)
+_STEP: Final = {"number": 1, "now": "TEXT", "before": "TEXT"}
+OURS["skill"] = ("steps", {"steps": [_STEP], "asked": "TEXT", "sessions": 3})
 """What each job gives its template, with the tag that the data stands in."""
 
 BEFORE: Final = {
     "compaction": "Today is 2026-03-01.\n",
     "gist": "<previous>TEXT</previous>\n<notes>TEXT</notes>\n",
     "handoff": "<notes>TEXT</notes>\n",
+    "skill": "<asked>TEXT</asked>\nDone in 3 sessions.\n",
 }
 """What stands before that tag."""
 
@@ -134,6 +137,7 @@ SAID: Final = {
     "facts": "- Message 1, user: TEXT",
     "gist": "- 10:15 user TEXT (failed): TEXT",
     "handoff": "- 10:15 user TEXT (failed): TEXT",
+    "skill": "- Step 1: TEXT, before TEXT",
 }
 
 

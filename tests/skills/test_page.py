@@ -111,3 +111,16 @@ def test_a_body_begins_on_a_line_of_its_own() -> None:
     )
     assert parse("---\nname: a\n---").with_body("How\n").render() == "---\nname: a\n---\nHow\n"
     assert parse("---\nname: a\n---").with_body("").render() == "---\nname: a\n---"
+
+
+@given(texts, st.dictionaries(st.sampled_from(["a", "from"]), st.text(min_size=1), min_size=1))
+def test_notes_are_added_and_nothing_else_changes(text: str, notes: dict[str, str]) -> None:
+    page = parse(text)
+    noted = page.with_notes("metadata", notes)
+    if not page.opening or page.get("metadata") is not None:
+        assert noted is page
+        return
+    assert noted.head.startswith(page.head)
+    assert (noted.opening, noted.closing, noted.body) == (page.opening, page.closing, page.body)
+    assert parse(noted.render()).get("metadata") is not None
+    assert noted.with_notes("metadata", {"a": "b"}) is noted

@@ -1,0 +1,308 @@
+"""Notices a procedure in what was done: the same steps in several sessions, or a user who asks.
+
+Promises: pure and deterministic; a procedure is commands and calls that worked, in their order,
+each pointing at its place in a transcript; looking and reading are no steps; the same procedure has
+the same digest, whatever differs from time to time. Linear in what was done, but for a bound.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from engramdown.consolidation.cells import Cell, Line, arguments_of
+
+__all__ = ["TIMES", "Procedure", "Step", "alike", "asked_for", "repeated", "steps_of"]
+
+TIMES: Final = 3
+"""In so many sessions the same was done before it is taken for a procedure."""
+
+_SHORTEST: Final = 3
+_LONGEST: Final = 8
+_MOST_STEPS: Final = 400
+_MOST_SHOWN: Final = 12
+_LONGEST_COMMAND: Final = 300
+_LONGEST_NAME: Final = 60
+_DIGITS: Final = 12
+_ALIKE: Final = 0.6
+_ASKED_STEPS: Final = 2
+_POINTERS: Final = 4
+
+_LOOKING: Final = frozenset(
+    {
+        *("ls", "cat", "cd", "pwd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc"),
+        *("less", "more", "tree", "true", "false", "sleep", "export", "type", "file", "stat", "du"),
+        *("df", "ps", "env", "man", "test", "[", "set", "source", ".", "printf", "date", "whoami"),
+        *("git status", "git diff", "git log", "git show", "git branch", "git blame", "sed", "awk"),
+        *("Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "TodoWrite", "Task"),
+        *("recall", "recall_topic", "recall_skill", "memorize", "forget", "review", "grep"),
+        *("describe", "expand", "write_journal", "search_journals", "write_notes"),
+        *("read_file", "list_files", "search", "think"),
+    }
+)
+# What is done in any work: a procedure has more than that.
+_COMMON: Final = frozenset(
+    {
+        *("git add", "git commit", "git push", "git pull", "git fetch", "git checkout"),
+        *("git switch", "git stash", "git merge", "git rebase"),
+        *("mkdir", "cp", "mv", "rm", "touch", "chmod"),
+        *("python", "python3", "node", "bash", "sh", "pip install", "npm install", "uv sync"),
+        *("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "write_file", "edit_file"),
+        *("str_replace_editor", "str_replace_based_edit_tool", "curl", "wget", "kill"),
+    }
+)
+_UNCOMMON: Final = 2
+# Words that stand before what is really run.
+_RUNNERS: Final = frozenset(
+    {
+        *("sudo", "npx", "time", "uv run", "npm run", "pnpm run", "yarn run", "poetry run"),
+        *("python -m", "python3 -m", "docker compose"),
+    }
+)
+_THIS: Final = frozenset({"this", "that", "it", "them", "these", "these steps", "those steps"})
+_COMMANDS: Final = ("command", "cmd", "script")
+_SHELLS: Final = frozenset(
+    {"bash", "shell", "sh", "terminal", "exec", "run", "command", "run_command", "execute_command"}
+)
+_SUBCOMMAND: Final = re.compile(r"[a-z][a-z0-9:_-]{0,40}")
+_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=\S*")
+_SAFE_WORD: Final = re.compile(r"[\w@%+./:-]{1,60}")
+_ASKS: Final = (
+    re.compile(
+        r"\b(?:remember|note down|save|keep in mind|learn|don't forget) how (?:to |we |you |i )"
+        r"(?P<what>[^.!?;\n]{3,80})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:make|create|write|save|turn|keep)\b[^.!?\n]{0,40}?\b(?:a|as|another)"
+        r" (?:new )?skill\b"
+        r"(?:[ ,]+(?:for|to|of|on|about|called|named)[ :]+(?P<what>[^.!?;\n]{3,80}))?",
+        re.IGNORECASE,
+    ),
+)
+
+
+class Step(NamedTuple):
+    """Something that was done and worked.
+
+    Attributes:
+        key: What it was, whatever it was done to: ``git tag``.
+        said: The command as it was typed, or the tool.
+        pointer: Where it stands, ``<session>#<seq>``.
+    """
+
+    key: str
+    said: str
+    pointer: str
+
+
+class Procedure(NamedTuple):
+    """Steps that may be worth a skill.
+
+    Attributes:
+        digest: What it is known by.
+        keys: What the steps were.
+        steps: How each was done, the newest time last.
+        name: What to call it, in words.
+        asked: What a user said who asked for it, or ``""``.
+        pointers: Where it was learned.
+        sessions: In how many sessions it was done.
+    """
+
+    digest: str
+    keys: tuple[str, ...]
+    steps: tuple[tuple[str, ...], ...]
+    name: str
+    asked: str = ""
+    pointers: tuple[str, ...] = ()
+    sessions: int = 1
+
+    @property
+    def description(self) -> str:
+        """What it does, as far as nobody says it better."""
+        done = ", ".join(dict.fromkeys(self.keys))
+        if self.asked:
+            return f"{_sentence(self.name)} Steps: {done}."
+        return f"Steps done in {self.sessions} sessions: {done}. Use when … (say when it is due)."
+
+    @property
+    def body(self) -> str:
+        """How it is done, step by step."""
+        lines = [f"# {_sentence(self.name).rstrip('.')}", ""]
+        lines += [f"{at}. {_shown(*told)}" for at, told in enumerate(self.told(), 1)]
+        return "\n".join(lines) + "\n"
+
+    def told(self) -> list[tuple[str, str]]:
+        """Return how each step was done last, and how before if that was otherwise."""
+        told = []
+        for *before, now in self.steps:
+            others = [said for said in before if said != now]
+            told.append((now, others[-1] if others else ""))
+        return told
+
+
+def steps_of(cells: Iterable[Cell]) -> list[Step]:
+    """Return the steps among what was done, in order; one that was done again at once is one."""
+    found: list[Step] = []
+    for cell in cells:
+        if cell.status != "ok":
+            continue
+        for key, said in _steps(cell):
+            if key not in _LOOKING and not (found and found[-1].key == key):
+                found.append(Step(key, said, cell.pointer))
+    return found[:_MOST_STEPS]
+
+
+def repeated(sessions: Mapping[str, Sequence[Step]]) -> list[Procedure]:
+    """Return what was done the same way in several sessions, the longest first.
+
+    Args:
+        sessions: The steps of each session, the oldest first.
+    """
+    runs: defaultdict[tuple[str, ...], dict[str, Sequence[Step]]] = defaultdict(dict)
+    for session, steps in sessions.items():
+        for run in _runs(steps):
+            runs[tuple(step.key for step in run)][session] = run
+    often = [(keys, found) for keys, found in runs.items() if len(found) >= TIMES]
+    often.sort(key=lambda each: (-len(each[0]), -len(each[1]), each[0]))
+    chosen: list[Procedure] = []
+    for keys, found in often:
+        if not any(alike(keys, other.keys) for other in chosen):
+            chosen.append(_procedure(keys, [*found.values()]))
+    return chosen
+
+
+def asked_for(session: str, lines: Sequence[Line], cells: Sequence[Cell]) -> list[Procedure]:
+    """Return what a user asked to be kept as a procedure, with the steps before they said so.
+
+    Args:
+        session: The id of the session.
+        lines: Its lines, in order; those of other people left out.
+        cells: What was done in it.
+    """
+    found: list[Procedure] = []
+    after = -1
+    for line in lines:
+        asked = _asked(line.text) if line.role == "user" else None
+        if asked is None:
+            continue
+        done = [cell for cell in cells if after < _seq(cell.pointer) < line.seq]
+        steps = steps_of(done)[-_MOST_SHOWN:]
+        if len(steps) >= _ASKED_STEPS:
+            made = _procedure([step.key for step in steps], [steps])
+            name = " ".join(asked.split())[:_LONGEST_NAME] or made.name
+            pointers = (f"{session}#{line.seq}", *made.pointers)[:_POINTERS]
+            said = " ".join(line.text.split())[:_LONGEST_COMMAND]
+            found.append(made._replace(name=name, asked=said, pointers=pointers))
+        after = line.seq
+    return found
+
+
+def alike(keys: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two procedures are mostly the same steps."""
+    fewer = min(len({*keys}), len({*others}))
+    return fewer > 0 and len({*keys} & {*others}) / fewer >= _ALIKE
+
+
+def _procedure(keys: Sequence[str], times: Sequence[Sequence[Step]]) -> Procedure:
+    digest = hashlib.sha256("\n".join(keys).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    steps = tuple(tuple(run[at].said for run in times) for at in range(len(keys)))
+    pointers = tuple(run[0].pointer for run in times)[-_POINTERS:]
+    return Procedure(digest, tuple(keys), steps, f"{keys[-1]} steps", "", pointers, len(times))
+
+
+def _runs(steps: Sequence[Step]) -> Iterator[Sequence[Step]]:
+    """Yield the pieces of what was done in a session that may be a procedure, each once."""
+    known: set[tuple[str, ...]] = set()
+    for start in range(len(steps)):
+        for end in range(start + _SHORTEST, min(start + _LONGEST, len(steps)) + 1):
+            run = steps[start:end]
+            keys = tuple(step.key for step in run)
+            is_more = len({*keys} - _COMMON) >= _UNCOMMON and len({*keys}) == len(keys)
+            if is_more and keys not in known:
+                known.add(keys)
+                yield run
+
+
+def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
+    """Yield what a cell did: each command of it, or the tool."""
+    said = _command(cell)
+    name = " ".join(cell.name.split())[:_LONGEST_NAME]
+    if not said and name and cell.kind == "tool" and name.casefold() not in _SHELLS:
+        yield name, name
+    for part in _parts(said[: 10 * _LONGEST_COMMAND]):
+        key = _key(part)
+        if key and len(part) <= _LONGEST_COMMAND and part.isprintable():
+            yield key, part
+
+
+def _command(cell: Cell) -> str:
+    """Return the command that a cell ran in a shell, or ``""``."""
+    arguments = arguments_of(cell.given)
+    found = (arguments.get(key) for key in _COMMANDS)
+    said = next((each for each in found if isinstance(each, str)), "")
+    is_shell = cell.name.casefold() in _SHELLS and not arguments
+    return said or (cell.given if is_shell else "")
+
+
+def _parts(said: str) -> Iterator[str]:
+    """Yield the commands of a line: what stands between ``&&``, ``;`` and line ends, unquoted."""
+    part, quote, at = "", "", 0
+    while at < len(said):
+        char = said[at]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in ";\n" or said[at : at + 2] == "&&":
+            yield part.strip()
+            part, at = "", at + (2 if char == "&" else 1)
+            continue
+        part, at = part + char, at + 1
+    yield part.strip()
+
+
+def _key(command: str) -> str:
+    """Return what a command does, without what it does it to; ``""`` if that is not told."""
+    words = command.split()
+    while words and _ASSIGNED.fullmatch(words[0]):
+        words = words[1:]
+    while words[:1] and (words[0] in _RUNNERS or " ".join(words[:2]) in _RUNNERS):
+        words = words[1 if words[0] in _RUNNERS else 2 :]
+    if not words or not _SAFE_WORD.fullmatch(words[0]):
+        return ""
+    program = words[0].rpartition("/")[2]
+    if program in _LOOKING or len(words) == 1:
+        return program
+    return f"{program} {words[1]}" if _SUBCOMMAND.fullmatch(words[1]) else program
+
+
+def _asked(text: str) -> str | None:
+    """Return what a user wants to be kept, in their words; ``None`` if they do not ask."""
+    for form in _ASKS:
+        found = form.search(text)
+        if found is not None:
+            said = (found["what"] or "").strip(" \t\"'`,:")
+            return "" if said.casefold() in _THIS else said
+    return None
+
+
+def _shown(now: str, before: str) -> str:
+    """Return a step as it is written: what differs from time to time is told."""
+    return f"{_quoted(now)} (before: {_quoted(before)})" if before else _quoted(now)
+
+
+def _quoted(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _sentence(name: str) -> str:
+    return f"{name[:1].upper()}{name[1:].rstrip('.')}."
+
+
+def _seq(pointer: str) -> int:
+    number = pointer.rpartition("#")[2]
+    return int(number) if number.isdecimal() else -1

@@ -1,0 +1,88 @@
+"""A proposed skill: how it waits for a person, and how it is written once they accept it.
+
+Promises: nothing is written without a person's word; what is written twice, as after a crash, is
+written once; a skill that is there already is never replaced; no secret is written.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engramdown.clock import today
+from engramdown.cortex.evidence import harmless
+from engramdown.cortex.pending import Pending
+from engramdown.engram import Engram, Scope
+from engramdown.errors import SkillExistsError
+from engramdown.hippocampus.entry import Entry, Written
+from engramdown.hippocampus.files import new_id
+from engramdown.skills.drafts import Draft, draft_text, read_draft
+from engramdown.skills.page import Page
+from engramdown.skills.store import SkillStore
+
+__all__ = ["NOTE", "skill_question", "write_skill"]
+
+NOTE = "learned-from"
+"""The key in ``metadata`` that says where a skill was learned."""
+
+
+def skill_question(draft: Draft, scope: Scope, *, of: str, origin: str, why: str) -> Pending:
+    """Return the line of ``pending.md`` that asks a person whether to keep a skill.
+
+    Args:
+        draft: The skill.
+        scope: Where it is to hold.
+        of: What the procedure is known by, so that it is not proposed again.
+        origin: Where it was learned.
+        why: Why it is proposed.
+    """
+    engram = Engram(
+        draft_text(draft), "lesson", scope, source="consolidation", basis="observed", origin=origin
+    )
+    return Pending(
+        new_id(),
+        harmless(engram),
+        hold="skill",
+        reason=why,
+        op="skill",
+        of=of,
+        ts=today().isoformat(),
+    )
+
+
+def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False) -> Written:
+    """Write the skill that a person accepted, and return where it stands.
+
+    Args:
+        root: The folder of the scope.
+        item: The proposal.
+        engram: Its words as the person wants them.
+        dry: Whether nothing is written, but for the checks.
+
+    Raises:
+        InvalidSkillError: If it is no skill as it reads now.
+        SkillRefusedError: If it holds a secret.
+        SkillExistsError: If there is another one of that label.
+        StoreError: If it could not be written.
+    """
+    from engramdown.cortex.skills import Skills
+
+    draft = read_draft(engram.text)
+    store = SkillStore(root, engram.scope)
+    skills = Skills([store])
+    page = skills.drafted(draft.label, draft.description, draft.body)
+    if engram.origin:
+        page = page.with_notes("metadata", {NOTE: engram.origin})
+    path = store.files.folder / draft.label / "SKILL.md"
+    if not dry:
+        _create(store, draft.label, page)
+    file = path.relative_to(root).as_posix()
+    entry = Entry(item.id, engram.text, "lesson", engram.scope, file=file)
+    return Written("encoded", entry)
+
+
+def _create(store: SkillStore, label: str, page: Page) -> None:
+    try:
+        store.create(label, page)
+    except SkillExistsError:
+        if store.read(label).page.render() != page.render():
+            raise  # Else a crash came between the skill and its proposal.

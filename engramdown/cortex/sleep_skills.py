@@ -1,0 +1,171 @@
+"""Procedures that sleep notices, and proposes as skills.
+
+Promises: nothing is written but lines of ``pending.md``, and never without a person after that;
+what was proposed once is not proposed again, whatever became of it; a model is asked about a few at
+most, within the limits of every job, and where it fails what was done is proposed as it was done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from engramdown.consolidation.cells import cells_of
+from engramdown.consolidation.procedures import Procedure, Step, asked_for, repeated, steps_of
+from engramdown.consolidation.procedures import alike as alike_to
+from engramdown.consolidation.skill_writing import JOB, Wording, write_down
+from engramdown.cortex.asking import prompts_for
+from engramdown.cortex.pending import Pending
+from engramdown.cortex.receipts import Receipt
+from engramdown.cortex.review import FileQueue
+from engramdown.cortex.skill_drafts import skill_question
+from engramdown.cortex.sleep_state import Mark
+from engramdown.cortex.sleep_steps import Night, Place
+from engramdown.cortex.told import Told
+from engramdown.engram import pointers
+from engramdown.episodes.live import live
+from engramdown.episodes.marks import new_of
+from engramdown.episodes.sessions import SessionInfo
+from engramdown.errors import (
+    InvalidSkillError,
+    ModelError,
+    SessionNotFoundError,
+    SkillRefusedError,
+)
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.skills.checking import check_description, check_label
+from engramdown.skills.drafts import Draft
+from engramdown.skills.labels import label_of
+
+__all__ = ["JOB", "SkillProposals"]
+
+MOST: Final = 2
+"""So many skills one sleep proposes."""
+
+_SESSIONS: Final = 40
+_WHY_ASKED: Final = "you asked for it to be kept"
+_WHY_REPEATED: Final = "the same was done in {count} sessions"
+
+
+class _Read(NamedTuple):
+    """What one session tells."""
+
+    steps: list[Step]
+    asked: list[Procedure]
+
+
+class SkillProposals:
+    """The skills that one sleep proposes in one place."""
+
+    def __init__(self, night: Night, place: Place, store: Hippocampus) -> None:
+        """Look at the sessions of ``place``, and propose in ``store``."""
+        self._night = night
+        self._place = place
+        self._store = store
+        self._queue = FileQueue(store)
+
+    def look(self, infos: Sequence[SessionInfo]) -> None:
+        """Propose what is new in the sessions that have ended, if any has since the last time.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        infos = [*infos][-_SESSIONS:]
+        digest = _digest(infos)
+        if not infos or self._place.state.done(JOB).digest == digest:
+            return
+        read = {info.id: self._read(info) for info in infos}
+        found = [procedure for each in read.values() for procedure in each.asked]
+        found += repeated({session: each.steps for session, each in read.items()})
+        new = [*self._new(found)][:MOST]
+        for procedure in new:
+            self._propose(procedure)
+        if not self._night.dry:
+            self._place.state.add(Mark(JOB, digest=digest))
+
+    def _read(self, info: SessionInfo) -> _Read:
+        try:
+            episodes = self._place.sessions.read(info.id).episodes
+        except SessionNotFoundError:
+            return _Read([], [])  # It was forgotten meanwhile.
+        lines = tuple(new_of(line) for line in live(episodes))
+        cells = cells_of(info.id, lines)
+        by_user = Told(info.id, lines, info.parent).by_one_user()
+        return _Read(steps_of(cells), asked_for(info.id, lines, cells) if by_user else [])
+
+    def _new(self, found: Sequence[Procedure]) -> Iterator[Procedure]:
+        """Yield what was not proposed before, nor is mostly what is proposed now."""
+        answered = {of for op, of in self._queue.answered() if op == JOB}
+        now: list[Procedure] = []
+        for procedure in found:
+            before = self._place.state.done(JOB, procedure.digest).seq
+            known = before or procedure.digest in answered
+            if not known and not any(alike_to(procedure.keys, other.keys) for other in now):
+                now.append(procedure)
+                yield procedure
+
+    def _propose(self, procedure: Procedure) -> None:
+        """Let a person decide on a procedure, in a model's words if there is one."""
+        report = self._night.summary.report(self._store.scope, JOB)
+        wording = self._worded(procedure)
+        if wording is not None:
+            try:
+                item = self._item(procedure, wording)
+            except (InvalidSkillError, SkillRefusedError) as error:
+                report.problems.append(str(error))
+            else:
+                waiting = item if self._night.dry else self._queue.add([item])[0]
+                found = "" if self._night.dry else waiting.id
+                receipt = Receipt(waiting.engram, "queued", item.reason, found, self._queue.file)
+                report.receipts.append(receipt)
+        report.steps += 1
+        if not self._night.dry:
+            self._place.state.add(Mark(JOB, session=procedure.digest, seq=1))
+
+    def _worded(self, procedure: Procedure) -> Wording | None:
+        """Return a procedure in words; ``None`` if a model says that it is not worth keeping."""
+        plain = Wording(procedure.name, procedure.description, procedure.body)
+        if self._night.why_not or self._night.dry:
+            return plain
+        model = self._night.asking.of(JOB)
+        if model is None:
+            return plain
+        report = self._night.summary.report(self._store.scope, JOB)
+        try:
+            prompts = prompts_for(self._night.cortex, JOB, self._store.scope)
+            return write_down(procedure, model, prompts)
+        except ModelError as error:
+            report.problems.append(str(error))
+            return plain
+        finally:
+            self._night.summary.spent = self._night.asking.run.spent
+
+    def _item(self, procedure: Procedure, wording: Wording) -> Pending:
+        """Return what waits for a person.
+
+        Raises:
+            InvalidSkillError: If no skill can be made of it.
+        """
+        label = check_label(self._free(label_of(wording.label) or label_of(procedure.name)))
+        draft = Draft(label, check_description(wording.description), wording.body)
+        why = _WHY_ASKED if procedure.asked else _WHY_REPEATED.format(count=procedure.sessions)
+        return skill_question(
+            draft,
+            self._store.scope,
+            of=procedure.digest,
+            origin=pointers(*procedure.pointers),
+            why=why,
+        )
+
+    def _free(self, label: str) -> str:
+        """Return a label that no skill has."""
+        known = {each.skill.label for each in self._night.cortex.skills().known()}
+        numbered = (f"{label[:60]}-{number}" for number in range(2, len(known) + 3))
+        return next(each for each in (label, *numbered) if each not in known)
+
+
+def _digest(infos: Sequence[SessionInfo]) -> str:
+    told = [[info.id, info.started, info.lines] for info in infos]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
