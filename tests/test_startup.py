@@ -75,6 +75,22 @@ Cortex.open().watching(print)
 """
 STATS: Final = COMMAND.format(arguments=["stats"])
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])
+HOOK: Final = {
+    name: COMMAND.format(arguments=["hook", name, "--session", "s1", *more])
+    for name, more in {
+        "session-start": [],
+        "prompt-submit": ["--text", "thanks, go on"],
+        "post-tool": ["--tool", "bash", "--input", "ls", "--output", "a"],
+        "stop": ["--text", "done"],
+    }.items()
+}
+# What only some hooks need: memory itself, what renders it, what decides on new memory.
+NOT_IN_HOOK: Final = {
+    "session-start": ("engramdown.cortex.intake", "engramdown.episodes.recall", "sqlite3"),
+    "prompt-submit": ("engramdown.cortex.intake", "engramdown.cortex.context", "jinja2"),
+    "post-tool": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2", "tempfile"),
+    "stop": ("engramdown.hippocampus", "engramdown.episodes.importers", "sqlite3", "jinja2"),
+}
 
 
 def packages_loaded_by(code: str, env: dict[str, str], folder: Path) -> set[str]:
@@ -154,6 +170,17 @@ def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], pro
     assert packages & (HEAVY | {"portalocker", "secrets", "sqlite3", "tomllib"}) == set()
     memory = ("engramdown.cortex", "engramdown.hippocampus", "engramdown.redaction", "tempfile")
     assert [name for name in loaded if name.startswith(memory)] == []
+
+
+@pytest.mark.parametrize("name", HOOK)
+def test_a_hook_loads_nothing_that_it_does_not_need(
+    child_env: dict[str, str], project: Path, name: str
+) -> None:
+    loaded = _loaded(HOOK[name], child_env, project)
+    assert "engramdown.hooks.events" in loaded
+    packages = {each.partition(".")[0] for each in loaded}
+    assert packages & (HEAVY - {"jinja2"}) == set()
+    assert [each for each in loaded if each.startswith(NOT_IN_HOOK[name])] == []
 
 
 def test_naming_a_model_loads_nothing_of_a_provider(

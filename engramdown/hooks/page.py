@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import today
 from engramdown.engram import Scope
+from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown import Cortex
+    from engramdown.cortex.context import Memory
 
 __all__ = ["BUDGET", "page"]
 
 BUDGET: Final = 2000
 """What it may cost in tokens, unless something else is asked for."""
 
+_TRIES: Final = 4
 _RULES: Final = 0.6
 """The part of it that is for rules; lessons get the rest, and what rules leave."""
 
@@ -34,7 +37,7 @@ def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
     Raises:
         StoreError: If memory cannot be read.
     """
-    from engramdown.cortex.context import FRAME, Memory, build
+    from engramdown.cortex.context import Memory
 
     store = cortex.global_hc if scope == "global" else cortex.project_hc
     usable = {(entry.file, entry.line, entry.text) for entry in cortex.usable(store)}
@@ -47,7 +50,20 @@ def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
         if scope == "global"
         else Memory(project_rules=rules, project_lessons=lessons)
     )
-    room = max(budget - min(FRAME, budget // 4), 0)
+    room = budget
+    for _ in range(_TRIES):
+        text = _within(memory, scope, room)
+        over = estimate_tokens(text) - budget
+        if over <= 0:
+            return text
+        # The words around the sections cost something, too.
+        room -= over
+    return ""
+
+
+def _within(memory: Memory, scope: Scope, room: int) -> str:
+    from engramdown.cortex.context import build
+
     share = int(room * _RULES)
     made = build(memory, "", today(), _budgets(scope, share, room - share))
     spent = sum(part.tokens for part in made.sections if part.name.endswith("rules"))
