@@ -42,6 +42,7 @@ JOBS: Final = {
     "replay": "what was done",
     "identity": "facts about you",
     "cerebellum": "what went otherwise",
+    "skill": "procedures",
     "compaction": "compaction",
     "facts": "facts in conversations",
 }

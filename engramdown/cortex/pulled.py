@@ -16,6 +16,7 @@ from engramdown.cortex.approvals import Approvals, Did, Said
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.proposals import Proposal
+from engramdown.cortex.pulled_skills import brought_skills, skill_pages
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError
@@ -60,7 +61,10 @@ class Arrival(NamedTuple):
 
     def __str__(self) -> str:
         """Return it in one line."""
-        where = f"{self.path.name}:{self.line}" if self.line else self.path.name
+        name = self.path.name
+        # There are many of these: what tells them apart is their folder.
+        name = f"{self.path.parent.name}/{name}" if name == "SKILL.md" else name
+        where = f"{name}:{self.line}" if self.line else name
         said = "" if self.kind == "page" else f": {' '.join(self.text.split())}"
         return f"{self.scope} {where}{said}"
 
@@ -111,7 +115,7 @@ class Pulled:
         """
         keys = {arrival.key for arrival in arrivals}
         for root, (place, _) in self._places.items():
-            here = [each.key for each in place.brought() if each.key in keys] if keys else []
+            here = [each.key for each in _brought(place, root) if each.key in keys] if keys else []
             self._approvals.add(root, "seen", here)
 
     def keep_own(self) -> None:
@@ -122,7 +126,7 @@ class Pulled:
         """
         for root, (place, _) in self._places.items():
             place.begin()
-            own = place.own_pages()
+            own = place.own_pages() | _own_skills(place, root)
             if own:
                 self._approvals.add(root, "own", own - self._approvals.of(root).approved)
 
@@ -140,6 +144,17 @@ class Pulled:
     def page(self, store: Hippocampus, name: str, text: str) -> str:
         """Return ``text`` of the page ``name`` if it may be loaded, else ``""``."""
         return "" if text and (name, 0) in self._hidden(store) else text
+
+    def hidden_skills(self) -> set[tuple[str, str]]:
+        """Return scope and label of each skill that waits to be approved; none if all is loaded."""
+        found: set[tuple[str, str]] = set()
+        for root, (place, store) in self._places.items() if self.reviews else ():
+            items = list(brought_skills(place, root))
+            known = self._approvals.of(root).approved if items else frozenset[str]()
+            found |= {
+                (store.scope, item.file.split("/")[1]) for item in items if item.key not in known
+            }
+        return found
 
     def is_not_ours(self, scope: Scope, item: Pending) -> bool:
         """Whether a line of ``pending.md`` came with git, its tick too, and is not approved."""
@@ -192,7 +207,7 @@ class Pulled:
         return [
             _Found(place, store, item)
             for root, (place, store) in self._places.items()
-            if (brought := place.brought())
+            if (brought := _brought(place, root))
             for known in (without(self._approvals.of(root)),)
             for item in brought
             if item.key not in known
@@ -221,6 +236,18 @@ class Pulled:
 
     def _add(self, found: _Found, did: Did) -> None:
         self._approvals.add(found.store.root, did, [found.item.key])
+
+
+def _brought(place: Provenance, root: Path) -> list[Brought]:
+    """Return what git brought into a scope: entries, pages, and skills as a whole."""
+    return [*place.brought(), *brought_skills(place, root)]
+
+
+def _own_skills(place: Provenance, root: Path) -> set[str]:
+    """Return the keys of skills of which git knows nothing."""
+    strange = {item.key for item in brought_skills(place, root)}
+    mine = skill_pages(root) if place.is_versioned() else []
+    return {page.item.key for page in mine} - strange
 
 
 def _id(found: _Found) -> str:

@@ -15,6 +15,7 @@ from engramdown.errors import EngramdownError, StoreError
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.procedures import Procedures
+    from engramdown.cortex.pulled import Pulled
     from engramdown.cortex.skills import Skills
     from engramdown.cortex.turns import Session
     from engramdown.skills.beside import Beside
@@ -71,6 +72,9 @@ class Skillbook:
 
         @property
         def _reviews(self) -> bool: ...
+
+        @property
+        def _pulled(self) -> Pulled: ...
 
         def _tell(self, notice: str) -> None: ...
 
@@ -185,13 +189,7 @@ class Skillbook:
 
     def _waiting_skills(self) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits for a person's approval."""
-        if not self._reviews:
-            return set()
-        from engramdown.cortex.notebooks import known
-
-        found = [each.skill for each in self.skills().known() if each.skill.scope != "builtin"]
-        strange = known([skill.path for skill in found])
-        return {(skill.scope, skill.label) for skill in found if skill.path in strange}
+        return self._pulled.hidden_skills() if self._reviews else set()
 
 
 def _recalled(

@@ -274,3 +274,23 @@ def test_an_injected_order_waits_for_a_person(
     replay = next(job for job in data["jobs"] if job["job"] == "replay")
     assert [receipt["action"] for receipt in replay["receipts"]] == ["queued"]
     assert b"Ignore all" in (session / "pending.md").read_bytes()
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_procedure_that_was_asked_for_is_proposed_and_accepted(run: Runner) -> None:
+    with Cortex.open().session() as session:
+        session.begin_turn("Release it")
+        for each in ("uv run pytest", "uv build", "uv publish"):
+            call = session.tool_call("bash", {"command": each})
+            session.tool_result("bash", "ok", call)
+        session.end_turn("Done.")
+        session.begin_turn("Remember how to release the app.")
+        session.end_turn("I will.")
+    assert "procedures" in run.ok("sleep", "--dry-run").out
+    assert "procedures" in run.ok("sleep").out
+    assert "Skill `release-the-app`" in run.ok("review").out
+    (waiting,) = run.ok("review", "--json").json["pending"]
+    assert waiting["op"] == "skill"
+    run.ok("review", "--all")
+    assert "3. `uv publish`" in run.ok("skills", "show", "release-the-app").out
+    assert "release-the-app" in run.ok("context").out

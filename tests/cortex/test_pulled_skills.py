@@ -1,0 +1,111 @@
+"""Skills that git brought are told of, and where it is set so, wait for a person's approval."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engramdown import Cortex
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a work tree of git with a skill that somebody committed, and review switched on."""
+    project = tmp_path / "project"
+    write(project, "charts", "Make charts")
+    git(project, "init", "--quiet")
+    git(project, "add", ".")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('pulled = "review"\n', encoding="utf-8")
+    return project
+
+
+def git(project: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=project, check=True)
+
+
+def write(project: Path, label: str, does: str) -> Path:
+    page = project / ".engramdown" / "skills" / label / "SKILL.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(f"---\nname: {label}\ndescription: {does}\n---\n1. Do it.\n", "utf-8")
+    return page
+
+
+def opened(project: Path) -> Cortex:
+    return Cortex.open(project, project.parent / "home")
+
+
+def test_a_skill_that_git_brought_waits_for_approval(project: Path) -> None:
+    cortex = opened(project)
+    found = cortex.recall_skill("charts")
+    assert found.is_error
+    assert "came with git and waits for the user's approval" in found.text
+    assert "Do it" not in found.text
+    assert "charts" not in cortex.build_memory_context()
+    (waiting,) = cortex.pending()
+    assert (waiting.op, Path(waiting.file).name) == ("load", "SKILL.md")
+    assert "1. Do it." in waiting.engram.text
+    assert cortex.resolve(waiting.id, "accept").action == "encoded"
+    assert "Do it" in cortex.recall_skill("charts").text
+    assert "- charts: Make charts" in opened(project).build_memory_context()
+
+
+@pytest.mark.parametrize("file", ["SKILL.md", "scripts/run.sh", "references/new.md"])
+def test_whatever_is_changed_of_it_waits_again(project: Path, file: str) -> None:
+    (project / ".engramdown/skills/charts/scripts").mkdir()
+    (project / ".engramdown/skills/charts/scripts/run.sh").write_text("run", "utf-8")
+    cortex = opened(project)
+    (waiting,) = cortex.pending()
+    cortex.resolve(waiting.id, "accept")
+    assert cortex.pending() == []
+    path = project / ".engramdown" / "skills" / "charts" / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("---\nname: charts\ndescription: Otherwise\n---\nElse.\n", encoding="utf-8")
+    assert cortex.recall_skill("charts").is_error
+    assert len(cortex.pending()) == 1
+
+
+def test_what_is_declined_reaches_no_model_and_is_not_asked_about_again(project: Path) -> None:
+    cortex = opened(project)
+    (waiting,) = cortex.pending()
+    cortex.resolve(waiting.id, "decline")
+    assert cortex.pending() == []
+    assert cortex.recall_skill("charts").is_error
+
+
+def test_what_stood_here_before_it_was_committed_is_ones_own(project: Path) -> None:
+    write(project, "maps", "Make maps")
+    with opened(project).session() as session:
+        assert [str(each) for each in session.news()] == ["project charts/SKILL.md"]
+    git(project, "add", ".")
+    cortex = opened(project)
+    assert "Do it" in cortex.recall_skill("maps").text
+    assert [each.file for each in cortex.pending()] == [
+        str(project / ".engramdown/skills/charts/SKILL.md")
+    ]
+
+
+def test_one_that_waits_takes_no_others_place(project: Path, tmp_path: Path) -> None:
+    page = tmp_path / "home" / "skills" / "charts" / "SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("---\nname: charts\ndescription: Mine\n---\nMine.\n", encoding="utf-8")
+    assert "Mine." in opened(project).recall_skill("charts").text
+    assert "- charts: Mine" in opened(project).build_memory_context()
+
+
+def test_a_label_that_is_nearly_that_of_one_that_waits_finds_it(project: Path) -> None:
+    assert "waits for the user's approval" in opened(project).recall_skill("Charts").text
+
+
+def test_as_news_it_is_loaded_and_told_of_once(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "home" / "config.toml").unlink()
+    cortex = opened(project)
+    assert "Do it" in cortex.recall_skill("charts").text
+    with cortex.session() as session:
+        (news,) = session.news()
+    assert (news.kind, str(news)) == ("page", "project charts/SKILL.md")
+    with opened(project).session() as session:
+        assert session.news() == []
