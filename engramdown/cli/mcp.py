@@ -90,6 +90,8 @@ def mcp(place: Place, /, **_: object) -> None:
     if options["over_http"]:
         _serve_http(place, cortex, offer, options)
     else:
+        if output.is_terminal(sys.stdin):
+            output.note(said.WAITS)
         running.over_stdio(cortex, offer)
 
 

@@ -8,11 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["CLIENT_HELP", "KEEP", "config", "missing", "no_project", "no_tool", "serving"]
+__all__ = ["CLIENT_HELP", "KEEP", "WAITS", "config", "missing", "no_project", "no_tool", "serving"]
 
 CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
 
 KEEP: Final = "it holds your token: keep the file out of git"
+
+WAITS: Final = (
+    "waiting for a client on standard input; `engramdown mcp --print-config claude-code` prints "
+    "what one needs. Ctrl-C stops."
+)
 
 
 def missing(error: ImportError) -> str:

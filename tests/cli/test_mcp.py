@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +115,21 @@ def test_a_tool_that_there_is_not_is_refused_with_those_that_are(run: Runner) ->
 def test_the_usual_port_is_the_one_of_the_server() -> None:
     (port,) = (each for each in command.mcp.params if each.name == "port")
     assert port.default == http.PORT
+
+
+def test_a_person_who_starts_it_by_hand_is_told_what_it_waits_for(
+    child_env: dict[str, str],
+) -> None:
+    person, terminal = pty.openpty()
+    with subprocess.Popen(
+        ["engramdown", "mcp"], env=child_env, stdin=terminal, stdout=-1, stderr=-1
+    ) as process:
+        os.close(terminal)
+        assert process.stderr is not None
+        said = process.stderr.readline() + process.stderr.readline()
+        os.write(person, b"\x04")
+        out, _ = process.communicate(timeout=30)
+    os.close(person)
+    assert b"no project at" in said
+    assert b"waiting for a client on standard input; `engramdown mcp --print-config" in said
+    assert (process.returncode, out) == (0, b"")

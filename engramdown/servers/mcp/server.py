@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -125,7 +126,12 @@ class Memory:
         if all(name != tool.name for tool in self._tools):
             there = ", ".join(tool.name for tool in self._tools)
             return _told(f"there is no tool {inert(name)!r}; there are {there}", is_error=True)
-        answer, waiting = await self._work(ctx, name, functools.partial(_used, name, given))
+        try:
+            answer, waiting = await self._work(ctx, name, functools.partial(_used, name, given))
+        except Exception as error:  # Nothing stands above this but the client.
+            logging.getLogger(__name__).exception("%s failed", name)
+            why = f"{name} failed: {type(error).__name__}; the log of the server says more"
+            return _told(why, is_error=True)
         if not waiting or not self._may_ask(ctx):
             return _told(answer.text, is_error=answer.is_error)
         questions = {each.id: asking.question(each) for each in waiting}

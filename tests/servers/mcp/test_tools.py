@@ -16,6 +16,8 @@ from mcp import Client
 
 from engramdown import Cortex
 from engramdown.cortex.tools import MEMORY_TOOLS, TOOLS
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.store import Hippocampus
 from tests.servers.mcp.conftest import ERAS, beside, run, said
 
 Asked = Callable[[str, dict[str, Any]], types.CallToolResult]
@@ -121,6 +123,27 @@ def test_a_store_that_cannot_be_written_is_told_to_the_model(cortex: Cortex, pro
             assert "memory" in said(failed)
 
     run(work())
+
+
+def test_a_store_of_somebody_elses_that_breaks_is_told_to_the_model(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Hippocampus):
+        def entries(self) -> list[Entry]:
+            raise ZeroDivisionError("a detail that is nobody's business")
+
+    cortex = Cortex(Broken(project / "home", "global"), Hippocampus(project / ".engramdown"))
+
+    async def work() -> None:
+        async with beside(cortex) as client:
+            failed = await client.call_tool("recall", {"query": "x"})
+            assert failed.is_error
+            assert (
+                said(failed) == "recall failed: ZeroDivisionError; the log of the server says more"
+            )
+
+    run(work())
+    assert "a detail" in caplog.text
 
 
 @pytest.mark.parametrize("era", ERAS)
