@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -33,6 +33,8 @@ _PIECE: Final = 1024 * 1024
 # Claude Code gives the end of a session a second and a half.
 _SECONDS: Final = {"session-end": 1.4, "stop": 8.0}
 _USUAL_SECONDS: Final = 3.0
+_READING_SECONDS: Final = 2.0
+_CAN_WAKE: Final = hasattr(signal, "setitimer")
 _WORDS: Final = ("session", "text", "tool", "input", "output", "error", "call", "transcript")
 
 
@@ -79,41 +81,44 @@ def hook(place: Place, /, *, event: str, **_: object) -> None:
     if is_person and not name:
         known = messages.no_such_event(event, EVENTS) if event else messages.NO_EVENT
         raise click.UsageError(known)
-    told = ""
+    told: list[str] = []
     try:
-        with _limited(name):
-            told = _told(place, name or event, is_person=is_person)
+        with _limited():
+            _tell(place, name or event, told.append, is_person=is_person)
     except KeyboardInterrupt:
-        _complain(name or event, "was stopped")
-    _print(told)
+        _complain(name or event, messages.STOPPED)
+    _print("\n\n".join(filter(None, told)))
 
 
-def _told(place: Place, name: str, *, is_person: bool) -> str:
-    """Return what to print; trouble is told on stderr, and kept for ``doctor``."""
+def _tell(place: Place, name: str, say: Callable[[str], object], *, is_person: bool) -> None:
+    """Say what to print; trouble is told on stderr, and kept for ``doctor``."""
     found = None
     try:
         event = _event(name, is_person=is_person)
         name = event.name or name
         if not event.name:
-            return ""
+            return
+        _allow(_SECONDS.get(name, _USUAL_SECONDS))
         from engramdown.hooks.place import find_place
 
         found = find_place(_folder(place, event), place.home, place.mode)
         if found is None:
-            return ""
+            return
         from engramdown.hooks.events import happened
 
-        return happened(found, event)
+        happened(found, event, say)
     except _TooLongError:
         reason = messages.TOOK_TOO_LONG
     except Exception as error:  # noqa: BLE001 - no fault of ours is to be one of the agent's
         reason = _reason(error)
+    else:
+        return
+    _allow(0)
     _complain(name, reason)
     if found is not None:
         from engramdown.hooks.kept import complain
 
         complain(found.root, name, reason)
-    return ""
 
 
 def _event(name: str, *, is_person: bool) -> Event:
@@ -201,19 +206,24 @@ def _complain(event: str, reason: str) -> None:
 
 
 @contextmanager
-def _limited(name: str) -> Iterator[None]:
-    """Give up what takes too long, where the system has an alarm."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not (is_main and hasattr(signal, "setitimer")):
+def _limited() -> Iterator[None]:
+    """Give up what takes too long, where the system has an alarm; first of all, to be told."""
+    if not _CAN_WAKE or threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGALRM, _too_long)
-    signal.setitimer(signal.ITIMER_REAL, _SECONDS.get(name, _USUAL_SECONDS))
+    _allow(_READING_SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        _allow(0)
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+
+
+def _allow(seconds: float) -> None:
+    """Allow so many seconds from now on; 0 for any number."""
+    if _CAN_WAKE and signal.getsignal(signal.SIGALRM) is _too_long:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _too_long(number: int, frame: FrameType | None) -> None:

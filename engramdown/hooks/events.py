@@ -1,7 +1,7 @@
 """What a hook does when an event comes: the one function that agents need.
 
-Promises: nothing of an event that is none of ours is looked at; what is printed is returned, so
-that nothing is printed by halves.
+Promises: nothing of an event that is none of ours is looked at; what is to be printed is said part
+by part, the most important first, so that whoever gives up in between has whole parts.
 """
 
 from __future__ import annotations
@@ -11,79 +11,81 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from engramdown.errors import EngramdownError
 from engramdown.hooks.kept import Kept
 from engramdown.hooks.payload import Event
 from engramdown.hooks.place import HookPlace
 
 __all__ = ["happened"]
 
-_Handler = Callable[[HookPlace, Event, Kept], str]
+Say = Callable[[str], object]
+"""Is given a part of what to print."""
+
+_Handler = Callable[[HookPlace, Event, Kept, Say], None]
 
 
-def happened(place: HookPlace, event: Event) -> str:
-    """Do what memory does when ``event`` happens, and return what to print for the agent.
+def happened(place: HookPlace, event: Event, say: Say) -> None:
+    """Do what memory does when ``event`` happens.
+
+    Args:
+        place: Where memory is.
+        event: What happened.
+        say: Is given what to print for the agent.
 
     Raises:
         EngramdownError: If memory or a transcript cannot be read or written.
         OSError: The same.
     """
     handle = _HANDLERS.get(event.name)
-    if handle is None:
-        return ""
-    return handle(place, event, Kept(place.root, event.session))
+    if handle is not None:
+        handle(place, event, Kept(place.root, event.session), say)
 
 
-def _start(place: HookPlace, event: Event, kept: Kept) -> str:
+def _start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     from engramdown.hooks.recording import record_leftovers
     from engramdown.hooks.telling import at_start
 
-    told = at_start(place, event, kept)
+    at_start(place, event, kept, say)
     if place.project is not None and place.settings.episodes.enabled:
-        try:
-            record_leftovers(place, kept.session)
-        except (OSError, EngramdownError):
-            return told  # What an agent left that was killed waits for the next one.
-    return told
+        record_leftovers(place, kept.session)
 
 
-def _prompt(place: HookPlace, event: Event, kept: Kept) -> str:
+def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     from engramdown.hooks.recording import is_recorded, note
     from engramdown.hooks.telling import about_prompt
 
     if is_recorded(place, event) and event.text.strip():
         note(place, event, kept)
-    return about_prompt(place, event, kept)
+    about_prompt(place, event, kept, say)
 
 
-def _tool(place: HookPlace, event: Event, kept: Kept) -> str:
+def _tool(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     from engramdown.hooks.recording import is_recorded, note
 
     if is_recorded(place, event):
         note(place, event, kept)
-    if not event.error:
-        return ""
+    if not event.error or event.stopped:
+        return
     from engramdown.hooks.telling import about_error
 
     told = about_error(place, event, kept)
-    if not told or not event.said:
-        return told
-    # After a tool call Claude Code shows a model only what comes as JSON.
-    answer = {"hookEventName": event.said, "additionalContext": told}
-    return json.dumps({"hookSpecificOutput": answer}, ensure_ascii=False)
+    if told and event.said:
+        # After a tool call Claude Code shows a model only what comes as JSON.
+        answer = {"hookEventName": event.said, "additionalContext": told}
+        told = json.dumps({"hookSpecificOutput": answer}, ensure_ascii=False)
+    say(told)
 
 
-def _stop(place: HookPlace, event: Event, kept: Kept) -> str:
+def _stop(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+    del say  # An agent that stopped listens to nobody.
     from engramdown.hooks.recording import is_recorded, note, record
 
     if not is_recorded(place, event):
-        return ""
+        return
     if event.text.strip():
         note(place, event, kept)
     session = record(place, event, kept)
     if session:
         _learn(place, session, kept)
-    return ""
 
 
 def _learn(place: HookPlace, session: str, kept: Kept) -> None:

@@ -59,6 +59,7 @@ class Event(NamedTuple):
         given: What it was given.
         got: What it gave back.
         error: Whether it failed, and why if that is said.
+        stopped: Whether that is only that the user stopped it.
         aside: Whether a sub-agent of the session did it.
     """
 
@@ -75,6 +76,7 @@ class Event(NamedTuple):
     given: str = ""
     got: str = ""
     error: bool | str = False
+    stopped: bool = False
     aside: bool = False
 
 
@@ -130,6 +132,7 @@ def _with_tool(event: Event, told: Mapping[str, Any]) -> Event:
         given=_as_text(_get(told, "tool_input"))[:LONGEST],
         got=(_output(response) or reason)[:LONGEST],
         error=reason or failed,
+        stopped=_get(told, "is_interrupt") is True,
     )
 
 

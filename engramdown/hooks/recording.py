@@ -91,7 +91,7 @@ def record(place: HookPlace, event: Event, kept: Kept) -> str:
     try:
         session, refused = "", ""
         # What began with what the hooks were told goes on so, or it would stand there twice.
-        if not _is_there(episodes, kept.session):
+        if _last(episodes, kept.session) < 0:
             session, refused = _imported(episodes, event)
         if session:
             kept.drop(name for name, _ in kept.notes())
@@ -135,6 +135,8 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
 
     episodes = place.episodes()
     if episodes is None:
+        return [], after
+    if _last(episodes, session) - after < _FEWEST:
         return [], after
     found = list(_lines(episodes, session))
     last = found[-1].seq if found else after
@@ -231,14 +233,16 @@ def _written(episodes: EpisodicMemory, kept: Kept) -> bool:
                     _log(episodes, kept.session, each, known)
                 _raise_trouble(episodes)
                 kept.drop([name])
-    return _is_there(episodes, kept.session)
+    return _last(episodes, kept.session) >= 0
 
 
-def _is_there(episodes: EpisodicMemory, session: str) -> bool:
+def _last(episodes: EpisodicMemory, session: str) -> int:
+    """Return the number of the last line of a session; -1 if it is not there."""
     from engramdown.episodes.disk import EpisodeDisk
     from engramdown.episodes.sessions import Sessions
 
-    return Sessions(episodes.folder, EpisodeDisk()).info(session) is not None
+    found = Sessions(episodes.folder, EpisodeDisk()).info(session)
+    return -1 if found is None else found.lines
 
 
 def _lines(episodes: EpisodicMemory, session: str) -> Iterable[Episode]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import EngramdownError, StoreError
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.entry import Entry
 
 __all__ = ["about_error", "about_prompt", "at_start"]
+
+Say = Callable[[str], object]
+"""Is given a part of what to print; ``""`` for nothing."""
 
 _TOKENS: Final = 400
 _TOKENS_ERROR: Final = 200
@@ -37,11 +40,11 @@ _ITEM: Final = re.compile(rb"^[-*+] \[", re.MULTILINE)
 _TICKED: Final = re.compile(rb"^[-*+] \[\s*[^\s\]]", re.MULTILINE)
 
 
-def at_start(place: HookPlace, event: Event, kept: Kept) -> str:
-    """Return what a model is told as a session starts, or goes on without what it was told."""
+def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+    """Say what a model is told as a session starts, or goes on without what it was told."""
     cortex = place.cortex()
     troubled = _noticed(cortex)
-    notes = [_carried_out(place, cortex)]
+    done = _carried_out(place, cortex)
     cortex.keep_own()
     context = _context(place, cortex)
     start = hashlib.sha256(context.encode("utf-8", "replace")).hexdigest()[:16]
@@ -49,25 +52,27 @@ def at_start(place: HookPlace, event: Event, kept: Kept) -> str:
     shown = tuple(entry.id for part in context.sections for entry in part.shown if entry.id)
     if event.source in _SAME and before.start == start:
         # A conversation that is taken up again still holds it.
-        text, shown = "", tuple(dict.fromkeys([*shown, *before.ids]))
+        shown = tuple(dict.fromkeys([*shown, *before.ids]))
     else:
-        text = str(context)
-    notes += [said.news(len(cortex.arrivals())), said.waiting(_waiting(place, cortex))]
-    notes += _trouble(place, [*troubled, *cortex.notices()])
+        say(str(context))
+    say(done)
     if event.session:
         _give(place, kept, Given(start, shown, before.learned))
-    return "\n\n".join(filter(None, [text, *notes]))
+    say(said.news(len(cortex.arrivals())))
+    say(said.waiting(_waiting(place, cortex)))
+    say(_trouble(place, [*troubled, *cortex.notices()]))
 
 
-def about_prompt(place: HookPlace, event: Event, kept: Kept) -> str:
-    """Return what a model is told beside what the user wrote; ``""`` if there is nothing."""
+def about_prompt(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+    """Say what a model is told beside what the user wrote, if there is anything."""
     cortex = place.cortex()
-    done = _carried_out(place, cortex)
+    say(_carried_out(place, cortex))
     given = kept.given()
     entries = _fitting(cortex, event.text, given.ids)
     told, count = said.relevant([entry.text for entry in entries[:_MOST]], _TOKENS)
+    say(told)
     _remember(place, event, kept, entries[:count])
-    return "\n\n".join(filter(None, [done, told, _earlier(place, event, kept)]))
+    say(_earlier(place, event, kept))
 
 
 def about_error(place: HookPlace, event: Event, kept: Kept) -> str:
@@ -185,11 +190,11 @@ def _noticed(cortex: Cortex) -> list[str]:
     return reasons
 
 
-def _trouble(place: HookPlace, reasons: Sequence[str]) -> list[str]:
+def _trouble(place: HookPlace, reasons: Sequence[str]) -> str:
     """Say what went wrong, now or since it was told last; ``doctor`` has all of it."""
     found = [reason for reason in reasons if reason.startswith("could not")]
     found += untold(place.root)[-1:]
-    return [said.troubled(found[0])] if found else []
+    return said.troubled(found[0]) if found else ""
 
 
 def _remember(place: HookPlace, event: Event, kept: Kept, entries: Sequence[Entry]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.hooks.kept import troubles
+from engramdown.hooks.kept import Kept, troubles
 from engramdown.scope_lock import ScopeLock
 from tests.hooks.agent import PROGRAM, Agent, hook_process, told
 
@@ -74,6 +74,14 @@ def test_a_closed_standard_input_is_no_trouble(project: Path, child_env: dict[st
     command = [sys.executable, "-c", f"import os; os.close(0)\n{PROGRAM}", "hook", "stop"]
     done = subprocess.run(command, cwd=project, env=child_env, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_an_agent_that_never_ends_what_it_writes_is_not_waited_for(agent: Agent) -> None:
+    process = hook_process([], agent.project, agent.env)
+    assert process.wait(60) == 0
+    answer = told(process)
+    assert answer.out == ""
+    assert "took too long" in answer.err
 
 
 def test_an_agent_that_does_not_listen_is_no_trouble(agent: Agent) -> None:
@@ -251,6 +259,29 @@ def test_what_a_killed_agent_left_is_recorded_later(
     other = Agent(agent.project, child_env, "s2")
     other.ok("SessionStart", source="startup")
     assert agent.lines() == [("user", "left behind")]
+
+
+def test_what_was_left_does_not_keep_a_session_from_its_context(
+    agent: Agent, child_env: dict[str, str]
+) -> None:
+    agent.transcript = agent.transcript.with_name("nowhere.jsonl")
+    agent.ok("UserPromptSubmit", prompt="left behind")
+    kept = Kept(agent.project / ".engramdown", "s1")
+    with kept.alone():
+        os.utime(agent.project / ".engramdown" / "cache" / "hooks" / "s1", (0, 0))
+        answer = Agent(agent.project, child_env, "s2").hook("SessionStart", source="startup")
+    assert answer.code == 0
+    assert "Run the linter" in answer.out
+
+
+def test_what_a_conversation_left_long_ago_is_forgotten(
+    agent: Agent, child_env: dict[str, str]
+) -> None:
+    agent.ok("SessionStart", source="startup")
+    folder = agent.project / ".engramdown" / "cache" / "hooks"
+    os.utime(folder / "s1", (0, 0))
+    Agent(agent.project, child_env, "s2").ok("SessionStart", source="startup")
+    assert [each.name for each in folder.iterdir()] == ["s2"]
 
 
 def test_a_line_that_a_killed_hook_wrote_is_not_written_again(agent: Agent) -> None:

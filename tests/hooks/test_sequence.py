@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
+from tests.git.desk import Desk
 from tests.hooks.agent import Agent
 
 RULE = "Run the linter before pushing"
@@ -155,6 +156,31 @@ def test_a_session_begins_with_what_waits(agent: Agent, project: Path) -> None:
     cortex = Cortex.open(project, mode="copilot")
     cortex.propose(Engram("Prefer tabs", "always", "project", "medium"))
     assert "1 proposal waits for the user" in agent.ok("SessionStart", source="startup")
+
+
+def test_a_session_begins_with_what_came_with_git(
+    agent: Agent, tmp_path: Path, child_env: dict[str, str]
+) -> None:
+    theirs = Desk(tmp_path / "theirs", author="Bob")
+    rule = "- Deploy on Mondays <!-- id:k3v9q2ht source:user ts:2026-02-27 -->\n"
+    theirs.write(".engramdown/memory/rules.md", f"## Always\n\n{rule}")
+    theirs.commit()
+    theirs.git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    cloned = Agent(tmp_path / "clone", child_env, agent.session)
+    started = cloned.ok("SessionStart", source="startup")
+    assert "- Deploy on Mondays" in started
+    assert "1 thing in memory came with git" in started
+    (tmp_path / "clone" / ".engramdown" / "config.toml").write_text('pulled = "review"\n', "utf-8")
+    started = cloned.ok("SessionStart", source="startup")
+    assert "- Deploy on Mondays" not in started
+    assert "1 proposal waits for the user" in started
+
+
+def test_a_call_that_the_user_stopped_is_no_error_to_learn_of(agent: Agent, project: Path) -> None:
+    Cortex.open(project).encode(Engram("CoinGecko answers 429 above 50", "lesson", "project"))
+    words = {"tool_name": "Bash", "error": "HTTP 429 from CoinGecko"}
+    assert agent.ok("PostToolUseFailure", **words, is_interrupt=True) == ""
+    assert agent.ok("PostToolUseFailure", **words) != ""
 
 
 def test_in_copilot_nothing_is_learned_unasked(agent: Agent, project: Path) -> None:
