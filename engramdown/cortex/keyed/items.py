@@ -7,7 +7,7 @@ person wrote or changed is only ever asked about. Several puts are one step for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,6 +17,7 @@ from engramdown.cortex.keyed.values import Parts, joined
 from engramdown.cortex.relevance import Index
 from engramdown.engram import Scope
 from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import ARCHIVE, LESSONS, PENDING, as_entry, raw_entries
@@ -108,7 +109,7 @@ class Items:
             if not isinstance(store, Hippocampus):
                 raise StoreError(f"{type(store).__name__}: has no files to keep values in")
             self.stores[name] = store
-        self._read: dict[tuple[Scope, str], tuple[Document, list[Item]]] = {}
+        self._read: dict[tuple[Scope, str], tuple[Document, dict[Block, Item]]] = {}
         self._index: tuple[list[Entry], Index] | None = None
 
     def home(self, namespace: Namespace) -> Home:
@@ -154,9 +155,9 @@ class Items:
         document = self.stores[scope].files.document(name)
         known = self._read.get((scope, name))
         if known is None or known[0] is not document:
-            known = (document, list(_items(scope, name, document)))
-            self._read[scope, name] = known
-        return known[1]
+            found = _items(scope, name, document, known[1] if known else {})
+            known = self._read[scope, name] = (document, dict(found))
+        return list(known[1].values())
 
     def _usable(self, scope: Scope, items: Iterable[Item]) -> Iterator[Item]:
         """Yield those that may reach a program: not what git brought, if that waits for a yes."""
@@ -167,12 +168,18 @@ class Items:
         yield from (each for each in items if (each.entry.file, each.entry.line) in lines)
 
 
-def _items(scope: Scope, name: str, document: Document) -> Iterator[Item]:
+def _items(
+    scope: Scope, name: str, document: Document, known: Mapping[Block, Item]
+) -> Iterator[tuple[Block, Item]]:
+    """Yield the values of a file; a line that did not change is not read again."""
     for placed in raw_entries(name, document):
-        meta = placed.block.meta or Metadata()
-        aside = name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY))
-        if not aside:
-            yield _item(as_entry(name, scope, placed), meta)
+        item = known.get(placed.block)
+        if item is None or (item.entry.line, item.entry.heading) != (placed.line, placed.heading):
+            meta = placed.block.meta or Metadata()
+            if name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY)):
+                continue
+            item = _item(as_entry(name, scope, placed), meta)
+        yield placed.block, item
 
 
 def _item(entry: Entry, meta: Metadata) -> Item:

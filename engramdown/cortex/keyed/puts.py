@@ -232,7 +232,8 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
         elif stands is not None:
             gone.append((each, stands.entry))
     revisions = [Revision((entry,), "removed") for _, entry in gone]
-    done = revise(draft, revisions, Desk(names, new_id, today().isoformat(), "llm"))
+    desk = Desk(names, new_id, today().isoformat(), "llm")
+    done = revise(draft, revisions, desk) if revisions else []
     for (each, _), result in zip(gone, done, strict=True):
         if result.problem:
             late.append(f"{_name(each.put)} is left as it was: {result.problem}")
@@ -255,8 +256,12 @@ def _standing(draft: Draft, planned: _Planned) -> _Stands | None:
     """Return what stands under a key now, wherever it stood when it was looked for."""
     put, home, item = planned.put, planned.home, planned.item
     namespace = "" if home.native else written(put.namespace)
+    # A look at the line is a tenth of the work of reading what it says.
+    sign = item.entry.id if item else _inside(Metadata().update({KEY: put.key}))
     for file in dict.fromkeys((item.entry.file if item else home.file, home.file)):
         for placed in raw_entries(file, draft.get(file)):
+            if sign not in placed.block.raw and not sign.startswith("~"):
+                continue
             meta = placed.block.meta or Metadata()
             has_key = (meta.get(KEY), meta.get(NAMESPACE)) == (put.key, namespace)
             is_it = item is not None and not item.was_put and entry_id(placed) == item.key
@@ -264,6 +269,11 @@ def _standing(draft: Draft, planned: _Planned) -> _Stands | None:
             if (has_key or is_it) and not (file == ARCHIVE and went):
                 return _Stands(placed, as_entry(file, home.scope, placed))
     return None
+
+
+def _inside(meta: Metadata) -> str:
+    """Return metadata as it is written, without the comment around it."""
+    return str(meta).removeprefix("<!-- ").removesuffix(" -->")
 
 
 def _put(draft: Draft, planned: _Planned, engram: Engram, stands: _Stands | None) -> None:

@@ -12,24 +12,24 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.memory_folder import texts
 from engramdown.cortex.memory_folder.changing import Changing, Outcome
 from engramdown.cortex.memory_folder.commands import Command, command_from
 from engramdown.cortex.memory_folder.notes import FreeNotes
-from engramdown.cortex.memory_folder.pages import Edits, edits, rendered
+from engramdown.cortex.memory_folder.pages import Edits, edits
 from engramdown.cortex.memory_folder.places import NOTES, ROOT, TOPICS, Place, place_of
+from engramdown.cortex.memory_folder.reading import Page, Reading
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
-from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
+from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.wording.inert import bullet, inert, paragraphs
+from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
@@ -52,7 +52,6 @@ _EDITED: Final = (
     "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
 )
 _FIXED: Final = (RULES, LESSONS, PROFILE)
-_ORDER: Final = "came from outside and reads like an order; only the user sees it"
 _HOW: Final = "One memory is one list item; indent code, tables, quotations by two spaces below it."
 _READ_ONLY: Final[Mapping[str, str]] = {
     "page": "{path} is written by the user alone. Nothing was changed.",
@@ -60,18 +59,6 @@ _READ_ONLY: Final[Mapping[str, str]] = {
     "root": "{path} is a directory. Name a file, such as {path}/" + LESSONS + ".",
     "folder": "{path} is a directory. Name a file in it, such as {path}/name.md.",
 }
-
-
-class _Page(NamedTuple):
-    """A memory file as it stands.
-
-    Attributes:
-        text: As the model sees it.
-        entries: Its memories, in order.
-    """
-
-    text: str
-    entries: tuple[Entry, ...]
 
 
 class MemoryFolder:
@@ -106,6 +93,7 @@ class MemoryFolder:
                 raise StoreError(f"{type(store).__name__}: has no files that a model could edit")
             self._stores[scope] = store
         self._recalled: list[str] = []
+        self._reading = Reading(cortex, self._stores)
 
     def run(self, arguments: object, call: str = "") -> Answer:
         """Return the answer to a command, whatever was passed.
@@ -148,7 +136,7 @@ class MemoryFolder:
         if place.sort == "note":
             hidden = self._notes.create(place.name, place.path, command.new)
             return f"File created successfully at: {place.path}{hidden}"
-        page = self._page(place)
+        page = self._reading.page(place.scope, place.name)
         if page.entries:
             raise MemoryCommandError(
                 f"File {place.path} already exists. Use str_replace or insert to change it."
@@ -180,7 +168,7 @@ class MemoryFolder:
         if place.sort == "note":
             self._notes.delete(place.name)
             return f"Successfully deleted {place.path}"
-        page = self._page(place)
+        page = self._reading.page(place.scope, place.name)
         everything = Edits(removed=tuple(range(len(page.entries))))
         outcome = self._changing(place, command).edit(page.entries, everything)
         return _told(place, f"Successfully deleted {place.path}", outcome)
@@ -202,7 +190,9 @@ class MemoryFolder:
                 f"of the same memory, and notes to notes. Delete it there, and create it here."
             )
         topic = new.name.removeprefix(f"{TOPICS}/").removesuffix(".md")
-        outcome = self._changing(old, command).move(self._page(old).entries, topic)
+        outcome = self._changing(old, command).move(
+            self._reading.page(old.scope, old.name).entries, topic
+        )
         return _told(old, done, outcome)
 
     _commands: Final[Mapping[str, Callable[[MemoryFolder, Command], str]]] = {
@@ -248,24 +238,7 @@ class MemoryFolder:
             return bool(self._notes.text(place.name))
         if place.name in _FIXED and place.name in self._stores[place.scope].files.names():
             return True
-        return bool(self._page(place).entries)
-
-    def _page(self, place: Place) -> _Page:
-        """Return a memory file as it stands: what may reach a model."""
-        store = self._stores[place.scope]
-        document = store.files.document(place.name)
-        found: dict[str, list[Entry]] = {}
-        for each in self._cortex.usable(store):
-            found.setdefault(each.id, []).append(each._replace(spelled=""))
-        shown = [
-            (placed, entry)
-            for placed in raw_entries(place.name, document)
-            if (entry := _stands(found.get(entry_id(placed), ()), place.name, placed))
-        ]
-        return _Page(
-            rendered(document, [placed for placed, _ in shown]),
-            tuple(entry for _, entry in shown),
-        )
+        return bool(self._reading.page(place.scope, place.name).entries)
 
     def _text(self, place: Place) -> str:
         """Return what a model sees of a file."""
@@ -273,27 +246,16 @@ class MemoryFolder:
         if place.sort == "note":
             text = inert(self._notes.text(place.name))
         elif place.sort == "page":
-            text = self._soul(place.scope)
+            text = self._reading.soul(place.scope)
         elif place.sort == "queue":
-            text = "".join(f"{row}\n" for row in self._queue(place.scope))
+            text = "".join(f"{row}\n" for row in self._reading.queue(place.scope))
         elif self._exists(place):
-            page = self._page(place)
+            page = self._reading.page(place.scope, place.name)
             self._recalled += [each for entry in page.entries for each in _pointers(entry)]
             return page.text
         if not text:
             raise _missing(place)
         return text
-
-    def _soul(self, scope: Scope) -> str:
-        store = self._stores[scope]
-        page = self._cortex.usable_page(store, SOUL, store.soul())
-        return "".join(f"{text}\n\n" for _, text in paragraphs(page)).rstrip("\n")
-
-    def _queue(self, scope: Scope) -> Iterator[str]:
-        for each in self._cortex.pending():
-            if each.engram.scope == scope and each.op != "load":
-                held = each.hold == REASONS["instruction"]
-                yield bullet(f"[ ] {f'({_ORDER})' if held else each.engram.text}")
 
     def _files(self, place: Place) -> Iterator[tuple[str, int]]:
         """Yield the files and folders below a folder, with their sizes."""
@@ -336,12 +298,12 @@ class MemoryFolder:
         if place.sort == "note":
             before, after, hidden = self._notes.change(place.name, change)
             return _done(place, inert(before), inert(after), snippet=snippet) + hidden
-        page = self._page(place)
+        page = self._reading.page(place.scope, place.name)
         outcome = self._edit(place, page, change(page.text), command)
-        after = self._page(place).text
+        after = self._reading.page(place.scope, place.name).text
         return _told(place, _done(place, page.text, after, snippet=snippet), outcome)
 
-    def _edit(self, place: Place, page: _Page, text: str, command: Command) -> Outcome:
+    def _edit(self, place: Place, page: Page, text: str, command: Command) -> Outcome:
         found = edits(place.name, page.text, text)
         if found.others:
             raise MemoryCommandError(
@@ -376,16 +338,6 @@ def _done(place: Place, before: str, after: str, *, snippet: bool) -> str:
 
 def _missing(place: Place) -> MemoryCommandError:
     return MemoryCommandError(f"The path {place.path} does not exist. Please provide a valid path.")
-
-
-def _stands(entries: Iterable[Entry], file: str, placed: Placed) -> Entry | None:
-    """Return which memory with its id an entry is; a topic's as it stands among lessons."""
-    for entry in entries:
-        is_here = entry.file == file and entry.line == placed.line
-        is_copy = entry.file == LESSONS and entry.text == placed.block.text
-        if is_here or (is_copy and file.startswith(f"{TOPICS}/")):
-            return entry
-    return None
 
 
 def _pointers(entry: Entry) -> list[str]:

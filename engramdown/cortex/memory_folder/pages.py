@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS
@@ -73,7 +74,7 @@ def rendered(document: Document, entries: Iterable[Placed]) -> str:
             sections.append(_Section(line, shown=_is_kind(block.text), items=[]))
             main = sections[-1] if block.level <= _MAIN else main
         elif id(block) in chosen:
-            sections[-1].items.append(written(inert(block.text).strip() or " ", None))
+            sections[-1].items.append(_shown(block.text))
             # Below which heading of a rule it stands must be plain.
             sections[-1].shown = main.shown = True
     return "\n".join(each.render() for each in sections if each.shown)
@@ -90,6 +91,11 @@ class _Section:
     def render(self) -> str:
         gap = "\n" if self.heading and self.items else ""
         return f"{self.heading}{gap}{''.join(self.items)}"
+
+
+@lru_cache(maxsize=10_000)  # A file is rendered again and again, and few of its lines change.
+def _shown(text: str) -> str:
+    return written(inert(text).strip() or " ", None)
 
 
 def _is_kind(title: str) -> bool:
