@@ -46,7 +46,7 @@ class Confirmations:
         if not waiting:
             return
         screen = output.screen()
-        screen.show([line((said.asks(len(waiting)), "strong"))])
+        screen.show([line(), line((said.asks(len(waiting)), "strong"))])
         for number, proposal in enumerate(waiting, 1):
             screen.box(heading(proposal, number, len(waiting)), proposal_lines(proposal))
             if not self._decided(proposal):

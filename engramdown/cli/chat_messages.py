@@ -44,6 +44,7 @@ __all__ = [
     "no_command",
     "no_key",
     "no_such_way",
+    "no_words",
     "not_recorded",
     "overhead",
     "waits",
@@ -118,6 +119,11 @@ def no_such_way(rest: str) -> str:
     return f"/compact takes nothing, or --without-model; {rest!r} is neither"
 
 
+def no_words(rest: str, problem: str) -> str:
+    """Say that what stands behind a command cannot be read."""
+    return f"{rest!r} cannot be read as words: {problem}"
+
+
 # ---- what goes wrong ----
 
 
@@ -166,7 +172,7 @@ def keys(width: int) -> str:
 def key_help() -> list[str]:
     """Say what each key does."""
     return [
-        "y  accept: it is remembered",
+        "y  accept: it is done, and can be undone",
         "n  decline: it is not proposed again, re-worded or not",
         "e  edit: change the text in your editor, then accept it",
         "s  later: it waits in pending.md, and so does whatever else would be asked now",
@@ -175,7 +181,7 @@ def key_help() -> list[str]:
 
 def asks(count: int) -> str:
     """Say that a person is asked."""
-    return "May this become memory?" if count == 1 else f"May these {count} become memory?"
+    return "This is for you to decide:" if count == 1 else f"These {count} are for you to decide:"
 
 
 def gone(reason: str) -> str:

@@ -26,6 +26,7 @@ from engramdown.cli import chat_messages as said
 from engramdown.cli import output
 from engramdown.cli.chat_asking import Confirmations
 from engramdown.cli.chat_screen import TurnScreen
+from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import line, table
 from engramdown.errors import EngramdownError
 
@@ -151,6 +152,7 @@ class Room:
         """Yield what the person types, message by message."""
         _set_up_readline(self._earlier())
         while True:
+            click.echo()
             try:
                 text = _read()
             except UnicodeDecodeError:
@@ -210,7 +212,7 @@ class Room:
             # Imported here: it imports what is imported here.
             from engramdown.cli.main import main
 
-            words = ["--", rest] if name in _TEXTS and rest else shlex.split(rest)
+            words = ["--", rest] if name in _TEXTS and rest else _words(rest)
             main([*place_options(self._place, self._cortex.mode), name, *words])
 
         return run
@@ -231,6 +233,18 @@ def place_options(place: Place, mode: str) -> list[str]:
     options = ["--mode", mode]
     options += ["--project", str(place.project)] if place.project else []
     return [*options, "--home", str(place.home)] if place.home else options
+
+
+def _words(rest: str) -> list[str]:
+    """Return what stands behind a command in words, as a shell reads them.
+
+    Raises:
+        RefusalError: If a quotation has no end.
+    """
+    try:
+        return shlex.split(rest)
+    except ValueError as error:
+        raise RefusalError(said.no_words(rest, str(error))) from error
 
 
 def _read() -> str:

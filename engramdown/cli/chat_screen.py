@@ -158,6 +158,7 @@ class RichTurn:
             self._hide()
             for block in done:
                 self._draw(block)
+                self._console.print()
         self._show(_End(self._blocks.waiting[-_MOST_DRAWN:]))
 
     def calls(self, name: str, given: object) -> None:
@@ -177,8 +178,7 @@ class RichTurn:
     def _draw(self, block: str) -> None:
         if block.strip():
             self._console.width = max(output.width() - _ROOM, _SHORTEST)
-            self._console.print(_Shown(_markdown(block)))
-            self._console.print()
+            self._console.print(_Shown(_markdown(block)), end="")
 
     def _show(self, what: RenderableType) -> None:
         from rich.live import Live
@@ -281,4 +281,5 @@ def _outcome(name: str, answer: Answer) -> Iterator[Line]:
     if answer.is_error:
         yield line((first, "warn"), indent=2, hang=4)
     elif name in _CHANGING:
-        yield line((first, "good"), indent=2, hang=4)
+        style = "warn" if first.startswith("Not ") else "good"
+        yield line((first, style), indent=2, hang=4)

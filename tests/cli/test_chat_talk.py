@@ -71,7 +71,7 @@ def test_a_key_between_turns_makes_a_memory(
         screen.expect("· read_file  path: NOTES.md")
         screen.expect("Not remembered yet.")
         screen.expect("I noted it.")
-        screen.expect("May this become memory?")
+        screen.expect("This is for you to decide:")
         screen.expect("1 of 1")
         screen.expect("y accept · n decline · e edit · s later > ")
         assert texts(notes) == []
@@ -253,7 +253,7 @@ def test_memory_is_shown_undone_and_searched(
         screen.type("/sleep")
         screen.expect("nothing is due")
         screen.type("/sleep now")
-        screen.expect("Got unexpected extra argument")
+        screen.expect("got unexpected extra argument")
         screen.type('/forget "')
         screen.expect("No closing quotation")
         screen.type("/nonsense")
