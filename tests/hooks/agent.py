@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown import EpisodicMemory
 from engramdown.episodes.episode import Episode
+from tests.cli.conftest import Runner
 
 __all__ = ["Agent", "Answer", "hook_process", "told"]
 
@@ -33,14 +34,28 @@ class Agent:
         env: The environment of its hooks.
     """
 
-    def __init__(self, project: Path, env: dict[str, str], session: str) -> None:
-        """Work in ``project``; the transcript is beside it."""
+    def __init__(
+        self, project: Path, env: dict[str, str], session: str, run: Runner | None = None
+    ) -> None:
+        """Work in ``project``; the transcript is beside it.
+
+        Args:
+            project: The folder.
+            env: The environment of the hooks.
+            session: What the conversation is called.
+            run: Runs the hooks in this process, which is faster; by default each is one of its own.
+        """
         self.project = project
         self.session = session
         self.transcript = project.parent / "claude" / f"{session}.jsonl"
         self.env = env
         self._count = 0
+        self._run = run
         self.transcript.parent.mkdir(exist_ok=True)
+
+    def another(self, session: str) -> Agent:
+        """Return another conversation in the same project."""
+        return Agent(self.project, self.env, session, self._run)
 
     def user(self, text: str) -> None:
         """Write what the user said."""
@@ -81,6 +96,8 @@ class Agent:
 
     def hook(self, event: str, **fields: Any) -> Answer:  # noqa: ANN401 - JSON
         """Let a hook run."""
+        if self._run is not None:
+            return Answer(*self._run("hook", stdin=self.payload(event, **fields)))
         return told(hook_process([], self.project, self.env), self.payload(event, **fields))
 
     def ok(self, event: str, **fields: Any) -> str:  # noqa: ANN401 - JSON

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.hooks.kept import Kept, troubles
 from engramdown.scope_lock import ScopeLock
+from tests.cli.conftest import Runner
 from tests.hooks.agent import PROGRAM, Agent, hook_process, told
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
@@ -28,9 +31,15 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def agent(project: Path, child_env: dict[str, str]) -> Agent:
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Return what runs commands in this process."""
+    return Runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def agent(project: Path, child_env: dict[str, str], run: Runner) -> Agent:
     """Begin a conversation."""
-    return Agent(project, child_env, "s1")
+    return Agent(project, child_env, "s1", run)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +56,8 @@ def agent(project: Path, child_env: dict[str, str]) -> Agent:
         b'{"hook_event_name": "PostToolUse", "tool_name": "x", "tool_response": [[[]]]}',
     ],
 )
-def test_no_payload_is_an_error_of_the_agents(
-    project: Path, child_env: dict[str, str], data: bytes
-) -> None:
-    answer = told(hook_process([], project, child_env), data)
+def test_no_payload_is_an_error_of_the_agents(project: Path, run: Runner, data: bytes) -> None:
+    answer = run("-C", str(project), "hook", stdin=data)
     assert (answer.code, answer.out) == (0, "")
     assert "Traceback" not in answer.err
 
@@ -101,17 +108,15 @@ def test_an_agent_that_does_not_listen_is_no_trouble(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["pre-compact"], ["--bogus"], ["stop", "x", "y"], ["2"]])
-def test_wrong_usage_does_not_stop_an_agent(
-    project: Path, child_env: dict[str, str], arguments: list[str]
-) -> None:
-    answer = told(hook_process(arguments, project, child_env), b"{}")
+def test_wrong_usage_does_not_stop_an_agent(run: Runner, arguments: list[str]) -> None:
+    answer = run("hook", *arguments, stdin=b"{}")
     assert (answer.code, answer.out) == (0, "")
 
 
 def test_nothing_is_made_where_nobody_set_memory_up(
-    tmp_path: Path, child_env: dict[str, str], isolated_home: Path
+    tmp_path: Path, child_env: dict[str, str], isolated_home: Path, run: Runner
 ) -> None:
-    agent = Agent(tmp_path / "elsewhere", child_env, "s1")
+    agent = Agent(tmp_path / "elsewhere", child_env, "s1", run)
     agent.project.mkdir()
     agent.user("One")
     before = sorted(isolated_home.rglob("*"))
@@ -122,12 +127,12 @@ def test_nothing_is_made_where_nobody_set_memory_up(
 
 
 def test_without_a_project_what_holds_everywhere_is_told(
-    tmp_path: Path, child_env: dict[str, str]
+    tmp_path: Path, child_env: dict[str, str], run: Runner
 ) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     Cortex.open(tmp_path / "other").encode(Engram("Ask first", "never", "global"))
-    agent = Agent(folder, child_env, "s1")
+    agent = Agent(folder, child_env, "s1", run)
     agent.user("One")
     assert "Ask first" in agent.ok("SessionStart", source="startup")
     for event in (*EVENTS[1:], "SessionEnd"):
@@ -146,6 +151,35 @@ def test_a_scope_that_cannot_be_written_is_read(agent: Agent) -> None:
         answer = agent.hook(event, prompt="linter", tool_name="x")
         assert answer.code == 0
         assert answer.out == "" or "Run the linter" in answer.out
+
+
+@pytest.mark.parametrize("event", [*EVENTS, "SessionEnd"])
+def test_a_disk_that_takes_nothing_stops_nobody(agent: Agent, event: str) -> None:
+    agent.user("One")
+    data = agent.payload(event, source="startup", prompt="lint it", tool_name="x", error="x")
+    # No file may grow, as if there were no room.
+    command = ["sh", "-c", 'ulimit -f 0; exec "$0" -c "$1" hook', sys.executable, PROGRAM]
+    done = subprocess.run(
+        command, cwd=agent.project, env=agent.env, input=data, capture_output=True, check=False
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert (b"Run the linter" in done.stdout) == (event == "SessionStart")
+    assert agent.hook("SessionEnd").code == 0
+    assert agent.lines()[-1] == ("user", "One")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_hook_that_is_stopped_leaves_nothing_torn(agent: Agent, sent: signal.Signals) -> None:
+    for at in range(40):
+        agent.user(f"{at} " + "x" * 5_000)
+        if at % 10 == 9:
+            process = agent.start("Stop")
+            time.sleep(0.03 * at / 10)
+            process.send_signal(sent)
+            process.wait(60)
+    assert agent.ok("Stop") == ""
+    assert [text.partition(" ")[0] for _, text in agent.lines()] == [str(at) for at in range(40)]
 
 
 def test_a_store_that_somebody_holds_is_not_waited_for(agent: Agent) -> None:
@@ -249,38 +283,32 @@ def test_what_is_kept_is_for_the_user_alone(agent: Agent) -> None:
         assert path.stat().st_mode & 0o077 == 0
 
 
-def test_what_a_killed_agent_left_is_recorded_later(
-    agent: Agent, child_env: dict[str, str]
-) -> None:
+def test_what_a_killed_agent_left_is_recorded_later(agent: Agent) -> None:
     agent.transcript = agent.transcript.with_name("nowhere.jsonl")
     agent.ok("UserPromptSubmit", prompt="left behind")
     folder = agent.project / ".engramdown" / "cache" / "hooks" / "s1"
     os.utime(folder, (0, 0))
-    other = Agent(agent.project, child_env, "s2")
+    other = agent.another("s2")
     other.ok("SessionStart", source="startup")
     assert agent.lines() == [("user", "left behind")]
 
 
-def test_what_was_left_does_not_keep_a_session_from_its_context(
-    agent: Agent, child_env: dict[str, str]
-) -> None:
+def test_what_was_left_does_not_keep_a_session_from_its_context(agent: Agent) -> None:
     agent.transcript = agent.transcript.with_name("nowhere.jsonl")
     agent.ok("UserPromptSubmit", prompt="left behind")
     kept = Kept(agent.project / ".engramdown", "s1")
     with kept.alone():
         os.utime(agent.project / ".engramdown" / "cache" / "hooks" / "s1", (0, 0))
-        answer = Agent(agent.project, child_env, "s2").hook("SessionStart", source="startup")
+        answer = agent.another("s2").hook("SessionStart", source="startup")
     assert answer.code == 0
     assert "Run the linter" in answer.out
 
 
-def test_what_a_conversation_left_long_ago_is_forgotten(
-    agent: Agent, child_env: dict[str, str]
-) -> None:
+def test_what_a_conversation_left_long_ago_is_forgotten(agent: Agent) -> None:
     agent.ok("SessionStart", source="startup")
     folder = agent.project / ".engramdown" / "cache" / "hooks"
     os.utime(folder / "s1", (0, 0))
-    Agent(agent.project, child_env, "s2").ok("SessionStart", source="startup")
+    agent.another("s2").ok("SessionStart", source="startup")
     assert [each.name for each in folder.iterdir()] == ["s2"]
 
 
