@@ -17,7 +17,7 @@ from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex
 from engramdown.hippocampus.document import parse
 
-__all__ = ["main"]
+__all__ = ["WORDS", "main"]
 
 RUNS: Final = 9
 SEED: Final = 20261121
