@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from engramdown.errors import UnfitFileError
 from engramdown.hooks.foreign import write
 from engramdown.hooks.setup import plan
 from tests.cli.conftest import Runner
+from tests.cli.terminal import Terminal
+from tests.hooks.agent import PROGRAM
 
 THEIRS = '{\n    "model": "any",\n    "hooks": {\n        "Stop": [{"hooks": []}]\n    }\n}'
 
@@ -56,6 +59,20 @@ def test_what_it_writes_it_takes_out_again(run: Runner, settings: Path) -> None:
     assert settings.read_text(encoding="utf-8") == THEIRS
     assert "has no hooks" in run.ok("init", "--claude", "--remove", "--yes").out
     assert list(settings.parent.iterdir()) == [settings]
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_a_person_is_asked_after_the_diff(
+    project: Path, child_env: dict[str, str], answer: str
+) -> None:
+    command = [sys.executable, "-c", PROGRAM, "init", "--claude", "--no-global"]
+    with Terminal(command, child_env) as screen:
+        screen.expect("Write these hooks?")
+        assert "hook session-start" in screen.text
+        screen.type(f"{answer}\r")
+        assert screen.end() == (0 if answer == "y" else 1)
+    made = {each.name for each in project.iterdir()}
+    assert made == ({".claude", ".engramdown"} if answer == "y" else set())
 
 
 def test_a_dry_run_makes_nothing(run: Runner, project: Path) -> None:

@@ -12,7 +12,7 @@ from engramdown import EpisodicMemory
 from engramdown.episodes.episode import Episode
 from tests.cli.conftest import Runner
 
-__all__ = ["Agent", "Answer", "hook_process", "told"]
+__all__ = ["PROGRAM", "Agent", "Answer", "hook_process", "told"]
 
 PROGRAM: Final = "import sys; from engramdown.cli.main import main; sys.exit(main())"
 
