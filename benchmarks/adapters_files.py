@@ -2,8 +2,8 @@
 
 - *create*, *str_replace*, *insert*, *view*, *list*: a command of the memory tool on a topic of so
   many lines, among as many rules, beside the same command of the tool that Anthropic's SDK has for
-  plain files. Theirs reads, replaces and syncs one file; ours asks the gate, writes the journal, the
-  topic and the file of all lessons, and syncs them all.
+  plain files. Theirs reads, replaces and syncs one file; ours asks the gate, writes the journal,
+  the topic and the file of all lessons, and syncs them all.
 - *put*, *get*, *search*: of LangGraph's store with so many values, beside ``InMemoryStore``, which
   keeps nothing, and beside writing and syncing a file of JSON, which is the least that keeps it.
 
