@@ -18,25 +18,67 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from engramdown.disk import Disk
 from engramdown.errors import StoreError
+from engramdown.naming import named_errors
 
-__all__ = ["TEMPORARY", "Swap"]
+__all__ = ["TEMPORARY", "Swap", "in_order"]
 
 TEMPORARY: Final = re.compile(
     r"\.(.+)\.([0-9a-f]{16})\.([0-9a-f]{16})\.[0-9a-f]{8}(?:\.old)?\.tmp(\.part)?"
 )
 """A file in the making, or what it displaced: the name, what it was to be, what it displaces."""
 
+_READY: Final = "ready"
 _DIGITS: Final = 16
 # How long an editor is given that has the file open, and one that took it away, in seconds.
 _SETTLE_OPEN: Final = 2.0
 _SETTLE_GONE: Final = 1.0
 _POLL: Final = 0.005
 _TRIES: Final = 50
+
+
+class _Held(Protocol):
+    """A lock in our hands, with a note of how far its last holder came."""
+
+    @property
+    def finished(self) -> str | None: ...
+
+    def finish(self, step: str) -> None: ...
+
+
+@contextlib.contextmanager
+def in_order(
+    disk: Disk, folder: Path, root: Path, hold: AbstractContextManager[_Held]
+) -> Iterator[None]:
+    """Hold the lock of a folder of a scope, which is made, if it is not there, and lasts.
+
+    Args:
+        disk: The system calls.
+        folder: The folder.
+        root: That of the scope.
+        hold: Takes the lock.
+
+    Raises:
+        StoreError: If it cannot be written to, or somebody else holds the lock.
+    """
+    with named_errors(folder, "written"):
+        disk.inside(folder, root)
+        disk.make_folder(folder)
+        disk.check_writable(folder)
+        with hold as held:
+            if held.finished != _READY:
+                # Whoever made these folders may have died before they were made to last.
+                for each in (folder, root):
+                    disk.sync_folder(each)
+                with contextlib.suppress(PermissionError):  # then it was not us
+                    disk.sync_folder(root.parent)
+                held.finish(_READY)
+            yield
 
 
 class Swap:

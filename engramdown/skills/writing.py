@@ -22,7 +22,7 @@ from engramdown.disk import FILE_MODE, Disk
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
-from engramdown.swapping import TEMPORARY, Swap
+from engramdown.swapping import TEMPORARY, Swap, in_order
 
 __all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]
 
@@ -34,8 +34,6 @@ REPLACED: Final = "skills-replaced"
 PROGRAM_MODE: Final = 0o700
 KEPT: Final = re.compile(r"SKILL\.other-[0-9a-f]{8}\.md")
 """A save that lost its place while two others were made; a person decides."""
-
-_READY: Final = "ready"
 
 
 class SkillFiles:
@@ -208,23 +206,12 @@ class SkillFiles:
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
         """Hold the lock with the skills in order."""
-        with named_errors(self.folder, "written"):
-            self._disk.inside(self.folder, self.root)
-            self._disk.make_folder(self.folder)
-            self._disk.check_writable(self.folder)
-            with self._lock.hold() as held:
-                if held.finished != _READY:
-                    # Whoever made these folders may have died before they were made to last.
-                    for folder in (self.folder, self.root):
-                        self._disk.sync_folder(folder)
-                    with contextlib.suppress(PermissionError):  # then it was not us
-                        self._disk.sync_folder(self.root.parent)
-                    held.finish(_READY)
-                for left in self._leftovers():
-                    self._clear_up(left)
-                if self._disk.exists(self.root / STAGED):
-                    self._clear(self._disk.inside(self.root / STAGED, self.root))
-                yield
+        with in_order(self._disk, self.folder, self.root, self._lock.hold()):
+            for left in self._leftovers():
+                self._clear_up(left)
+            if self._disk.exists(self.root / STAGED):
+                self._clear(self._disk.inside(self.root / STAGED, self.root))
+            yield
 
     def _leftovers(self) -> Iterator[Path]:
         """Yield the temporary files that lie about."""

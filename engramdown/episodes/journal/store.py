@@ -25,14 +25,13 @@ from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in,
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
-from engramdown.swapping import Swap
+from engramdown.swapping import Swap, in_order
 
 __all__ = ["FOLDER", "Journal"]
 
 FOLDER: Final = "journal"
 """The name of the folder in that of a scope."""
 
-_READY: Final = "ready"
 _FEW: Final = 31
 
 
@@ -297,21 +296,10 @@ class Journal:
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
         """Hold the lock with the folder in order."""
-        with named_errors(self.folder, "written"):
-            self._disk.inside(self.folder, self.root)
-            self._disk.make_folder(self.folder)
-            self._disk.check_writable(self.folder)
-            with self._lock.hold() as held:
-                if held.finished != _READY:
-                    # Whoever made these folders may have died before they were made to last.
-                    for folder in (self.folder, self.root):
-                        self._disk.sync_folder(folder)
-                    with contextlib.suppress(PermissionError):  # then it was not us
-                        self._disk.sync_folder(self.root.parent)
-                    held.finish(_READY)
-                for left in self._swap.leftovers(self.folder):
-                    self._swap.clear_up(left)
-                yield
+        with in_order(self._disk, self.folder, self.root, self._lock.hold()):
+            for left in self._swap.leftovers(self.folder):
+                self._swap.clear_up(left)
+            yield
 
 
 def _now() -> datetime:
