@@ -31,7 +31,7 @@ __all__ = ["hook"]
 _LARGEST: Final = 64 * 1024 * 1024
 _PIECE: Final = 1024 * 1024
 # Claude Code gives the end of a session a second and a half.
-_SECONDS: Final = {"session-end": 1.4, "stop": 8.0}
+_SECONDS: Final = {"session-end": 1.2, "stop": 8.0}
 _USUAL_SECONDS: Final = 3.0
 _READING_SECONDS: Final = 2.0
 _CAN_WAKE: Final = hasattr(signal, "setitimer")

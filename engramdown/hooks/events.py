@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from engramdown.errors import LockTimeoutError
 from engramdown.hooks.kept import Kept
 from engramdown.hooks.payload import Event
 from engramdown.hooks.place import HookPlace
@@ -83,7 +84,10 @@ def _stop(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
         return
     if event.text.strip():
         note(place, event, kept)
-    session = record(place, event, kept)
+    try:
+        session = record(place, event, kept)
+    except LockTimeoutError:
+        return  # Somebody else is at it; what the hooks noted waits for the next one.
     if session:
         _learn(place, session, kept)
 

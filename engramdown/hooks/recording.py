@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from engramdown.episodes.importers.finding import Input
     from engramdown.episodes.memory import EpisodicMemory
 
-__all__ = ["LARGEST", "is_recorded", "lessons", "note", "record", "record_leftovers"]
+__all__ = ["LARGEST", "is_recorded", "known_as", "lessons", "note", "record", "record_leftovers"]
 
 LARGEST: Final = 100 * 1024 * 1024
 """Bytes of an agent's transcript that a hook reads at most."""
 
 _SOURCE: Final = "claude-code"
+# Not the name that the ledger has for it: to look whether there is one must not load it.
+_IMPORTS: Final = "imports"
 _SILENT: Final = 3600.0
 _FORGOTTEN: Final = 30 * 86_400.0
 _LEFT: Final = 20
@@ -74,7 +76,9 @@ def note(place: HookPlace, event: Event, kept: Kept) -> None:
             text = each.get(key)
             if isinstance(text, str):
                 each[key] = hidden(each["role"], text, chosen)
-    kept.note(each for each in said if each["text"] or each["role"].startswith("tool"))
+    # For whoever records it if no hook of this conversation does: see record_leftovers.
+    where = {"agent": event.session, "transcript": event.transcript}
+    kept.note(where | each for each in said if each["text"] or each["role"].startswith("tool"))
 
 
 def record(place: HookPlace, event: Event, kept: Kept) -> str:
@@ -89,15 +93,8 @@ def record(place: HookPlace, event: Event, kept: Kept) -> str:
     if episodes is None:
         return ""
     try:
-        session, refused = "", ""
-        # What began with what the hooks were told goes on so, or it would stand there twice.
-        if _last(episodes, kept.session) < 0:
-            session, refused = _imported(episodes, event)
-        if session:
-            kept.drop(name for name, _ in kept.notes())
-        elif _written(episodes, kept):
-            session = kept.session
-        if session and event.name == "session-end":
+        session, refused = _brought(episodes, event, kept)
+        if session and event.name == "session-end" and not _is_ended(episodes, session):
             episodes.end(session, _REASONS.get(event.reason, "finished"))
         _raise_trouble(episodes)
         if refused:
@@ -108,14 +105,26 @@ def record(place: HookPlace, event: Event, kept: Kept) -> str:
 
 
 def record_leftovers(place: HookPlace, session: str) -> None:
-    """Record what conversations left whose agent was killed, and drop what nobody needs."""
+    """Record what conversations left whose agent was killed, and drop what nobody needs.
+
+    Args:
+        place: Where memory is.
+        session: The conversation that runs.
+
+    Raises:
+        StoreError: If something cannot be read or written; the next one tries again.
+        OSError: The same.
+    """
     episodes = place.episodes()
     if episodes is None:
         return
     now = time.time()
     try:
         for kept in others(place.root, session, now - _SILENT, _LEFT):
-            _written(episodes, kept)
+            said = [each for _, notes in kept.notes() for each in notes][-1:]
+            if said:
+                told = [str(said[0].get(key, "")) for key in ("agent", "transcript")]
+                _brought(episodes, Event(session=told[0], transcript=told[1]), kept)
             kept.forget_after(now - _FORGOTTEN)
     finally:
         episodes.close()
@@ -147,7 +156,39 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     return [lesson for turn in turns for lesson in lessons_of_turn(turn)], last
 
 
+def _brought(episodes: EpisodicMemory, event: Event, kept: Kept) -> tuple[str, str]:
+    """Record what is new of a conversation.
+
+    Returns:
+        The id of the session, or ``""``; and why the agent's transcript was not read, if not.
+    """
+    session, refused = known_as(episodes, event.session), ""
+    ignored = episodes.settings.ignore
+    if session and ignored and is_like(session, ignored):
+        kept.drop(name for name, _ in kept.notes())
+        return "", ""
+    # What began with what the hooks were told goes on so, or it would stand there twice.
+    if session or _last(episodes, kept.session) < 0:
+        session, refused = _imported(episodes, event)
+    if session:
+        kept.drop(name for name, _ in kept.notes())
+    elif _written(episodes, kept):
+        session = kept.session
+    return session, refused
+
+
 # ---- an agent's own transcript ----
+
+
+def known_as(episodes: EpisodicMemory, session: str) -> str:
+    """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
+    if not session or not (episodes.folder / _IMPORTS).is_dir():
+        return ""
+    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.episodes.importers.ledger import Ledger
+
+    ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
+    return ledger.session_of(_SOURCE, session)
 
 
 def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
@@ -161,17 +202,14 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
         return "", found or ""
     if not _is_claudes(found):
         return "", ""
-    from engramdown.episodes.disk import EpisodeDisk
     from engramdown.episodes.importers.claude_code import CLAUDE_CODE
     from engramdown.episodes.importers.importing import Importer
-    from engramdown.episodes.importers.ledger import Ledger
 
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
     file = importer.run([found], CLAUDE_CODE).files[0]
     if file.error:
         raise StoreError(file.error)
-    ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
-    known = ledger.session_of(_SOURCE, event.session)
+    known = known_as(episodes, event.session)
     if not known and file.sessions:
         known = file.sessions[0].session
     return known, ""
@@ -234,6 +272,14 @@ def _written(episodes: EpisodicMemory, kept: Kept) -> bool:
                 _raise_trouble(episodes)
                 kept.drop([name])
     return _last(episodes, kept.session) >= 0
+
+
+def _is_ended(episodes: EpisodicMemory, session: str) -> bool:
+    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.episodes.sessions import Sessions
+
+    found = Sessions(episodes.folder, EpisodeDisk()).info(session)
+    return found is not None and found.ended != ""
 
 
 def _last(episodes: EpisodicMemory, session: str) -> int:

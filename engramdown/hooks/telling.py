@@ -124,6 +124,7 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
     """Return what was said earlier about the same, in other conversations."""
     from engramdown.cortex.experience import past_experience, sought
     from engramdown.hooks.fitting import shared
+    from engramdown.hooks.recording import known_as
 
     query = sought(event.text, ())
     if not query or shared(query, query) < _ENOUGH_EARLIER:
@@ -133,7 +134,7 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
         return ""
     try:
         found = episodes.recall(query, 4 * _EARLIER)
-        running = _running(place, event, kept) if found else ""
+        running = (known_as(episodes, event.session) or kept.session) if found else ""
         best = [hit for hit in found if hit.session != running][:_EARLIER]
         good = [hit for hit in best if shared(query, hit.snippet) >= _ENOUGH_EARLIER]
         if not good or good != best[: len(good)]:
@@ -143,16 +144,6 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
         return ""
     finally:
         episodes.close()
-
-
-def _running(place: HookPlace, event: Event, kept: Kept) -> str:
-    """Return what the running conversation is called in our transcripts."""
-    from engramdown.episodes.disk import EpisodeDisk
-    from engramdown.episodes.importers.ledger import Ledger
-    from engramdown.episodes.memory import FOLDER
-
-    ledger = Ledger(place.root / FOLDER, EpisodeDisk(), durable=False)
-    return ledger.session_of("claude-code", event.session) or kept.session
 
 
 def _carried_out(place: HookPlace, cortex: Cortex) -> str:

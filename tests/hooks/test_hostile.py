@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.importers.importing import alone
 from engramdown.hooks.kept import Kept, troubles
 from engramdown.scope_lock import ScopeLock
 from tests.cli.conftest import Runner
@@ -291,6 +293,42 @@ def test_what_a_killed_agent_left_is_recorded_later(agent: Agent) -> None:
     other = agent.another("s2")
     other.ok("SessionStart", source="startup")
     assert agent.lines() == [("user", "left behind")]
+
+
+def test_of_a_killed_agent_its_transcript_is_recorded_later(agent: Agent) -> None:
+    agent.user("One")
+    agent.ok("UserPromptSubmit", prompt="One")
+    agent.assistant("Two")
+    os.utime(agent.project / ".engramdown" / "cache" / "hooks" / "s1", (0, 0))
+    agent.another("s2").ok("SessionStart", source="startup")
+    assert agent.lines() == [("user", "One"), ("assistant", "Two")]
+    agent.user("Three")
+    agent.ok("SessionEnd")
+    agent.ok("SessionEnd")
+    assert agent.lines() == [("user", "One"), ("assistant", "Two"), ("user", "Three")]
+    assert [each.event for each in agent.episodes() if each.role == "event"] == ["start", "end"]
+
+
+def test_an_import_that_somebody_does_is_not_waited_for(agent: Agent) -> None:
+    agent.user("One")
+    folder = agent.project / ".engramdown" / "episodes"
+    folder.mkdir(mode=0o700)
+    with alone(folder, EpisodeDisk()):
+        assert agent.ok("Stop", last_assistant_message="Done") == ""
+    assert agent.lines() == []
+    agent.ok("Stop")
+    assert agent.lines() == [("user", "One")]
+
+
+def test_a_session_that_is_ignored_by_our_name_for_it_is_not_recorded(agent: Agent) -> None:
+    agent.user("One")
+    agent.ok("Stop")
+    [info] = EpisodicMemory(agent.project / ".engramdown").sessions()
+    config = agent.project / ".engramdown" / "config.toml"
+    config.write_text(f'[episodes]\nignore = ["{info.id}"]\n', encoding="utf-8")
+    agent.user("Two")
+    agent.ok("Stop", last_assistant_message="Three")
+    assert agent.lines() == [("user", "One")]
 
 
 def test_what_was_left_does_not_keep_a_session_from_its_context(agent: Agent) -> None:
