@@ -91,7 +91,7 @@ class Endpoint:
         tools: Sequence[dict[str, Any]],
         heard: Heard,
     ) -> Reply:
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"messages": list(messages)}
         if tools and "tools" not in self.lacking:
             more["tools"] = list(tools)
         if "stream_options" not in self.lacking:
@@ -99,8 +99,10 @@ class Endpoint:
         client = self._client = self._client or self._made()
         answer = Assembly()
         began = time.monotonic()
+        # As they are: the package looks through each of a thousand messages for what it might spell
+        # in another way, which takes longer than all that is ours.
         stream = client.chat.completions.create(
-            model=self.address.model, messages=list(messages), stream=True, **more
+            model=self.address.model, messages=[], stream=True, extra_body=more
         )
         try:
             for chunk in stream:

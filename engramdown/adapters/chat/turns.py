@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from engramdown.adapters.chat.interrupts import Interrupts
+from engramdown.adapters.chat.pieces import Heard, Reply, ToolCall
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
-    from engramdown.adapters.chat.pieces import Heard, Reply, ToolCall
     from engramdown.cortex.tools import Answer
 
 __all__ = ["BUDGET", "INSTRUCTIONS", "Chat", "Listener", "Model", "Toolbox", "Turn"]
@@ -133,8 +133,8 @@ class Chat:
         self._others = {each["function"]["name"] for each in others}
         usual = [each["function"]["name"] for each in cortex.tool_definitions()]
         self._tools = [*cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK]), *others]
-        told = json.dumps(self._tools, ensure_ascii=False)
-        self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(told)
+        self._told = json.dumps(self._tools, ensure_ascii=False)
+        self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._told)
         # What was said in this process, for a conversation that is not recorded.
         self._in_mind: list[dict[str, Any]] = []
         self._turn = Turn()
@@ -193,25 +193,27 @@ class Chat:
             self._said.append(text)
             self._listener.said(text)
 
-        asked = sum(estimate_tokens(json.dumps(each, ensure_ascii=False)) for each in messages)
-        asked += self.overhead
+        reply = Reply()
         try:
             with self._interrupts.waiting():
                 reply = self._model.ask(messages, self._tools, heard)
-        except BaseException:
-            self._count(asked, estimate_tokens("".join(self._said)), counted=False)
-            raise
-        answered = reply.tokens_out or estimate_tokens(f"{reply.text}{reply.calls or ''}")
-        is_counted = bool(reply.tokens_in and reply.tokens_out)
-        self._count(reply.tokens_in or asked, answered, counted=is_counted)
+        finally:
+            self._count(messages, reply)
         return reply
 
-    def _count(self, asked: int, answered: int, *, counted: bool) -> None:
+    def _count(self, messages: Sequence[dict[str, Any]], reply: Reply) -> None:
+        """Count what a question cost, and what its answer; what no server counted is estimated."""
+        asked, answered = reply.tokens_in, reply.tokens_out
+        if not (asked and answered):
+            sent = f"{json.dumps(messages, ensure_ascii=False)}{self._told}"
+            asked = asked or estimate_tokens(sent)
+            said = f"{''.join(self._said)}{''.join(call.arguments for call in reply.calls)}"
+            answered = answered or estimate_tokens(said)
         turn = self._turn
         self._turn = turn._replace(
             tokens_in=turn.tokens_in + asked,
             tokens_out=turn.tokens_out + answered,
-            is_counted=turn.is_counted and counted,
+            is_counted=turn.is_counted and (asked, answered) == reply[-2:],
         )
 
     def _messages(self) -> list[dict[str, Any]]:
