@@ -193,6 +193,9 @@ class Mount:
     def replace(self, old: object, new: object, **_: object) -> None:
         self.volume.rename(self._known(old), self._known(new))
 
+    def rename(self, old: object, new: object, **named: object) -> None:
+        self.replace(old, new, **named)
+
     def link(self, old: object, new: object, **_: object) -> None:
         if not self.links:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(old))
@@ -235,6 +238,7 @@ _BY_PATH: Final = (
     "link",
     "mkdir",
     "open",
+    "rename",
     "replace",
     "rmdir",
     "scandir",

@@ -27,6 +27,7 @@ from tests.crash.volume import Image, Volume
 __all__ = ["Stage", "cut", "record", "trials"]
 
 _MOST: Final = 60
+_RUN: Final = {"scripts/run.sh": (b"run\n", True)}
 _FOLDER: Final = f"{SCOPE}/skills"
 _EMPTY: Final[Image] = {"p": None}
 _STANDING: Final[Image] = {
@@ -87,11 +88,16 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
 
     for number in range(dice.randrange(2, 4)):
         known = sorted(stages[-1].texts)
-        kinds = ["new", "edit", "describe", "save"] if known else ["new"]
+        kinds = ["new", "edit", "describe", "save", "instead"] if known else ["new", "bring in"]
         kind, label = dice.choice(kinds), dice.choice(known or [""])
         store = _opened(mount, disk())
         if kind == "new":
             store.create(f"skill-{number}-{len(known)}", parse(HAND.replace("charts", "other")))
+        elif kind == "bring in":
+            store.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
+        elif kind == "instead":
+            page = HAND.replace("By hand", f"Otherwise {number}").encode()
+            store.place(label, {"SKILL.md": (page, False), **_RUN}, instead=True)
         elif kind == "edit":
             store.edit(label, learn)
         elif kind == "describe":
@@ -167,7 +173,9 @@ def _judge(mount: Mount, image: Image, allowed: list[Texts]) -> str:
 
 def _is_ours(path: str) -> bool:
     # What an editor was about to rename is none of our business.
-    return path.rpartition("/")[2] in ("SKILL.md", "skills.lock", "4913", "4913.part")
+    is_whole = path.endswith("/scripts/run.sh") or "/skills-replaced/" in path
+    known = ("SKILL.md", "skills.lock", "4913", "4913.part")
+    return is_whole or path.rpartition("/")[2] in known
 
 
 def _describe(number: int, page: Page) -> Page:
@@ -182,5 +190,5 @@ def _texts(image: Image) -> Texts:
     return {
         path.split("/")[-2]: data.decode("utf-8", "surrogateescape")
         for path, data in image.items()
-        if data is not None and path.endswith("/SKILL.md")
+        if data is not None and path.endswith("/SKILL.md") and f"{_FOLDER}/" in path
     }
