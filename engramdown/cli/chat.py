@@ -31,6 +31,7 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import Transcripts
+from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
     from engramdown.adapters.chat.address import Address
@@ -90,6 +91,8 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     cortex = open_quietly(place, "any")
     address = _address(cortex, options)
     session_id = _session_id(cortex, options["session"]) if options["session"] else None
+    if not message and not is_talk and output.is_terminal(sys.stdin):
+        output.note(said.READS_ALL)
     asked = "" if is_talk else _message(message)
     if not (is_talk or asked.strip()):
         raise RefusalError(said.NOTHING_YET)
@@ -240,8 +243,6 @@ def _lines(cortex: Cortex, session: Session) -> int:
 
 
 def _transcript(cortex: Cortex, session: Session) -> list[Any]:
-    from engramdown.errors import StoreError
-
     try:
         return [] if cortex.episodes is None else list(cortex.episodes.session(session.id).episodes)
     except (StoreError, OSError):
@@ -254,4 +255,7 @@ def _written(cortex: Cortex, session: Session, began: int) -> dict[str, int]:
     done = Counter(
         str(each.meta.get("action")) for each in lines if each.role == "memory_write" and each.meta
     )
-    return {**done, "waits": len(cortex.pending())}
+    try:
+        return {**done, "waits": len(cortex.pending())}
+    except StoreError:
+        return {**done}

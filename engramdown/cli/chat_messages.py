@@ -26,6 +26,7 @@ __all__ = [
     "NO_MODEL",
     "NO_TOOLS",
     "PROMPT",
+    "READS_ALL",
     "STOPPED",
     "WAITING",
     "asks",
@@ -57,6 +58,7 @@ CALL: Final = "·"
 STOPPED: Final = "Stopped; the conversation goes on."
 ENDED: Final = "Nothing was said, so nothing is kept."
 NOTHING_YET: Final = "Nothing was said yet."
+READS_ALL: Final = "type the message, then Ctrl-D: what is printed does not go to a terminal"
 NOT_KEPT: Final = "conversations are not recorded here"
 NOT_READ: Final = "that was no text in the terminal's encoding; nothing was sent"
 NEEDS_MESSAGE: Final = (

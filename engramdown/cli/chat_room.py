@@ -111,8 +111,15 @@ class Room:
         elif turn.outcome:
             output.complain(said.failed(turn, self._endpoint.address))
         self._tell()
-        self._asking.ask()
+        self._ask()
         return turn
+
+    def _ask(self) -> None:
+        """Ask what is to be asked; where that cannot be read, say so."""
+        try:
+            self._asking.ask()
+        except (EngramdownError, OSError) as error:
+            output.complain(str(error))
 
     def _greet(self) -> None:
         rows = [
@@ -187,9 +194,10 @@ class Room:
         except KeyboardInterrupt:
             click.echo(said.STOPPED)
         if name == "/review":
-            self._asking.pass_over()
+            with contextlib.suppress(EngramdownError):  # whoever asks next is told
+                self._asking.pass_over()
         self._tell()
-        self._asking.ask()
+        self._ask()
 
     def _help(self, rest: str) -> None:
         del rest

@@ -408,6 +408,25 @@ def test_a_chat_that_was_killed_goes_on(
     assert roles == ["system", "user", "assistant", "tool", "user"], server.asked[0]["messages"]
 
 
+def test_what_cannot_be_read_is_told_and_the_chat_goes_on(
+    memory: Path, child_env: dict[str, str]
+) -> None:
+    with chat(child_env, says("Hello.")) as (screen, _):
+        waiting = memory / "pending.md"
+        waiting.unlink(missing_ok=True)
+        waiting.mkdir()
+        screen.type("Hi")
+        screen.expect("Hello.")
+        screen.expect("pending.md")
+        screen.expect("\n> ")
+        screen.type("/memory")
+        screen.expect("\n> ")
+        screen.type("/quit")
+        assert screen.end() in (0, 3)
+        assert "Traceback" not in screen.text
+        assert "Go on with" in screen.text
+
+
 def test_what_cannot_be_recorded_is_told_once(memory: Path, child_env: dict[str, str]) -> None:
     (memory.parent / "episodes").write_text("in the way", encoding="utf-8")
     with chat(child_env, says("Hello.")) as (screen, _):

@@ -145,23 +145,34 @@ class Chat:
         """Let the model answer a message, and return what came of it."""
         self._turn, self._said = Turn(), []
         with self._interrupts:
-            self._session.begin_turn(message)
-            self._in_mind.append({"role": "user", "content": message})
-            failed = outcome = ""
             try:
-                self._answer()
-            except KeyboardInterrupt:
-                failed, outcome = _STOPPED, "stopped"
-            except ModelError as error:
-                failed, outcome = str(error), error.outcome
+                self._session.begin_turn(message)
             except EngramdownError as error:
-                failed, outcome = str(error), "failed"
+                return Turn(failed=str(error), outcome="failed")
+            self._in_mind.append({"role": "user", "content": message})
+            failed, outcome = self._outcome()
             text = "".join(self._said).strip()
             note = failed if outcome == "stopped" else _BROKE_OFF.format(failed)
             told = "\n\n".join(filter(None, (text, note if outcome else "")))
             self._in_mind.append({"role": "assistant", "content": told})
-            self._session.end_turn(told)
+            try:
+                self._session.end_turn(told)
+            except EngramdownError as error:
+                # The turn is over; what was to be done behind it is done behind the next.
+                failed, outcome = failed or str(error), outcome or "failed"
         return self._turn._replace(text=text, failed=failed, outcome=outcome)
+
+    def _outcome(self) -> tuple[str, str]:
+        """Let the model answer; return why there is no answer, and how that ended."""
+        try:
+            self._answer()
+        except KeyboardInterrupt:
+            return _STOPPED, "stopped"
+        except ModelError as error:
+            return str(error), error.outcome
+        except EngramdownError as error:
+            return str(error), "failed"
+        return "", ""
 
     def _answer(self) -> None:
         """Ask, and do what the model wants done, until it has said all.

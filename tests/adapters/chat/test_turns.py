@@ -229,6 +229,34 @@ def test_memory_that_cannot_be_read_is_told(project: Path) -> None:
         assert not session.in_turn
 
 
+def test_a_turn_that_cannot_begin_is_told(project: Path) -> None:
+    templates = project / ".engramdown" / "templates"
+    templates.mkdir()
+    (templates / "context.j2").write_text("{% if %}", encoding="utf-8")
+    cortex = Cortex.open(project=project)
+    cortex.project_hc.encode_rule("Use uv", "always")
+    with cortex.session() as session:
+        chat = talk(cortex, session, Script(says("Yes.")))
+        turn = chat.turn("Why?")
+        assert turn.outcome == "failed"
+        assert "context.j2" in turn.failed
+        (templates / "context.j2").unlink()
+        assert chat.turn("Why?").text == "Yes."
+
+
+def test_what_fails_behind_an_answer_is_told(cortex: Cortex, session: Session) -> None:
+    memory = cortex.stores[1].memory
+
+    def break_it() -> None:
+        memory.mkdir(exist_ok=True)
+        (memory / "pending.md").mkdir()
+
+    chat = talk(cortex, session, Script(break_it, says("Yes.")))
+    assert chat.turn("Why?").text == "So far"
+    (memory / "pending.md").rmdir()
+    assert chat.turn("Why?") == Turn("Yes.", (), 100, 10)
+
+
 # ---- Ctrl-C ----
 
 
