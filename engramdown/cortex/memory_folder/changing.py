@@ -31,6 +31,7 @@ from engramdown.hippocampus.store import Hippocampus
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.turns import Session
 
 __all__ = ["Changing", "Outcome"]
 
@@ -59,7 +60,14 @@ class Outcome(NamedTuple):
 class Changing:
     """One change of one memory file by a model."""
 
-    def __init__(self, cortex: Cortex, store: Hippocampus, file: str, why: str) -> None:
+    def __init__(
+        self,
+        cortex: Cortex,
+        store: Hippocampus,
+        file: str,
+        why: str,
+        session: Session | None = None,
+    ) -> None:
         """Begin with nothing.
 
         Args:
@@ -67,7 +75,9 @@ class Changing:
             store: Holds the file.
             file: The file.
             why: The words for the journal.
+            session: The running conversation, in which what comes was learned.
         """
+        self._session = session
         self._cortex = cortex
         self._store = store
         self._file = file
@@ -131,7 +141,7 @@ class Changing:
     def _reword(self, entry: Entry, text: str) -> None:
         words = flat(text, _SHOWN)
         try:
-            engram = Engram(text, entry.kind, entry.scope, topic=entry.topic, source="llm")
+            engram = self._learned(text, entry.kind, entry.topic)
         except InvalidEngramError as error:
             self._notes.append(f"Not written: {words!r} ({error})")
             return
@@ -140,7 +150,12 @@ class Changing:
             self._notes.append(f"Not written: {words!r} ({decision.reason})")
         elif decision.action == "encode" and self._may_touch(entry):
             comes = entry._replace(
-                id="", text=text, source="llm", basis="inferred", ts="", spelled=""
+                id="",
+                text=text,
+                source="llm",
+                basis=engram.basis or "inferred",
+                ts="",
+                origin=engram.origin or entry.origin,
             )
             self._revisions.append((Revision((entry,), "replaced", comes=comes), words))
         else:
@@ -179,6 +194,26 @@ class Changing:
             ts=today().isoformat(),
         )
 
+    def _learned(self, text: str, kind: Kind, topic: str) -> Engram:
+        """Return what a model says, and where it has it from.
+
+        Raises:
+            InvalidEngramError: If it cannot be a memory.
+        """
+        session = self._session
+        heard = session is not None and session.heard_from_tool(text)
+        began = session.turn_began if session is not None else None
+        return Engram(
+            text,
+            kind,
+            self._store.scope,
+            topic=topic,
+            source="llm",
+            basis="observed" if heard else "inferred",
+            origin=str(began) if began else "",
+            via="tool" if heard else "",
+        )
+
     def _settled(self) -> tuple[int, int]:
         """Write what may be written as one step, and let the rest wait."""
         changed = 0
@@ -202,6 +237,6 @@ class Changing:
         topics = self._file.startswith("topics/")
         topic = self._file.removeprefix("topics/").removesuffix(".md") if topics else ""
         try:
-            yield Engram(said.text, kind, self._store.scope, topic=topic, source="llm")
+            yield self._learned(said.text, kind, topic)
         except InvalidEngramError as error:
             self._notes.append(f"Not written: {flat(said.text, _SHOWN)!r} ({error})")

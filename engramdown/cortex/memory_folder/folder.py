@@ -129,7 +129,10 @@ class MemoryFolder:
         place = self._place(command.path)
         if place.sort in ("root", "folder"):
             return texts.listing(place.path, list(self._files(place)))
-        return texts.shown(place.path, self._text(place), command.view_range)
+        text = texts.shown(place.path, self._text(place), command.view_range)
+        # Also where no line of a transcript taught it: what is shown is nothing new.
+        self._recalled.append(place.path)
+        return text
 
     def _create(self, command: Command) -> str:
         place = self._writable(command.path)
@@ -313,7 +316,8 @@ class MemoryFolder:
 
     def _changing(self, place: Place, command: Command) -> Changing:
         why = f"{command.command} {place.path}"
-        return Changing(self._cortex, self._stores[place.scope], place.name, why)
+        store = self._stores[place.scope]
+        return Changing(self._cortex, store, place.name, why, self._session)
 
 
 def _told(place: Place, done: str, outcome: Outcome) -> str:

@@ -56,6 +56,10 @@ def test_the_words_are_what_a_person_would_read(
     [
         (Parts("coffee", "text", '{"n":1}'), {"text": "coffee", "n": 1}),
         (Parts("coffee", "content.content", '{"content":7}'), {"content": {"content": "coffee"}}),
+        (
+            Parts("coffee", "content.content", '{"content":{"n":1}}'),
+            {"content": {"content": "coffee", "n": 1}},
+        ),
         (Parts("coffee", "text", "no json"), {"text": "coffee"}),
         (Parts("coffee", "text", "[1]"), {"text": "coffee"}),
         (Parts("coffee", ""), {"text": "coffee"}),

@@ -48,7 +48,7 @@ def persons(texts: dict[str, str], theirs: set[str]) -> dict[str, list[str]]:
     """
     return {
         name: [
-            line.removesuffix("\r")
+            line.rstrip("\r")
             for block in parse(text).blocks
             if not (block.meta and block.meta.get("id") not in theirs)
             for line in block.raw.split("\n")
