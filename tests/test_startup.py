@@ -87,7 +87,7 @@ HOOK: Final = {
 # What only some hooks need: memory itself, what renders it, what decides on new memory.
 NOT_IN_HOOK: Final = {
     "session-start": ("engramdown.cortex.intake", "engramdown.episodes.recall", "sqlite3"),
-    "prompt-submit": ("engramdown.cortex.intake", "engramdown.cortex.context", "jinja2"),
+    "prompt-submit": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2"),
     "post-tool": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2", "tempfile"),
     "stop": ("engramdown.hippocampus", "engramdown.episodes.importers", "sqlite3", "jinja2"),
 }

@@ -14,7 +14,7 @@ from typing import Final
 from engramdown.likeness.forms import is_inflected, word_key
 from engramdown.words import STOP_WORDS, UNSPACED, spaced, word_set
 
-__all__ = ["ENOUGH", "fitting", "shared"]
+__all__ = ["ENOUGH", "fitting", "is_telling", "shared"]
 
 ENOUGH: Final = 1.5
 """What the words that two texts share have to weigh."""
@@ -63,6 +63,15 @@ def fitting(said: str, texts: Sequence[str], rare_among: int = 0) -> list[int]:
         for at, each in enumerate(hits)
         if sum(_weight(word, counts[word] <= most) for word in each) >= ENOUGH
     ]
+
+
+def is_telling(said: str) -> bool:
+    """Whether any memory could be about what was ``said``.
+
+    >>> is_telling("thanks, go on"), is_telling("staging?")
+    (False, True)
+    """
+    return sum(_weight(word, is_rare=True) for word in _words(said)) >= ENOUGH
 
 
 def shared(said: str, text: str) -> float:

@@ -115,12 +115,13 @@ def record_leftovers(place: HookPlace, session: str) -> None:
         StoreError: If something cannot be read or written; the next one tries again.
         OSError: The same.
     """
-    episodes = place.episodes()
+    now = time.time()
+    left = others(place.root, session, now - _SILENT, _LEFT)
+    episodes = place.episodes() if left else None
     if episodes is None:
         return
-    now = time.time()
     try:
-        for kept in others(place.root, session, now - _SILENT, _LEFT):
+        for kept in left:
             said = [each for _, notes in kept.notes() for each in notes][-1:]
             if said:
                 told = [str(said[0].get(key, "")) for key in ("agent", "transcript")]

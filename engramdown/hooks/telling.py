@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import EngramdownError, StoreError
@@ -44,7 +45,7 @@ def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     """Say what a model is told as a session starts, or goes on without what it was told."""
     cortex = place.cortex()
     troubled = _noticed(cortex)
-    done = _carried_out(place, cortex)
+    done = _carried_out(place, lambda: cortex)
     cortex.keep_own()
     context = _context(place, cortex)
     start = hashlib.sha256(context.encode("utf-8", "replace")).hexdigest()[:16]
@@ -65,10 +66,10 @@ def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
 
 def about_prompt(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     """Say what a model is told beside what the user wrote, if there is anything."""
-    cortex = place.cortex()
-    say(_carried_out(place, cortex))
+    opened = cache(place.cortex)
+    say(_carried_out(place, opened))
     given = kept.given()
-    entries = _fitting(cortex, event.text, given.ids)
+    entries = _fitting(opened, event.text, given.ids)
     told, count = said.relevant([entry.text for entry in entries[:_MOST]], _TOKENS)
     say(told)
     _remember(place, event, kept, entries[:count])
@@ -83,7 +84,7 @@ def about_error(place: HookPlace, event: Event, kept: Kept) -> str:
     asked = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
     if not asked or place.project is None:
         return ""
-    entries = _fitting(place.cortex(), asked, kept.given().ids)
+    entries = _fitting(place.cortex, asked, kept.given().ids)
     told, count = said.relevant([entry.text for entry in entries], _TOKENS_ERROR, failed=True)
     _remember(place, event, kept, entries[:count])
     return told
@@ -105,13 +106,14 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
     return context
 
 
-def _fitting(cortex: Cortex, text: str, known: Sequence[str]) -> list[Entry]:
+def _fitting(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> list[Entry]:
     """Return the memories that are about ``text`` and are not ``known``, the best first."""
-    if not text.strip():
-        return []
-    from engramdown.hooks.fitting import fitting
+    from engramdown.hooks.fitting import fitting, is_telling
 
-    seen = frozenset(known)
+    # Asked first: what most people say most of the time needs no memory to be opened.
+    if not is_telling(text):
+        return []
+    cortex, seen = opened(), frozenset(known)
     found = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]
     if not found:
         return []
@@ -122,14 +124,15 @@ def _fitting(cortex: Cortex, text: str, known: Sequence[str]) -> list[Entry]:
 
 def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
     """Return what was said earlier about the same, in other conversations."""
-    from engramdown.cortex.experience import past_experience, sought
     from engramdown.hooks.fitting import shared
+
+    if shared(event.text, event.text) < _ENOUGH_EARLIER:
+        return ""
+    from engramdown.cortex.experience import past_experience, sought
     from engramdown.hooks.recording import known_as
 
     query = sought(event.text, ())
-    if not query or shared(query, query) < _ENOUGH_EARLIER:
-        return ""
-    episodes = place.episodes()
+    episodes = place.episodes() if query else None
     if episodes is None or not episodes.folder.is_dir():
         return ""
     try:
@@ -146,12 +149,12 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
         episodes.close()
 
 
-def _carried_out(place: HookPlace, cortex: Cortex) -> str:
+def _carried_out(place: HookPlace, opened: Callable[[], Cortex]) -> str:
     """Carry out what a person ticked, and say what became of it."""
     # Looked for first: what carries it out takes as long to load as all the rest.
     if not _has_item(place, _TICKED):
         return ""
-    return said.carried_out([(each.action, each.engram.text) for each in cortex.apply_ticks()])
+    return said.carried_out([(each.action, each.engram.text) for each in opened().apply_ticks()])
 
 
 def _waiting(place: HookPlace, cortex: Cortex) -> int:
