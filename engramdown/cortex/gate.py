@@ -28,7 +28,6 @@ REASONS: Final[Mapping[str, str]] = {
     "contradiction": "contradicts what you wrote or confirmed",
     "instruction": "came from outside and reads like an order",
     "confidence": "you want to be asked about what is not certain",
-    "skill": "a skill is kept only if you say so",
     "retire": "an assistant asks to forget it, and that is for you to say",
 }
 """The words for each code, as a person reads them where the details are not known any more."""
