@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex
 from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.disk import Disk
+from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.store import Hippocampus
 from tests.hippocampus.memory_store import MemoryStore
@@ -50,12 +51,16 @@ def persons(texts: dict[str, str], theirs: set[str]) -> dict[str, list[str]]:
         name: [
             line.rstrip("\r")
             for block in parse(text).blocks
-            if not (block.meta and block.meta.get("id") not in theirs)
+            if not (_is_entry(block) and block.meta and block.meta.get("id") not in theirs)
             for line in block.raw.split("\n")
             if line.strip(" \t\r\ufeff") not in ("", "<!-- -->")
         ]
         for name, text in texts.items()
     }
+
+
+def _is_entry(block: Block) -> bool:
+    return block.shape in ("item", "paragraph")
 
 
 def is_in(lines: list[str], others: list[str]) -> bool:
