@@ -41,11 +41,8 @@ def hidden(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize("more", [[], ["--http", "--port", "0"]])
-def test_without_the_extra_one_sentence_says_how_to_get_it(
-    child_env: dict[str, str], more: list[str]
-) -> None:
-    done = hidden(child_env, "mcp", *more)
+def test_without_the_extra_one_sentence_says_how_to_get_it(child_env: dict[str, str]) -> None:
+    done = hidden(child_env, "mcp")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "engramdown: the MCP server needs the extra `mcp` (No module named 'mcp'); "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from engramdown import Cortex
 from engramdown.servers.mcp.changes import Changes
 from engramdown.servers.mcp.hands import Desk
 from engramdown.servers.mcp.server import Memory, Offer
+from tests.conftest import ROOT
 
 T = TypeVar("T")
 
@@ -100,11 +102,19 @@ class Served(NamedTuple):
         process: That it runs in.
         url: Where it is.
         token: What a client shows.
+        project: Whose memory it serves.
+        home: Where the global scope is.
     """
 
     process: subprocess.Popen[str]
     url: str
     token: str
+    project: Path
+    home: Path
+
+    def texts(self) -> list[str]:
+        """Return what is remembered."""
+        return [entry.text for entry in Cortex.open(self.project, self.home).entries()]
 
     @property
     def port(self) -> int:
@@ -149,12 +159,16 @@ def pipes(project: Path, child_env: dict[str, str]) -> Callable[..., StdioServer
     return parameters
 
 
-@pytest.fixture
-def served(project: Path, child_env: dict[str, str], isolated_home: Path) -> Iterator[Served]:
-    """Return a server over HTTP, which ends with the test."""
+@contextlib.contextmanager
+def serving(folder: Path, programs: Path) -> Iterator[Served]:
+    """Serve a project in ``folder`` over HTTP; it ends with the ``with`` block."""
+    project, home = folder / "project", folder / "home"
+    (project / ".engramdown").mkdir(parents=True)
+    search = os.pathsep.join([str(programs), os.environ.get("PATH", "")])
+    env = {**os.environ, "ENGRAMDOWN_HOME": str(home), "PATH": search, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         ["engramdown", "--mode", "copilot", "mcp", "--http", "--port", "0"],
-        env=child_env,
+        env=env,
         cwd=project,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -164,8 +178,15 @@ def served(project: Path, child_env: dict[str, str], isolated_home: Path) -> Ite
         assert process.stderr is not None
         found = re.search(r"http://\S+/mcp", process.stderr.readline())
         assert found is not None
-        token = (isolated_home / ".engramdown" / "mcp-token").read_text(encoding="utf-8").strip()
-        yield Served(process, found[0], token)
+        token = (home / "mcp-token").read_text(encoding="utf-8").strip()
+        yield Served(process, found[0], token, project, home)
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Iterator[Served]:
+    """Return a server over HTTP, which the tests of a file share."""
+    with serving(tmp_path_factory.mktemp("served"), programs) as server:
+        yield server

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import http.client
 import json
 import signal
 import socket
 import subprocess
 import sys
+import time
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from engramdown import Cortex
 from engramdown.errors import SettingsError
 from engramdown.scope_lock import ScopeLock
-from engramdown.servers.mcp import http as serving
+from engramdown.servers.mcp import http
 from engramdown.servers.mcp.http import Guard, bind
-from tests.servers.mcp.conftest import ERAS, Asked, Served, run, said
+from tests.servers.mcp.conftest import ERAS, Asked, Served, run, said, serving
 
 HELLO: Final = {
     "jsonrpc": "2.0",
@@ -53,7 +53,7 @@ def ask(
     }
     replaced = {name for name, _ in more}
     headers = [(name, value) for name, value in usual.items() if name not in replaced]
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=30)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in (*headers, *more):
         if name not in without:
@@ -70,7 +70,7 @@ def ask(
         connection.close()
 
 
-def test_several_clients_that_write_at_once_lose_nothing(served: Served, project: Path) -> None:
+def test_several_clients_that_write_at_once_lose_nothing(served: Served) -> None:
     async def write(name: int) -> None:
         async with served.client(ERAS[name % 2]) as client:
             for number in range(8):
@@ -81,11 +81,11 @@ def test_several_clients_that_write_at_once_lose_nothing(served: Served, project
         await asyncio.gather(*(write(name) for name in range(5)))
 
     run(work())
-    texts = {entry.text for entry in Cortex.open(project).entries()}
-    assert texts == {f"Client {name} said {number}" for name in range(5) for number in range(8)}
+    written = {f"Client {name} said {number}" for name in range(5) for number in range(8)}
+    assert written <= set(served.texts())
 
 
-def test_a_person_is_asked_in_the_client_that_proposed(served: Served, project: Path) -> None:
+def test_a_person_is_asked_in_the_client_that_proposed(served: Served) -> None:
     yes, no, nobody = Asked("accept"), Asked("decline"), Asked("accept")
 
     async def work() -> None:
@@ -106,8 +106,9 @@ def test_a_person_is_asked_in_the_client_that_proposed(served: Served, project: 
 
     run(work())
     assert (len(yes.seen), len(no.seen), len(nobody.seen)) == (1, 1, 0)
-    (entry,) = Cortex.open(project).entries()
-    assert entry.text.startswith("The key is")
+    assert [text for text in served.texts() if "key" in text] == [
+        "The key is [redacted: AWS access key]"
+    ]
 
 
 def test_nobody_gets_in_who_should_not(served: Served) -> None:
@@ -177,7 +178,7 @@ def test_what_is_no_request_of_a_client_is_refused(served: Served) -> None:
     assert ask(served)[0] == 200
 
 
-def test_half_a_character_is_answered_as_all_others(served: Served, project: Path) -> None:
+def test_half_a_character_is_answered_as_all_others(served: Served) -> None:
     told = {"text": "Half \ud83d, whole \ud83d\ude00", "kind": "lesson"}
     prefix, version = "io.modelcontextprotocol", "2026-07-28"
     meta = {f"{prefix}/protocolVersion": version, f"{prefix}/clientCapabilities": {}}
@@ -187,8 +188,7 @@ def test_half_a_character_is_answered_as_all_others(served: Served, project: Pat
     more = [("MCP-Protocol-Version", version), *named]
     status, text = ask(served, *more, body=json.dumps(call).encode())
     assert (status, "Remembered" in text) == (200, True), text
-    (entry,) = Cortex.open(project).entries()
-    assert entry.text == "Half ?, whole \N{GRINNING FACE}"
+    assert "Half ?, whole \N{GRINNING FACE}" in served.texts()
     handshake = json.dumps(HELLO).replace("by hand", "\\ud83d").encode()
     assert ask(served, body=handshake)[0] == 200
 
@@ -211,10 +211,10 @@ asyncio.run(main(*sys.argv[1:]))
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_is_killed_in_a_call_leaves_the_others_well(
-    served: Served, project: Path, child_env: dict[str, str], era: str
+    served: Served, child_env: dict[str, str], era: str
 ) -> None:
-    memory = project / ".engramdown" / "memory"
-    memory.mkdir()
+    memory = served.project / ".engramdown" / "memory"
+    memory.mkdir(exist_ok=True)
     with ScopeLock(memory / ".lock", 10).hold():
         command = [sys.executable, "-c", DIES, served.url, served.token, era]
         client = subprocess.Popen(command, env=child_env, stdout=subprocess.PIPE)
@@ -225,12 +225,12 @@ def test_a_client_that_is_killed_in_a_call_leaves_the_others_well(
 
     async def work() -> None:
         async with served.client(era) as other:
-            told = {"text": "Carried on", "kind": "lesson"}
+            told = {"text": f"Carried on in {era}", "kind": "lesson"}
             assert "Remembered" in said(await other.call_tool("memorize", told))
 
     run(work())
-    texts = {entry.text for entry in Cortex.open(project).entries()}
-    assert texts - {"Said by who died"} == {"Carried on"}
+    assert f"Carried on in {era}" in served.texts()
+    assert served.texts().count("Said by who died") <= 1
 
 
 def test_sessions_that_end_leave_nothing_behind(served: Served) -> None:
@@ -247,10 +247,17 @@ def test_sessions_that_end_leave_nothing_behind(served: Served) -> None:
     run(come_and_go(4))
     before = size()
     run(come_and_go(20))
+    while size()[0] > before[0]:  # A connection is closed a moment after its client left.
+        time.sleep(0.01)
     assert size() == before
 
 
-def test_ctrl_c_ends_it_although_clients_are_there(served: Served) -> None:
+def test_ctrl_c_ends_it_although_clients_are_there(tmp_path: Path, programs: Path) -> None:
+    with serving(tmp_path, programs) as served:
+        _interrupted(served)
+
+
+def _interrupted(served: Served) -> None:
     async def work() -> None:
         async with served.client("legacy") as client:
             await client.list_tools()
@@ -280,7 +287,7 @@ def test_it_listens_on_loopback_addresses(host: str, shown: str | None) -> None:
     place = bind(host, 0)
     with place.socket:
         assert place.host == (shown or host)
-        assert serving.url_of(place.host, place.port) == f"http://{place.host}:{place.port}/mcp"
+        assert http.url_of(place.host, place.port) == f"http://{place.host}:{place.port}/mcp"
         with pytest.raises(SettingsError, match="cannot be used"):
             bind(host, place.port)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from mcp import Client, StdioServerParameters
 from engramdown import Cortex
 from engramdown.scope_lock import ScopeLock
 from engramdown.servers.mcp.stdio import LONGEST
+from tests.conftest import ROOT
 from tests.servers.mcp.conftest import ERAS, Asked, run, said
 
 Pipes = Callable[..., StdioServerParameters]
@@ -83,6 +85,19 @@ def pipe(stream: IO[bytes] | None) -> IO[bytes]:
 def by_hand(project: Path, child_env: dict[str, str]) -> Iterator[ByHand]:
     """Return a server that is spoken to line by line."""
     server = ByHand(child_env, project)
+    yield server
+    server.process.kill()
+    server.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Iterator[ByHand]:
+    """Return a server that has shaken hands, which some tests share."""
+    folder = tmp_path_factory.mktemp("shared")
+    search = os.pathsep.join([str(programs), os.environ.get("PATH", "")])
+    more = {"ENGRAMDOWN_HOME": str(folder / "home"), "PATH": search, "PYTHONPATH": str(ROOT)}
+    server = ByHand({**os.environ, **more}, folder)
+    server.begin()
     yield server
     server.process.kill()
     server.process.communicate()
@@ -276,38 +291,35 @@ NO_MESSAGES: Final = (
 )
 
 
-def test_a_line_that_is_no_message_is_answered_and_passed_over(by_hand: ByHand) -> None:
-    by_hand.begin()
+def test_a_line_that_is_no_message_is_answered_and_passed_over(shared: ByHand) -> None:
     for line, code, key in NO_MESSAGES:
-        by_hand.say(line)
-        refused = by_hand.hear()
+        shared.say(line)
+        refused = shared.hear()
         assert (refused["error"]["code"], refused["id"]) == (code, key)
-        by_hand.say(b"   ")
-    by_hand.ask(1, "tools/list")
-    assert by_hand.hear()["id"] == 1
+        shared.say(b"   ")
+    shared.ask(1, "tools/list")
+    assert shared.hear()["id"] == 1
 
 
-def test_half_a_character_is_answered_as_all_others(by_hand: ByHand, project: Path) -> None:
-    by_hand.begin()
+def test_half_a_character_is_answered_as_all_others(shared: ByHand) -> None:
     call = (
         b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memorize", '
         b'"arguments": {"text": "Half \\ud83d, whole \\ud83d\\ude00", "kind": "lesson"}}}'
     )
-    by_hand.say(call)
-    assert "Remembered" in by_hand.hear()["result"]["content"][0]["text"]
-    (entry,) = Cortex.open(project).entries()
-    assert entry.text == "Half ?, whole \N{GRINNING FACE}"
+    shared.say(call)
+    assert "Remembered" in shared.hear()["result"]["content"][0]["text"]
+    shared.ask(2, "resources/read", uri="memory://lessons")
+    assert "Half ?, whole \N{GRINNING FACE}" in shared.hear()["result"]["contents"][0]["text"]
 
 
-def test_a_long_text_comes_back_as_an_answer(by_hand: ByHand) -> None:
-    by_hand.begin()
-    text = "long " * 400_000
-    by_hand.ask(1, "tools/call", name="memorize", arguments={"text": text, "kind": "lesson"})
-    answer = by_hand.hear()["result"]
+def test_a_long_text_comes_back_as_an_answer(shared: ByHand) -> None:
+    text = "long " * 100_000
+    shared.ask(1, "tools/call", name="memorize", arguments={"text": text, "kind": "lesson"})
+    answer = shared.hear()["result"]
     assert answer["isError"] is True
     assert len(answer["content"][0]["text"]) < 2_000
-    by_hand.ask(2, "tools/call", name="recall", arguments={"query": text})
-    assert by_hand.hear()["id"] == 2
+    shared.ask(2, "tools/call", name="recall", arguments={"query": text})
+    assert shared.hear()["id"] == 2
 
 
 def test_nothing_else_is_ever_printed(project: Path, child_env: dict[str, str]) -> None:
