@@ -20,6 +20,7 @@ from engramdown.cli.prompting import explained
 if TYPE_CHECKING:
     from engramdown.adapters.chat.address import Address
     from engramdown.adapters.chat.turns import Chat
+    from engramdown.consolidation.asking.instructor_model import InstructorModel
 
 __all__ = ["compact", "memory_lines"]
 
@@ -57,14 +58,11 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
         raise RefusalError(said.no_such_way(rest))
     before = cortex.model
     try:
-        if not rest and not (before or cortex.settings.consolidation.model):
-            from engramdown.consolidation.asking.instructor_model import InstructorModel
-
-            kind = "ollama" if address.name.startswith("ollama/") else "openai"
-            own = "" if address.wanted == OPENAI_KEY else address.url
-            cortex.model = InstructorModel(f"{kind}/{address.model}", own)
         if not rest:
-            output.note(conversation_messages.thinks(address.model))
+            name = cortex.settings.consolidation.model
+            if not name:
+                name, cortex.model = address.model, _asked(address)
+            output.note(conversation_messages.thinks(name))
         conversation = cortex.conversation(session)
         done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
     finally:
@@ -72,3 +70,13 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
     if not done.gists:
         raise RefusalError(done.reason)
     output.screen().show([line(conversation_messages.summarised(done))])
+
+
+def _asked(address: Address) -> InstructorModel:
+    """Return the model that talks as one that can be asked for a form."""
+    # Imported here: it is rarely asked.
+    from engramdown.consolidation.asking.instructor_model import InstructorModel
+
+    kind = "ollama" if address.name.startswith("ollama/") else "openai"
+    own = "" if address.wanted == OPENAI_KEY else address.url
+    return InstructorModel(f"{kind}/{address.model}", own)

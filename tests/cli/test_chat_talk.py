@@ -262,6 +262,10 @@ def test_an_older_part_is_summarised(memory: Path, child_env: dict[str, str]) ->
         for number in range(10):
             screen.type(f"What about service {number}?")
             screen.expect("for it.\n\n> ")
+        screen.type("/compact")
+        screen.expect("note: small writes the summaries")
+        screen.expect("engramdown: openai/small:")  # it speaks, and fills in no form
+        screen.expect("> ")
         screen.type("/compact --without-model")
         screen.expect("Wrote 1 summary of")
         screen.type("/compact please")

@@ -8,6 +8,7 @@ the middle of a turn. A conversation that cannot be recorded goes on in mind.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -32,6 +33,8 @@ a lesson), keep it with memorize. What you already know stands below; recall fin
 """What stands before everything else in the prompt."""
 
 _MOST_ROUNDS: Final = 25
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
+_NAME: Final = 64
 # What was said before a summary of this conversation.
 _LOOKING_BACK: Final = ("grep", "expand")
 _STOPPED: Final = "(The user stopped the answer here.)"
@@ -152,7 +155,8 @@ class Chat:
             self._in_mind.append({"role": "user", "content": message})
             failed, outcome = self._outcome()
             text = "".join(self._said).strip()
-            note = failed if outcome == "stopped" else _BROKE_OFF.format(failed)
+            # Not the reason: that quotes a server, and this stands there as the assistant's words.
+            note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
             told = "\n\n".join(filter(None, (text, note if outcome else "")))
             self._in_mind.append({"role": "assistant", "content": told})
             try:
@@ -248,16 +252,12 @@ class Chat:
         self._said = []
         if text and self._cortex.episodes is not None:
             self._cortex.episodes.log(self._session.id, "assistant", text, turn=self._session.turns)
+        self._awaited = [f"call_{len(self._in_mind)}_{at}" for at in range(len(reply.calls))]
         calls = [
-            {
-                "id": call.id or f"call_{len(self._in_mind)}_{at}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for at, call in enumerate(reply.calls)
+            {"id": name, "type": "function", "function": _spelt(call)}
+            for name, call in zip(self._awaited, reply.calls, strict=True)
         ]
         self._in_mind.append({"role": "assistant", "content": text or None, "tool_calls": calls})
-        self._awaited = [str(call["id"]) for call in calls]
 
     def _use(self, call: ToolCall) -> None:
         """Do what the model wants done, and record it."""
@@ -273,6 +273,14 @@ class Chat:
         result = {"role": "tool", "tool_call_id": self._awaited.pop(0), "content": answer.text}
         self._in_mind.append(result)
         self._listener.answered(call.name, answer)
+
+
+def _spelt(call: ToolCall) -> dict[str, str]:
+    """Return a call as a server takes it back, whatever a model made of it."""
+    given = _given(call.arguments)
+    told = given if isinstance(given, dict) else {"input": given}
+    name = _UNSAFE.sub("_", call.name)[:_NAME] or "tool"
+    return {"name": name, "arguments": json.dumps(told, ensure_ascii=False)}
 
 
 def _given(arguments: str) -> object:

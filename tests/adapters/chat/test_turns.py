@@ -204,7 +204,8 @@ def test_tools_are_not_called_for_ever(cortex: Cortex, session: Session) -> None
 def test_an_answer_that_is_cut_off_says_so(finish: str, cortex: Cortex, session: Session) -> None:
     turn = talk(cortex, session, Script(says("It is", finish))).turn("Which?")
     assert (turn.text, turn.outcome) == ("It is", "truncated")
-    assert lines(cortex, session)[-1][1].startswith("It is\n\n(There is no answer")
+    told = "It is\n\n(There is no answer, or no more of it: truncated)"
+    assert lines(cortex, session)[-1] == ("assistant", told)
 
 
 def test_a_failure_is_told_and_the_next_turn_goes_on(cortex: Cortex, session: Session) -> None:
@@ -322,14 +323,15 @@ def test_a_conversation_that_is_not_recorded_goes_on_in_mind(project: Path) -> N
     config.write_text("[episodes]\nenabled = false\n", encoding="utf-8")
     cortex = Cortex.open(project=project)
     cortex.project_hc.encode_rule("Use uv, never pip", "always")
-    model = Script(wants(("recall", '{"query": "uv"}'), text="Hm."), says("Yes."), says("No."))
+    looks = wants(("recall", '{"query": "uv"}'), ("rm -rf /", "["), text="Hm.")
+    model = Script(looks, says("Yes."), says("No."))
     with cortex.session() as session:
         chat = talk(cortex, session, model)
         chat.turn("Do you know uv?")
         chat.turn("And pip?")
     assert "Use uv, never pip" in model.asked[2][0]["content"]
     roles = [each["role"] for each in model.asked[2]]
-    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant", "user"]
     assert check_openai(model.asked[2]) == []
 
 
