@@ -20,7 +20,7 @@ from engramdown.cortex.memory_folder.changing import Changing, Outcome
 from engramdown.cortex.memory_folder.commands import Command, command_from
 from engramdown.cortex.memory_folder.notes import FreeNotes
 from engramdown.cortex.memory_folder.pages import Edits, edits
-from engramdown.cortex.memory_folder.places import NOTES, ROOT, TOPICS, Place, place_of
+from engramdown.cortex.memory_folder.places import NOTES, ROOT, TOPICS, Place, hint, place_of
 from engramdown.cortex.memory_folder.reading import Page, Reading
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Scope
@@ -128,7 +128,12 @@ class MemoryFolder:
     def _view(self, command: Command) -> str:
         place = self._place(command.path)
         if place.sort in ("root", "folder"):
-            return texts.listing(place.path, list(self._files(place)))
+            files = list(self._files(place))
+            listing = texts.listing(place.path, files)
+            if place.sort == "root" and not _size(files):
+                base = place.path if len(self._scopes) == 1 else f"{ROOT}/{place.scope}"
+                return f"{listing}\n\nNothing is remembered yet. {hint(base)}"
+            return listing
         text = texts.shown(place.path, self._text(place), command.view_range)
         # Also where no line of a transcript taught it: what is shown is nothing new.
         self._recalled.append(place.path)

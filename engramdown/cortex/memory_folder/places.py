@@ -15,7 +15,7 @@ from engramdown.errors import InvalidEngramError, MemoryCommandError
 from engramdown.hippocampus.filing import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
 from engramdown.hippocampus.spelling import SOUL, meant
 
-__all__ = ["NOTES", "ROOT", "TOPICS", "Place", "Sort", "place_of"]
+__all__ = ["NOTES", "ROOT", "TOPICS", "Place", "Sort", "hint", "place_of"]
 
 ROOT: Final = "/memories"
 """The folder that a model sees."""
@@ -160,6 +160,17 @@ def _instead(parts: list[str], base: str) -> str:
     except InvalidEngramError:
         name = "name"
     note = name if is_session_id(name) else "name"
+    return hint(base, name, note)
+
+
+def hint(base: str, name: str = "name", note: str = "name") -> str:
+    """Return a sentence about what belongs where.
+
+    Args:
+        base: The folder of a scope.
+        name: Of a topic.
+        note: Of notes.
+    """
     return (
         f"Rules go into {base}/{RULES} under `## Always`, `## Never` or `## When`, lessons into "
         f"{base}/{LESSONS} or {base}/{TOPICS}/{name}.md, free notes into {base}/{NOTES}/{note}.md."

@@ -11,11 +11,23 @@ from typing import Final
 
 from engramdown.errors import MemoryCommandError
 
-__all__ = ["excerpt", "inserted", "lines_of", "listing", "numbered", "replaced", "shown"]
+__all__ = [
+    "MOST_SHOWN",
+    "excerpt",
+    "inserted",
+    "lines_of",
+    "listing",
+    "numbered",
+    "replaced",
+    "shown",
+]
 
 _LISTED: Final = (
     "Here're the files and directories up to 2 levels deep in {}, excluding hidden items:"
 )
+MOST_SHOWN: Final = 16_000
+"""Characters of a file that are shown at once."""
+
 _WIDTH: Final = 6
 _AROUND: Final = 2
 _UNITS: Final = ("B", "K", "M", "G")
@@ -77,7 +89,7 @@ def inserted(text: str, line: int, new: str) -> str:
 
 
 def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> str:
-    """Return what a model sees of a file: its lines with their numbers, all of them or some.
+    """Return what a model sees of a file: its lines with their numbers, all that fit or some.
 
     Raises:
         MemoryCommandError: If the range is none of the file.
@@ -92,7 +104,24 @@ def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> st
             f"{len(lines)} lines; -1 as the second number is the last one."
         )
     rows = numbered(lines[first - 1 : last], first)
-    return "\n".join([f"Here's the content of {path} with line numbers:", *rows])
+    some = _fitting(rows)
+    if len(some) < len(rows):
+        left = len(rows) - len(some)
+        again = f"{left} more lines; view_range [{first + len(some)}, {first + len(rows) - 1}]"
+        some.append(f"({again} shows them)")
+    return "\n".join([f"Here's the content of {path} with line numbers:", *some])
+
+
+def _fitting(rows: Sequence[str]) -> list[str]:
+    """Return as many rows as a model is shown at once, at least one."""
+    fitting: list[str] = []
+    size = 0
+    for row in rows:
+        size += len(row) + 1
+        if size > MOST_SHOWN and fitting:
+            break
+        fitting.append(row)
+    return fitting
 
 
 def numbered(lines: Sequence[str], first: int = 1) -> list[str]:

@@ -288,6 +288,14 @@ def test_a_folder_lists_what_there_is(rules: Model, person: Person, cortex: Cort
     assert rules.sees("soul.md") == ["Be kind."]
 
 
+def test_an_empty_folder_says_what_belongs_where(cortex: Cortex) -> None:
+    for reach, base in (("project", ""), ("global", ""), ("both", "/project")):
+        told = MemoryFolder(cortex, reach).run({"command": "view", "path": "/memories"}).text  # type: ignore[arg-type] # each is one
+        assert f"Nothing is remembered yet. Rules go into /memories{base}/rules.md" in told
+    Model(cortex).does("create", "lessons.md", file_text="- CI is slow\n")
+    assert "Nothing is remembered" not in Model(cortex).does("view", "")
+
+
 def test_both_memories_are_reached_below_one_root(cortex: Cortex) -> None:
     model = Model(cortex, "both")
     model.does("create", "global/profile.md", file_text="- Name: Ada\n")

@@ -78,6 +78,17 @@ def test_a_file_is_shown_with_the_numbers_of_its_lines() -> None:
     assert shown(PATH, TEXT, (5, 99)) == f"{head}\n     5\tfive\n     6\tsix"
 
 
+def test_a_long_file_is_shown_in_pieces() -> None:
+    text = "".join(f"{'x' * 90} {number}\n" for number in range(1, 401))
+    rows = shown(PATH, text).split("\n")[1:]
+    assert rows[-1] == "(243 more lines; view_range [158, 400] shows them)"
+    assert rows[-2].endswith(" 157")
+    rows = shown(PATH, text, (158, 400)).split("\n")[1:]
+    assert rows[0].endswith(" 158")
+    assert rows[-1].endswith("400] shows them)")
+    assert shown(PATH, "x" * 20_000).endswith("x")
+
+
 @pytest.mark.parametrize("view_range", [(0, 1), (3, 2), (7, -1), (7, 9), (-1, -1)])
 def test_a_range_that_is_none_is_told(view_range: tuple[int, int]) -> None:
     with pytest.raises(MemoryCommandError, match=r"Invalid `view_range`: .* has 6 lines"):
