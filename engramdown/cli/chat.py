@@ -8,10 +8,14 @@ ends with the conversation, however that ends.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 from click.exceptions import Exit
@@ -41,7 +45,9 @@ if TYPE_CHECKING:
 
 __all__ = ["chat"]
 
-_MODES = ("autopilot", "copilot", "off")
+_MODES: Final = ("autopilot", "copilot", "off")
+# As shells count it.
+_SIGNALLED: Final = 128
 
 
 @click.command()
@@ -101,13 +107,31 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
 
     endpoint = Endpoint(address, options["timeout"])
     try:
-        with cortex.session(session_id) as session:
+        with _ended_by_signals(), cortex.session(session_id) as session:
             if is_talk:
                 _talk(cortex, session, endpoint, place)
             else:
                 _once(cortex, session, endpoint, asked)
     finally:
         endpoint.close()
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a terminal that is closed, or who ends the program, end the session too."""
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        del frame
+        raise SystemExit(_SIGNALLED + number)
+
+    # Not every system closes a terminal with a signal.
+    names = (name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
 
 
 # ---- what is talked with ----

@@ -172,6 +172,29 @@ def test_ctrl_c_stops_an_answer_and_then_ends_the_conversation(
     assert episodes.sessions()[-1].ended
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_closed_terminal_ends_the_session(
+    number: signal.Signals, memory: Path, tmp_path: Path, child_env: dict[str, str]
+) -> None:
+    assert memory.is_dir()
+    with chat(child_env, says("Hello."), hangs("I am thinking")) as (screen, _):
+        screen.type("Hi")
+        screen.expect("Hello.\n\n> ")
+        if number == signal.SIGTERM:
+            screen.type("Think!")
+            screen.expect("I am thinking")
+        os.kill(screen.process, number)
+        assert screen.end() == 128 + number
+        assert "Traceback" not in screen.text
+    episodes = Cortex.open(project=tmp_path).episodes
+    assert episodes is not None
+    (info,) = episodes.sessions()
+    assert (bool(info.ended), said(tmp_path)[:2]) == (
+        True,
+        [("user", "Hi"), ("assistant", "Hello.")],
+    )
+
+
 def test_a_conversation_without_a_word_leaves_nothing(
     memory: Path, child_env: dict[str, str]
 ) -> None:
