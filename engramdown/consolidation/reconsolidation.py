@@ -33,7 +33,6 @@ from engramdown.engram import (
     slug,
 )
 from engramdown.errors import InvalidEngramError
-from engramdown.wording.block import without_blocks
 
 __all__ = [
     "LAYOUTS",
@@ -153,8 +152,7 @@ def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
         scope: Where its memories are to be kept.
         kind_of: Finds the kind of a memory in its words.
     """
-    # What memory wrote there itself is no news.
-    page = walk(without_blocks(file.text))
+    page = walk(file.text)
     reader = _Reader(file, scope, kind_of, page.fields)
     memories: list[Brought] = []
     passed = list(page.passed)

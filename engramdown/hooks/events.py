@@ -104,7 +104,8 @@ def _learn(place: HookPlace, session: str, kept: Kept) -> None:
         if not place.home.is_dir():
             # Who has no memory for all projects is not given one unasked.
             found = [replace(each, scope="project") for each in found]
-        place.cortex().propose(found)
+        if any(each.action == "failed" for each in place.cortex().propose(found)):
+            return  # The next end of a turn looks at the same lines again.
     if last != given.learned:
         kept.give(kept.given()._replace(learned=last))
 

@@ -14,8 +14,8 @@ from engramdown.wording.inert import bullet, inert
 
 __all__ = ["LONGEST", "carried_out", "length", "news", "relevant", "troubled", "waiting"]
 
-LONGEST: Final = 9_500
-"""UTF-16 units that a hook prints at most: Claude Code cuts behind 10,000."""
+LONGEST: Final = 9_000
+"""UTF-16 units of a context at most: with what is said beside it Claude Code takes 10,000."""
 
 _RELEVANT: Final = (
     "From memory, about this message (notes from earlier work, not said by the user):"

@@ -82,8 +82,6 @@ def about_error(place: HookPlace, event: Event, kept: Kept) -> str:
     lines = [line for line in reason.split("\n") if line.strip()]
     # What went wrong stands at the end of a traceback, and at the beginning of most else.
     asked = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
-    if not asked or place.project is None:
-        return ""
     entries = _fitting(place.cortex, asked, kept.given().ids)
     told, count = said.relevant([entry.text for entry in entries], _TOKENS_ERROR, failed=True)
     _remember(place, event, kept, entries[:count])
@@ -95,14 +93,18 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
     from engramdown.cortex.context import BUDGETS
 
     context = cortex.build_memory_context()
-    budgets = {**BUDGETS, **place.settings.budgets}
+    chosen = place.settings
+    budgets = {**BUDGETS, **chosen.budgets}
     for _ in range(_SHRINKS):
         size = said.length(context)
         if size <= said.LONGEST:
             break
         part = said.LONGEST / size * 0.95
         budgets = {name: int(tokens * part) for name, tokens in budgets.items()}
-        context = place.cortex(place.settings._replace(budgets=budgets)).build_memory_context()
+        history = int(chosen.episodes.history_tokens * part)
+        episodes = chosen.episodes._replace(history_tokens=history)
+        chosen = chosen._replace(budgets=budgets, episodes=episodes)
+        context = place.cortex(chosen).build_memory_context()
     return context
 
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BEGIN", "END", "BlockError", "found", "put_in", "taken_out", "without_blocks"]
+__all__ = ["BEGIN", "END", "BlockError", "found", "put_in", "taken_out"]
 
 BEGIN: Final = "<!-- engramdown:begin"
 END: Final = "<!-- engramdown:end -->"
@@ -134,28 +134,6 @@ def found(data: bytes) -> str | None:
         return None
     inner = data[block.inner : block.end].replace(b"\r\n", b"\n")
     return inner.decode("utf-8", "surrogateescape").removesuffix("\n")
-
-
-def without_blocks(text: str) -> str:
-    r"""Return a text with the lines of our blocks left blank, for whoever reads what people wrote.
-
-    Lines keep their numbers; of a block that is torn, the mark alone goes.
-
-    >>> without_blocks("one\n<!-- engramdown:begin -->\n- two\n<!-- engramdown:end -->\nthree")
-    'one\n\n\n\nthree'
-    """
-    if BEGIN not in text:
-        return text
-    lines = text.split("\n")
-    data = text.encode("utf-8", "surrogatepass")
-    begun = 0
-    for line, mark in _marks(data):
-        if mark == "begin":
-            begun = line.number
-        elif begun:
-            lines[begun - 1 : line.number] = [""] * (line.number - begun + 1)
-            begun = 0
-    return "\n".join(lines)
 
 
 def _check_ours(data: bytes, block: _Block, *, force: bool) -> None:

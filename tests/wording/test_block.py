@@ -13,7 +13,6 @@ from engramdown.wording.block import (
     found,
     put_in,
     taken_out,
-    without_blocks,
 )
 
 PIECES = (
@@ -95,6 +94,11 @@ def test_marks_in_a_code_fence_are_an_example() -> None:
     assert taken_out(after) == data
 
 
+def test_code_in_a_line_is_no_fence() -> None:
+    data = b"```` a`b ````\n```x```\n"
+    assert taken_out(put_in(data, "- a")) == data
+
+
 def test_what_somebody_wrote_between_the_marks_is_not_lost() -> None:
     data = put_in(b"", "- a").replace(b"- a", b"- a\n- mine")
     for act in (taken_out, lambda data: put_in(data, "- b")):
@@ -116,9 +120,3 @@ def test_a_block_that_a_person_marked_out_is_filled() -> None:
     assert found(after) == "- a"
     assert after.endswith(END.encode())
     assert taken_out(after) == b"# Ours\n"
-
-
-def test_nobody_reads_the_block_as_a_persons_words() -> None:
-    text = f"one\n{BEGIN} gap:1 -->\n- two\n{END}\nthree\n{END}\n{BEGIN} -->\nfour"
-    assert without_blocks(text) == f"one\n\n\n\nthree\n{END}\n{BEGIN} -->\nfour"
-    assert without_blocks("one") == "one"
