@@ -181,6 +181,41 @@ def test_it_does_what_the_store_in_memory_does(batches: list[list[Any]]) -> None
             assert ours.batch([op]) == known.batch([op])
 
 
+LABELS = st.text(st.characters(codec="utf-8", exclude_characters=".\0"), min_size=1, max_size=4)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=6,
+)
+FIELDS = st.sampled_from(["text", "content", "data", "-->", "a b"]) | TEXTS
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(LABELS, min_size=1, max_size=3).map(lambda labels: ("own", *labels)),
+    TEXTS.filter(bool),
+    st.dictionaries(FIELDS, JSON, max_size=3),
+    st.dictionaries(FIELDS, JSON, max_size=3),
+)
+def test_anything_that_is_put_comes_back(
+    namespace: tuple[str, ...], key: str, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        home.mkdir()
+        (home / "config.toml").write_text('durability = "fast"\n', encoding="utf-8")
+        store = MemoryStore(Cortex.open(project=Path(folder), home=home))
+        store.put(namespace, key, first)
+        assert value_of(store, key, namespace) == first
+        store.put(namespace, key, second)
+        assert value_of(store, key, namespace) == second
+        assert store.list_namespaces() == [namespace]
+        assert [each.key for each in store.search(())] == [key]
+        store.delete(namespace, key)
+        assert store.search(()) == []
+
+
 def test_a_batch_reads_what_stood_before_it_and_writes_one_step(
     store: MemoryStore, cortex: Cortex
 ) -> None:
@@ -444,8 +479,9 @@ def test_it_can_be_awaited(store: MemoryStore) -> None:
 def test_what_is_asked_wrongly_is_told(store: MemoryStore, cortex: Cortex) -> None:
     with pytest.raises(InvalidEngramError, match="is no object"):
         store.put(USER, "a", ["x"])  # type: ignore[arg-type] # what is tested
-    with pytest.raises(InvalidEngramError, match="key: is empty"):
-        store.put(USER, "", {})
+    for key in ("", 7):
+        with pytest.raises(InvalidEngramError, match="is no key; give a string"):
+            store.batch([PutOp(USER, key, {})])  # type: ignore[arg-type] # what is tested
     with pytest.raises(InvalidEngramError, match="key: holds half of a surrogate pair"):
         store.put(USER, "\ud800", {})
     with pytest.raises(InvalidNamespaceError):

@@ -118,7 +118,7 @@ class Putting:
             InvalidEngramError: If a value is no JSON object; nothing is written then.
             StoreError: If a store could not be read or written.
         """
-        for store in self._items.stores.values():
+        for store in self._items.stores.values() if puts else ():
             store.notice()
         for put in puts:
             self._plan(put)
@@ -182,10 +182,11 @@ class Putting:
         Raises:
             InvalidEngramError: If it cannot be one.
         """
-        if not put.key:
-            raise InvalidEngramError("key", "is empty; give some characters")
+        key: object = put.key
+        if not isinstance(key, str) or not key:
+            raise InvalidEngramError("key", f"{key!r:.80} is no key; give a string")
         try:
-            put.key.encode()
+            key.encode()
         except UnicodeEncodeError:
             raise InvalidEngramError("key", "holds half of a surrogate pair") from None
         kind: Kind = "profile" if home.file == PROFILE else "lesson"
