@@ -55,7 +55,11 @@ class _Waiting:
 
 
 class Kept:
-    """The values that a session keeps for one library."""
+    """The values that a session keeps for one library.
+
+    Attributes:
+        session: The id of the session.
+    """
 
     def __init__(
         self,
@@ -73,7 +77,7 @@ class Kept:
             plain: Returns the value for a line that something else recorded, or ``None``.
         """
         self._episodes = episodes
-        self._session = session
+        self.session = session
         self._key = key
         self._plain = plain
         self._disk = EpisodeDisk()
@@ -132,7 +136,7 @@ class Kept:
         at = None
         if self._episodes is not None:
             said = {"of": seqs, _BY: f"{self._key} {by}"}
-            at = self._episodes.mark(self._session, "exclude", **said)
+            at = self._episodes.mark(self.session, "exclude", **said)
         if at is None:
             self._popped_here |= set(seqs)
             return True
@@ -159,7 +163,7 @@ class Kept:
         """Take in what was added to the file; what cannot be read now is left for later."""
         if self._episodes is None:
             return
-        path = self._episodes.folder / f"{self._session}{SUFFIX}"
+        path = self._episodes.folder / f"{self.session}{SUFFIX}"
         known = (self._file, self._end, self._head, self._entries, self._marks)
         try:
             self._read_on(path)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
-from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self, TypeVar, cast
 
 from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem
 from agents.memory import SessionABC
@@ -31,20 +30,13 @@ from engramdown.adapters.openai_items import (
     summarised,
     whole_items,
 )
-from engramdown.adapters.summaries import Summaries
+from engramdown.adapters.talk import Talk, told_of
 from engramdown.adapters.threads import beside
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.recording import degraded
-from engramdown.cortex.tools import TOOLS, Answer
-from engramdown.episodes.episode import Pointer
+from engramdown.cortex.proposals import Proposal
+from engramdown.cortex.receipts import Receipt
+from engramdown.cortex.tools import Answer
 from engramdown.episodes.ids import check_session_id
-from engramdown.episodes.memory import Said
-from engramdown.errors import EngramdownError
-
-if TYPE_CHECKING:
-    from engramdown.cortex.proposals import Proposal
-    from engramdown.cortex.receipts import Receipt
-    from engramdown.cortex.turns import Session
 
 __all__ = ["EngramdownSession", "memory_instructions", "memory_tools"]
 
@@ -52,7 +44,6 @@ T = TypeVar("T")
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 _KEY: Final = "openai_agents"
-_MOST_ANSWERS: Final = 100
 _RUNNING: ContextVar[EngramdownSession | None] = ContextVar("engramdown_session", default=None)
 
 
@@ -90,16 +81,13 @@ class EngramdownSession(SessionABC):
         Raises:
             InvalidSessionError: If the id is no safe file name.
             SettingsError: If ``cortex`` is to be found, and a setting is wrong.
+            ValueError: If ``budget`` is not above 0.
         """
         self.session_id = check_session_id(session_id)
         self.session_settings = session_settings or SessionSettings()
         self.cortex = cortex or Cortex.open()
-        self._title = title
-        self._kept = Kept(self.cortex.episodes, session_id, _KEY, plain_item)
-        self._summaries = None if budget is None else Summaries(self.cortex, session_id, budget)
-        self._session: Session | None = None
-        self._context = ""
-        self._answers: dict[str, Answer] = {}
+        kept = Kept(self.cortex.episodes, session_id, _KEY, plain_item)
+        self._talk = Talk(self.cortex, kept, title=title, budget=budget)
         self._names: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
@@ -142,19 +130,14 @@ class EngramdownSession(SessionABC):
 
     async def clear_session(self) -> None:
         """Take all items back; their lines stay in the file, which is only ever appended to."""
-        await self._do(self._kept.clear)
+        await self._do(self._talk.kept.clear)
 
     # ---- turns ----
 
     @property
-    def context(self) -> str:
-        """What a model is told of memory in the running turn, or was in the last one."""
-        return self._context
-
-    @property
     def in_turn(self) -> bool:
         """Whether a turn is running."""
-        return self._session is not None and self._session.in_turn
+        return self._talk.in_turn
 
     async def end_turn(self) -> None:
         """End a turn that the assistant's words did not end.
@@ -162,11 +145,15 @@ class EngramdownSession(SessionABC):
         A run that raised leaves one open, and so does one whose last word is a tool's. The next
         message of the user ends it as well.
         """
-        await self._do(self._end_turn)
+        await self._do(self._talk.end_turn)
 
     async def confirmations(self) -> list[Proposal]:
-        """Return the proposals to ask the user about now; none during a turn."""
-        return await self._do(lambda: self._running().confirmations())
+        """Return the proposals to ask the user about now; none during a turn.
+
+        Raises:
+            StoreError: If what waits cannot be read.
+        """
+        return await self._do(self._talk.confirmations)
 
     async def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
@@ -176,107 +163,61 @@ class EngramdownSession(SessionABC):
         Raises:
             MidTurnError: If a turn is running.
         """
-        return await self._do(lambda: self._running().resolve(proposal_id, decision, text))
+        return await self._do(lambda: self._talk.session.resolve(proposal_id, decision, text))
 
     async def use_tool(self, name: str, arguments: str, call: str = "") -> Answer:
         """Return what one of our tools answers; the SDK keeps the call and the result as items."""
-        return await self._do(lambda: self._use(name, arguments, call))
+        return await self._do(lambda: self._talk.use(name, arguments, call))
+
+    async def told(self, asked: str) -> str:
+        """Return what a model is told of memory, the same throughout a turn.
+
+        Args:
+            asked: What it is asked, if that began no turn.
+        """
+        return await self._do(lambda: self._talk.context(asked))
 
     async def close(self, reason: str = "finished") -> None:
         """End the transcript; it goes on if the session is used again."""
-        await self._do(lambda: self._close(reason))
+        await self._do(lambda: self._talk.end(reason))
 
     # ---- alone with the cortex ----
 
     async def _do(self, act: Callable[[], T]) -> T:
         return await beside(self.cortex, act)
 
-    def _running(self) -> Session:
-        if self._session is None:
-            self._session = self.cortex.session(self.session_id, title=self._title)
-        return self._session
-
-    def _get(self, limit: int | None) -> list[Any]:
+    def _get(self, limit: int | None) -> list[JSON]:
         chosen = self.session_settings.limit if limit is None and self.session_settings else limit
-        entries = self._kept.entries()
-        if self._summaries is not None:
-            entries = summarised(entries, self._summaries.in_view())
-        entries = whole_items(entries)
+        entries = whole_items(summarised(self._talk.kept.entries(), self._talk.summaries))
         if chosen is not None and chosen >= 0:
             entries = entries[len(entries) - min(chosen, len(entries)) :]
         return copies(entries)
 
-    def _add(self, items: list[Any]) -> None:
-        session = self._running()
-        lines = [self._line(item) for item in items]
+    def _add(self, items: list[JSON]) -> None:
+        talk, lines = self._talk, [self._line(item) for item in items]
         begins = max((at for at, line in enumerate(lines) if line.role == "user"), default=-1)
         if begins >= 0:
-            self._end_turn()
+            talk.end_turn()
         for at, line in enumerate(lines):
             if at == begins:
-                self._kept.add(line, partial(self._begin_turn, line))
+                talk.begin_turn(line)
             else:
-                self._record(line, session.turns + (at < begins))
-        is_done = any(map(has_spoken, items)) and not any(map(asks_for_work, items))
-        if is_done:
-            self._end_turn()
+                talk.add(line, turn=talk.session.turns + (at < begins))
+        if any(map(has_spoken, items)) and not any(map(asks_for_work, items)):
+            talk.end_turn()
 
     def _line(self, item: JSON) -> Line:
         line = item_line(item, self._names)
-        if line.role == "tool_call" and line.call:
+        if line.role == "tool_call" and asks_for_work(item):
             self._names[line.call] = line.name
-        if line.role == "tool_result" and line.call not in self._names:
-            return line._replace(name=called(self._kept.entries(), line.call) or line.name)
+        elif line.role == "tool_result" and not self._names.pop(line.call, ""):
+            name = called(self._talk.kept.entries(), line.call)
+            return line._replace(name=name or line.name)
         return line
 
-    def _record(self, line: Line, turn: int) -> None:
-        answer = None
-        if line.role == "tool_result":
-            self._names.pop(line.call, None)
-            answer = self._answers.pop(line.call, None)
-        session, failed = self._running(), line.error or (answer is not None and answer.is_error)
-        said: Said = {"name": line.name, "call": line.call, "error": failed, "turn": turn}
-        said["recalled"] = () if answer is None else answer.recalled
-        write = partial(session.record, line.role, line.text, **said)
-        self._kept.add(line, lambda meta: write(meta=meta))
-
-    def _begin_turn(self, line: Line, meta: dict[str, Any]) -> Pointer | None:
-        session = self._running()
-        try:
-            self._context = str(session.begin_turn(line.text, meta))
-        except (EngramdownError, OSError) as error:
-            self._context = degraded(str(error))
-        return session.turn_began
-
-    def _end_turn(self) -> None:
-        if self._session is not None and self._session.in_turn:
-            try:
-                self._session.end_turn()
-            except (EngramdownError, OSError):
-                return  # What was ticked or learned waits for the next turn.
-            if self._summaries is not None:
-                self._summaries.look()
-
     def _pop(self) -> JSON:
-        found = self._kept.pop(whole_items)
+        found = self._talk.kept.pop(whole_items)
         return None if found is None else copies([found])[0]
-
-    def _close(self, reason: str) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            if session.in_turn:
-                session.end_turn()
-            session.end(reason)
-
-    def _use(self, name: str, arguments: str, call: str) -> Answer:
-        """Answer a call of one of our tools; its lines come with the items of the run."""
-        session = self._running()
-        session.attend()
-        answer = TOOLS[name](self.cortex, arguments, session)
-        self._answers[call] = answer
-        while len(self._answers) > _MOST_ANSWERS:  # Those of runs that ended before they were kept.
-            self._answers.pop(next(iter(self._answers)))
-        return answer
 
 
 def memory_instructions(
@@ -294,9 +235,11 @@ def memory_instructions(
     """
 
     async def told(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
-        running = _session_of(cortex, session)
-        said = _asked(context)
-        memory = await beside(cortex, lambda: _memory(cortex, running, said))
+        running, asked = _session_of(cortex, session), _asked(context)
+        if running is None:
+            memory = await beside(cortex, lambda: told_of(cortex, asked))
+        else:
+            memory = await running.told(asked)
         return f"{instructions}\n\n{memory}".strip()
 
     return told
@@ -339,15 +282,6 @@ def _session_of(cortex: Cortex, session: EngramdownSession | None) -> Engramdown
     """Return the session that a run is of, if that is a session of the same memory."""
     chosen = session or _RUNNING.get()
     return chosen if chosen is not None and chosen.cortex is cortex else None
-
-
-def _memory(cortex: Cortex, running: EngramdownSession | None, asked: str) -> str:
-    if running is not None and running.in_turn:
-        return running.context
-    try:
-        return str(cortex.build_memory_context(asked))
-    except (EngramdownError, OSError) as error:
-        return degraded(str(error))
 
 
 def _asked(context: RunContextWrapper[Any]) -> str:

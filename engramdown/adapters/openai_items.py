@@ -7,6 +7,7 @@ read of it. What is taken back takes along what a provider refuses without it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from engramdown.adapters.lines import JSON, Entry, Line, lift, readable
@@ -116,7 +117,7 @@ def summarised(entries: list[Entry], summaries: list[Summary]) -> list[Entry]:
     follows = dict(zip(map(id, entries), entries[1:], strict=False))
     return [
         entry
-        for entry, after in zip(left, [*left[1:], None], strict=True)
+        for entry, after in zip_longest(left, left[1:])
         if not (_is_reasoning(entry) and follows.get(id(entry)) is not after)
     ]
 

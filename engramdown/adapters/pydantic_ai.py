@@ -11,13 +11,11 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from pydantic_ai import AbstractToolset, RunContext, ToolDefinition
+from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -28,26 +26,31 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.run import AgentRunResult
-from pydantic_ai.toolsets import ToolsetTool
 
-from engramdown.adapters.pydantic_messages import messages_of, places, visible
-from engramdown.adapters.pydantic_talk import Talk
+from engramdown.adapters.kept import Kept
+from engramdown.adapters.pydantic_messages import (
+    message_lines,
+    messages_of,
+    places,
+    plain_part,
+    visible,
+)
+from engramdown.adapters.pydantic_tools import RUNNING, MemoryToolset
 from engramdown.adapters.summaries import check_budget
 from engramdown.adapters.summarised import Summary
+from engramdown.adapters.talk import Talk, told_of
 from engramdown.adapters.threads import beside
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
-from engramdown.cortex.recording import degraded
 from engramdown.episodes.ids import check_session_id
-from engramdown.errors import EngramdownError
 
 __all__ = ["EngramdownMemory", "MemoryToolset"]
 
 T = TypeVar("T")
 
+_KEY: Final = "pydantic_ai"
 _MOST_TALKS: Final = 100
-_RUNNING: ContextVar[Talk | None] = ContextVar("engramdown_talk", default=None)
 
 
 class EngramdownMemory(AbstractCapability[Any]):
@@ -95,7 +98,7 @@ class EngramdownMemory(AbstractCapability[Any]):
     async def for_run(self, ctx: RunContext[Any]) -> EngramdownMemory:
         """Return this memory for one run."""
         mine = copy.copy(self)
-        parent = _RUNNING.get()
+        parent = RUNNING.get()
         session = self._fixed or check_session_id(ctx.conversation_id or ctx.run_id or "")
         talk = await self._do(lambda: self._talk(session, parent))
         mine._run = _Run(talk, ctx.run_id)  # noqa: SLF001 - a copy of this one
@@ -123,12 +126,12 @@ class EngramdownMemory(AbstractCapability[Any]):
         run = self._run
         if run is None:
             return await handler()
-        token = _RUNNING.set(run.talk)
+        token = RUNNING.set(run.talk)
         try:
-            await self._do(run.talk.begin_run)
+            await self._do(lambda: self._began(run))
             return await handler()
         finally:
-            _RUNNING.reset(token)
+            RUNNING.reset(token)
             await self._do(lambda: self._ended(run))
 
     async def before_model_request(
@@ -159,7 +162,7 @@ class EngramdownMemory(AbstractCapability[Any]):
         Raises:
             InvalidSessionError: If the id is no safe file name.
         """
-        kept = await self._with(session, lambda talk: talk.kept.entries())
+        kept = await self._do(lambda: self._kept(check_session_id(session)).entries())
         found = ModelMessagesTypeAdapter.validate_json(json.dumps(messages_of(kept)))
         return repair_messages(found) if repair else found
 
@@ -191,11 +194,18 @@ class EngramdownMemory(AbstractCapability[Any]):
     async def _with(self, session: str, act: Callable[[Talk], T]) -> T:
         return await self._do(lambda: act(self._talk(check_session_id(session))))
 
+    def _kept(self, session: str) -> Kept:
+        talk = self._talks.get(session)
+        if talk is not None:
+            return talk.kept
+        return Kept(self.cortex.episodes, session, _KEY, plain_part)
+
     def _talk(self, session: str, parent: Talk | None = None) -> Talk:
         found = self._talks.pop(session, None)
         if found is None:
             above = parent.id if parent is not None and parent.cortex is self.cortex else None
-            found = Talk(self.cortex, session, above if above != session else None, self._budget)
+            above = None if above == session else above
+            found = Talk(self.cortex, self._kept(session), parent=above, budget=self._budget)
         self._talks[session] = found
         for name in [each for each, talk in self._talks.items() if not talk.runs]:
             if len(self._talks) <= _MOST_TALKS or name == session:
@@ -208,24 +218,32 @@ class EngramdownMemory(AbstractCapability[Any]):
             self._talks.popitem()[1].end("finished")
 
     def _told(self, ctx: RunContext[Any]) -> str:
-        if self._run is not None:
-            self._keep(self._run, ctx.messages)
-            return self._run.talk.context
         asked = ctx.prompt if isinstance(ctx.prompt, str) else ""
-        try:
-            return str(self.cortex.build_memory_context(asked))
-        except (EngramdownError, OSError) as error:
-            return degraded(str(error))
+        if self._run is None:
+            return told_of(self.cortex, asked)
+        self._keep(self._run, ctx.messages)
+        return self._run.talk.context(asked)
 
     def _keep(self, run: _Run, messages: list[ModelMessage]) -> None:
         run.messages = messages
         new = run.new()
-        if new:
-            run.talk.keep(_written(new))
+        for message in _written(new) if new else ():
+            lines, model = message_lines(message), str(message.get("model_name") or "")
+            begins = next((at for at, line in enumerate(lines) if line.role == "user"), None)
+            for at, line in enumerate(lines):
+                if at == begins:
+                    run.talk.begin_turn(line)
+                else:
+                    run.talk.add(line, model=model)
+
+    def _began(self, run: _Run) -> None:
+        run.talk.runs += 1
 
     def _ended(self, run: _Run) -> None:
         self._keep(run, run.messages)
-        run.talk.end_run()
+        run.talk.runs -= 1
+        if not run.talk.runs:
+            run.talk.end_turn()
 
 
 class _Run:
@@ -252,100 +270,6 @@ class _Run:
         return found
 
 
-class MemoryToolset(AbstractToolset[Any]):
-    """Tools with which a model remembers, recalls and forgets.
-
-    Whatever a model passes, it gets an answer that it can act on; no call ends a run, or counts as
-    a retry.
-    """
-
-    def __init__(
-        self,
-        cortex: Cortex,
-        names: Iterable[str] | None = None,
-        *,
-        id: str = "engramdown",  # noqa: A002 - as every toolset names it
-    ) -> None:
-        """Offer tools.
-
-        Args:
-            cortex: The memory.
-            names: Which tools; see :meth:`engramdown.Cortex.tool_definitions`.
-            id: What the toolset is known by.
-
-        Raises:
-            ValueError: If there is no such tool.
-        """
-        self._cortex = cortex
-        self._id = id
-        self._definitions = [
-            ToolDefinition(
-                name=each["name"],
-                description=each["description"],
-                parameters_json_schema=each["parameters"],
-            )
-            for each in cortex.tool_definitions("plain", names)
-        ]
-
-    @property
-    def id(self) -> str:
-        """What it is known by."""
-        return self._id
-
-    async def get_tools(
-        self,
-        ctx: RunContext[Any],  # noqa: ARG002 - as pydantic-ai calls it
-    ) -> dict[str, ToolsetTool[Any]]:
-        """Return the tools."""
-        return {
-            each.name: ToolsetTool(
-                toolset=self, tool_def=each, max_retries=1, args_validator=_Anything()
-            )
-            for each in self._definitions
-        }
-
-    async def call_tool(
-        self,
-        name: str,
-        tool_args: dict[str, Any],
-        ctx: RunContext[Any],
-        tool: ToolsetTool[Any],  # noqa: ARG002 - as pydantic-ai calls it
-    ) -> str:
-        """Return what a tool answers.
-
-        Raises:
-            ToolFailed: With the answer, if it tells what went wrong.
-        """
-        given = tool_args.get(_RAW, tool_args)
-        talk, call = _RUNNING.get(), ctx.tool_call_id or ""
-        if talk is None or talk.cortex is not self._cortex:
-            answer = await beside(self._cortex, lambda: self._cortex.use_tool(name, given))
-        else:
-            answer = await beside(self._cortex, lambda: talk.use(name, given, call))
-        if answer.is_error:
-            raise ToolFailed(answer.text)
-        return answer.text
-
-
-_RAW: Final = "\0raw"
-
-
-class _Anything:
-    """Lets arguments pass as they are: what is wrong with them, the tool says."""
-
-    def validate_json(self, input: str | bytes | bytearray, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
-        """Return arguments that come as JSON."""
-        try:
-            found = json.loads(input)
-        except (ValueError, RecursionError):
-            found = None
-        return found if isinstance(found, dict) else {_RAW: str(input)}
-
-    def validate_python(self, input: object, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
-        """Return arguments that come as values."""
-        return input if isinstance(input, dict) else {_RAW: input}
-
-
 def _written(messages: list[ModelMessage]) -> list[dict[str, Any]]:
     """Return messages as JSON, without the instructions that every run has of its own."""
     found: list[dict[str, Any]] = ModelMessagesTypeAdapter.dump_python(messages, mode="json")
@@ -356,7 +280,7 @@ def _written(messages: list[ModelMessage]) -> list[dict[str, Any]]:
 
 def _shortened(talk: Talk, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Return messages with summaries in the place of the parts that they stand for."""
-    summaries = talk.summaries()
+    summaries = talk.summaries
     if not summaries:
         return list(messages)
     known = places(talk.kept.entries())

@@ -164,7 +164,7 @@ class TestARun:
         async def work(desk: Desk) -> None:
             session = EngramdownSession("s1", desk.cortex)
             running = asyncio.ensure_future(desk.ask(session, "Wait for it"))
-            await reached.wait()
+            await asyncio.wait_for(reached.wait(), 10)
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await running

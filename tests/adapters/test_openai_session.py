@@ -99,6 +99,20 @@ class TestItems:
         fresh = EngramdownSession("s1", again(cortex, project))
         assert asyncio.run(fresh.get_items()) == found
 
+    def test_where_all_secrets_are_hidden_so_are_those_of_people(
+        self, isolated_home: Path, project: Path
+    ) -> None:
+        home = isolated_home / ".engramdown"
+        home.mkdir()
+        (home / "config.toml").write_text('[episodes]\nredact = "all"\n', encoding="utf-8")
+        said = {"role": "user", "content": [{"type": "input_text", "text": KEY}] * 2}
+        (item,) = kept(EngramdownSession("s1", Cortex.open(project=project)), said)
+        assert [part["text"] for part in item["content"]] == ["[redacted: GitHub token]"] * 2
+
+    def test_to_look_at_one_does_not_begin_it(self, cortex: Cortex, project: Path) -> None:
+        assert asyncio.run(EngramdownSession("s1", cortex).get_items()) == []
+        assert not (project / ".engramdown/episodes").exists()
+
     def test_of_cut_arguments_without_a_payload_valid_json_is_left(
         self, isolated_home: Path, project: Path
     ) -> None:
@@ -370,8 +384,8 @@ class TestSummaries:
                 await session.add_items(cast("Any", [said]))
 
         asyncio.run(fill())
-        assert session._summaries is not None
-        assert session._summaries.wait(20)
+        assert session._talk._summaries is not None
+        assert session._talk._summaries.wait(20)
         return session
 
     def test_summaries_stand_for_the_older_part_and_calls_keep_their_results(

@@ -253,7 +253,7 @@ class TestARun:
                 return "never"
 
             running = asyncio.ensure_future(agent.run("Wait for it"))
-            await reached.wait()
+            await asyncio.wait_for(reached.wait(), 10)
             with pytest.raises(MidTurnError):
                 await memory.resolve("c1", "x")
             running.cancel()
@@ -426,6 +426,19 @@ class TestMemoryInARun:
         assert isinstance(request.parts[0], UserPromptPart)
         assert request.parts[0].content == "Hello"
         assert response.parts == [TextPart("Hi")]
+
+
+def test_a_run_without_new_words_is_told_of_memory_too(cortex: Cortex) -> None:
+    cortex.encode(Engram("Use uv", "always", "project"))
+    script = Script("uv.")
+    agent = Agent(script.model, capabilities=[EngramdownMemory(cortex, session="c1")])
+    agent.run_sync(message_history=[ModelRequest([UserPromptPart("What do I use?")])])
+    assert "Use uv" in script.told[0]
+
+
+def test_to_look_at_a_conversation_does_not_begin_it(cortex: Cortex, project: Path) -> None:
+    assert done(EngramdownMemory(cortex).messages("c1")) == []
+    assert not (project / ".engramdown/episodes").exists()
 
 
 class TestTrouble:
