@@ -113,6 +113,9 @@ class Endpoint:
                     raise TooLongError(f"the answer took more than {_LONGEST_SECONDS:g} seconds")
         finally:
             stream.close()
+        left = answer.end()
+        if left:
+            heard(left)
         return _whole(answer.reply())
 
     def _made(self) -> Any:  # noqa: ANN401 - the package is loaded here

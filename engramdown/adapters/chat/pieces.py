@@ -1,7 +1,8 @@
 """What a model answers, put together from the pieces in which it comes.
 
 Promises: pure; whatever a server sends as a piece, adding it raises nothing; a call of a tool that
-comes in parts is one call, and calls that a server numbers alike stay apart by their ids.
+comes in parts is one call, and calls that a server numbers alike stay apart by their ids. What a
+model thinks aloud before its answer, in ``<think>``, is none of it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ Heard = Callable[[str], object]
 """Is given each piece of a text as it comes."""
 
 _MOST_CALLS: Final = 64
+_THINK: Final = "<think>"
+_THOUGHT: Final = "</think>"
 _MOST_TOKENS: Final = 10_000_000
 
 
@@ -67,6 +70,7 @@ class Assembly:
         self._texts: list[str] = []
         self._calls: list[_Call] = []
         self._numbered: dict[object, _Call] = {}
+        self._thoughts = _Thoughts()
         self._finish = ""
         self._tokens = (0, 0)
 
@@ -83,6 +87,13 @@ class Assembly:
         for part in calls if isinstance(calls, list) else ():
             self._call(part)
         said = "".join(_texts(_of(delta, "content"))) + _text(_of(delta, "refusal"))
+        said = self._thoughts.without(said)
+        self._texts.append(said)
+        return said
+
+    def end(self) -> str:
+        """Take note that no more comes, and return what that adds to the text."""
+        said = self._thoughts.rest()
         self._texts.append(said)
         return said
 
@@ -112,6 +123,36 @@ class Assembly:
     def _count(self, usage: object) -> None:
         there, back = _size(_of(usage, "prompt_tokens")), _size(_of(usage, "completion_tokens"))
         self._tokens = (there or self._tokens[0], back or self._tokens[1])
+
+
+class _Thoughts:
+    """Takes the thoughts away from before an answer."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._is_over = self._thinks = False
+
+    def without(self, text: str) -> str:
+        """Take in a piece, and return as much of it as belongs to the answer."""
+        if self._is_over:
+            return text
+        self._held += text
+        head = self._held.lstrip()
+        if not self._thinks and _THINK.startswith(head):
+            return ""  # It may become one.
+        self._thinks = self._thinks or head.startswith(_THINK)
+        if not self._thinks:
+            return self.rest()
+        before, end, answer = self._held.partition(_THOUGHT)
+        self._is_over = bool(end)
+        self._held = "" if end else before[-len(_THOUGHT) :]
+        return answer
+
+    def rest(self) -> str:
+        """Return what was held back and is no thought; there are none any more."""
+        left = "" if self._thinks else self._held
+        self._is_over, self._held = True, ""
+        return left
 
 
 class _Call:

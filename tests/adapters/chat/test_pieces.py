@@ -28,7 +28,25 @@ def put_together(*pieces: object) -> Reply:
     answer = Assembly()
     for piece in pieces:
         answer.add(piece)
+    answer.end()
     return answer.reply()
+
+
+@pytest.mark.parametrize(
+    "whole, answer",
+    [
+        pytest.param("<think>Hm. a < b</think>\n\nUse uv", "\n\nUse uv", id="thought"),
+        pytest.param(" \n<think></think>Use uv", "Use uv", id="blank"),
+        pytest.param("<think>for ever", "", id="no-end"),
+        pytest.param("<thin ice", "<thin ice", id="another-word"),
+        pytest.param("<think", "<think", id="cut-short"),
+        pytest.param(" ", " ", id="nothing"),
+        pytest.param("Write <think>a</think> there", "Write <think>a</think> there", id="later"),
+    ],
+)
+def test_thoughts_are_no_answer(whole: str, answer: str) -> None:
+    assert put_together(*(chunk({"content": char}) for char in whole)).text == answer
+    assert put_together(chunk({"content": whole})).text == answer
 
 
 def call(index: object, name: str = "", arguments: str = "", call_id: str = "") -> dict[str, Any]:
@@ -40,7 +58,7 @@ def call(index: object, name: str = "", arguments: str = "", call_id: str = "") 
 def test_no_piece_raises(pieces: list[object]) -> None:
     answer = Assembly()
     said = "".join(answer.add(piece) for piece in pieces)
-    assert answer.reply().text == said
+    assert said + answer.end() == answer.reply().text
 
 
 @given(st.lists(st.text(max_size=9), max_size=9))
