@@ -286,7 +286,9 @@ def test_a_rule_can_be_put(store: MemoryStore, cortex: Cortex) -> None:
     assert "Push on Fridays" in str(cortex.build_memory_context())
     assert [entry.kind for entry in cortex.entries()] == ["never"]
     store.put(("project", "lessons"), "slow", {"text": "CI is slow"})
+    store.put(("global", "profile"), "old", {"text": "Name: Eve"})
     store.put(("global", "profile"), "name", {"text": "Name: Ada"})
+    assert store.get(("global", "profile"), "old") is None
     assert {(entry.scope, entry.file) for entry in cortex.entries()} == {
         *(("project", "rules.md"), ("project", "lessons.md"), ("global", "profile.md"))
     }
@@ -325,8 +327,9 @@ def test_in_off_nothing_is_written(store: MemoryStore, cortex: Cortex, person: P
 
 def test_a_secret_is_not_written_wherever_it_stands(store: MemoryStore, person: Person) -> None:
     for key, value in (("a", {"data": SECRET}), ("b", {"data": "x", "k": SECRET}), (SECRET, {})):
-        with pytest.raises(PutRefusedError, match="holds a secret"):
+        with pytest.raises(PutRefusedError, match="holds a secret") as refused:
             store.put(USER, key, value)
+        assert SECRET not in str(refused.value)
     assert SECRET not in person.everything()
 
 

@@ -44,12 +44,13 @@ from engramdown.hippocampus.filing import (
     as_entry,
     entry_id,
     fields,
+    make_way,
     raw_entries,
     title_of,
 )
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.revising import Desk, Revision, revise
-from engramdown.redaction import find_secrets
+from engramdown.redaction import find_secrets, redact
 
 __all__ = ["Put", "Putting"]
 
@@ -154,7 +155,8 @@ class Putting:
             self._refuse(put, REASONS["off"])
         elif item.entry.by_person or self._cortex.mode == "copilot":
             engram = Engram(f"Delete: {item.entry.text}", item.entry.kind, home.scope)
-            self._ask(put, home, self._pending(engram, "forget", item, _ASKS), REASONS[_THEIRS])
+            reason = REASONS[_THEIRS if item.entry.by_person else "confidence"]
+            self._ask(put, home, self._pending(engram, "forget", item, _ASKS), reason)
         else:
             self._planned.append(_Planned(put, home, item, None, Parts("", "")))
 
@@ -211,7 +213,7 @@ class Putting:
         self._refuse(put, f"{_WAITS}: {reason}")
 
     def _refuse(self, put: Put, reason: str) -> None:
-        self._refusals.append(f"{_name(put)} {reason}")
+        self._refusals.append(redact(f"{_name(put)} {reason}"))
 
 
 def _name(put: Put) -> str:
@@ -293,6 +295,8 @@ def _put(draft: Draft, planned: _Planned, engram: Engram, stands: _Stands | None
     namespace = "" if home.native else written(put.namespace)
     said |= {NAMESPACE: namespace, KEY: put.key, MADE: now}
     meta = Metadata().update(fields(engram, new_id(), today().isoformat()) | said)
+    if home.file == PROFILE:
+        make_way(draft, engram.text, "llm", new_id(), today().isoformat())
     section = engram.kind if home.file == RULES else ""
     document = draft.get(home.file).add(engram.text, meta, section, title_of(home.file))
     draft.put(home.file, document)
