@@ -1,7 +1,8 @@
 """What git brought of skills: each as a whole, its references and scripts with it.
 
 Promises: a skill is known by all of its files that a model is told of, so that whoever approved it
-approved none of what is changed in them later; one that cannot be read is none of these, and reaches no model anyway.
+approved none of what is changed in them later; one that cannot be read is none of these, and
+reaches no model anyway.
 """
 
 from __future__ import annotations

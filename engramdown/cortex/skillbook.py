@@ -196,7 +196,7 @@ def _recalled(
     skills: list[Skill], waiting: set[tuple[str, str]], asked: tuple[str, str]
 ) -> RecalledSkill:
     from engramdown.skills.labels import meant
-    from engramdown.wording.inert import inert
+    from engramdown.wording.inert import inert, one_line
 
     label, file = asked[0][:_LONGEST_ASKED], asked[1]
     known = {skill.label: skill for skill in skills}
@@ -204,10 +204,11 @@ def _recalled(
     found = label if label in known else meant(label, [*known, *(each for _, each in waiting)])
     if found in known:
         skill = known[found]
-        note = "" if found == label else f"there is no skill {inert(label)!a}; this is {found}"
+        is_other = found != label
+        note = f"there is no skill {inert(label)!a}; this is {one_line(found)}" if is_other else ""
         return _told_file(skill, file, note) if file else _told(skill, note)
     if found:
-        return _failed(_WAITS.format(label=found))
+        return _failed(_WAITS.format(label=one_line(found)))
     labels = [skill.label for skill in skills if skill.is_fit]
     more = f", and {len(labels) - _LONGEST_LIST} more" if len(labels) > _LONGEST_LIST else ""
     listed = ", ".join(labels[:_LONGEST_LIST]) + more
@@ -216,7 +217,7 @@ def _recalled(
 
 def _told(skill: Skill, note: str) -> RecalledSkill:
     from engramdown.skills.beside import files_beside
-    from engramdown.wording.inert import inert, one_line
+    from engramdown.wording.inert import one_line
 
     wrong = [each for each in skill.findings if each.level == "error"]
     if {each.code for each in wrong} & {"unreadable", "missing"}:
@@ -224,18 +225,20 @@ def _told(skill: Skill, note: str) -> RecalledSkill:
     files = tuple(files_beside(Disk(), skill.path.parent))
     body, cut = _cut(_clean(skill.page.body).strip())
     parts = [
-        _HEAD.format(label=skill.label, whose=_WHOSE[skill.scope]),
+        _HEAD.format(label=one_line(skill.label), whose=_WHOSE[skill.scope]),
         one_line(_clean(skill.description)),
         body or "(nothing is written below its front matter yet; tell the user)",
     ]
     if note:
         parts.insert(0, f"({note})")
     if cut:
-        parts.append(f"(cut here: {cut} characters are left out; all of it is in {skill.path})")
+        parts.append(
+            f"(cut here: {cut} characters are left out; all of it is in {one_line(str(skill.path))})"
+        )
     if wrong:
         found = "; ".join(f"line {each.line}: {each.message}" for each in wrong)
-        note = "; ".join(filter(None, [note, f"{skill.label} is broken: {found}"]))
-        parts.append(f"(Its file has errors, tell the user: {inert(found)})")
+        note = "; ".join(filter(None, [note, f"{one_line(skill.label)} is broken: {found}"]))
+        parts.append(f"(Its file has errors, tell the user: {one_line(found)})")
     if files:
         parts.append(_listed(skill, files))
     text = "\n\n".join(part for part in parts if part)
@@ -250,10 +253,11 @@ def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
     more = ["- … and maybe more"] if len(files) >= MOST else []
     return "\n".join(
         [
-            f"Its files, in {skill.path.parent}:",
+            f"Its files, in {one_line(str(skill.path.parent))}:",
             *lines,
             *more,
-            f'Read one with recall_skill: label "{skill.label}", file "{one_line(files[0].name)}".',
+            f'Read one with recall_skill: label "{one_line(skill.label)}", '
+            f'file "{one_line(files[0].name)}".',
         ]
     )
 
@@ -273,7 +277,8 @@ def _told_file(skill: Skill, file: str, note: str) -> RecalledSkill:
         said = read_beside(disk, home, name, MOST_BYTES)
     except StoreError as error:
         return _failed(str(error), skill, files)
-    head = f"`{one_line(name)}` of the skill `{skill.label}`, which {_WHOSE[skill.scope]}:"
+    label = one_line(skill.label)
+    head = f"`{one_line(name)}` of the skill `{label}`, which {_WHOSE[skill.scope]}:"
     text = "\n\n".join(filter(None, [f"({note})" if note else "", head, _clean(said)]))
     return RecalledSkill(skill.label, skill.scope, text, files, note)
 
@@ -282,9 +287,9 @@ def _failed(
     reason: str, skill: Skill | None = None, files: tuple[Beside, ...] = ()
 ) -> RecalledSkill:
     from engramdown.redaction import redact
-    from engramdown.wording.inert import inert
+    from engramdown.wording.inert import one_line
 
-    text = inert(redact(reason))
+    text = one_line(redact(reason))
     if skill is None:
         return RecalledSkill("", "", text, files, text, is_error=True)
     return RecalledSkill(skill.label, skill.scope, text, files, text, is_error=True)

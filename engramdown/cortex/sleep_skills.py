@@ -34,6 +34,8 @@ from engramdown.errors import (
     SessionNotFoundError,
     SkillRefusedError,
 )
+from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.files import on_errand
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.checking import check_description, check_label
 from engramdown.skills.drafts import Draft
@@ -116,13 +118,18 @@ class SkillProposals:
             except (InvalidSkillError, SkillRefusedError) as error:
                 report.problems.append(str(error))
             else:
-                waiting = item if self._night.dry else self._queue.add([item])[0]
+                waiting = item if self._night.dry else self._waiting(item)
                 found = "" if self._night.dry else waiting.id
                 receipt = Receipt(waiting.engram, "queued", item.reason, found, self._queue.file)
                 report.receipts.append(receipt)
         report.steps += 1
         if not self._night.dry:
             self._place.state.add(Mark(JOB, session=procedure.digest, seq=1))
+
+    def _waiting(self, item: Pending) -> Pending:
+        """Let a proposal wait, as a step of this sleep that can be undone."""
+        with on_errand(Act("sleep", "consolidation", f"{JOB}, {item.of}")):
+            return self._queue.add([item])[0]
 
     def _worded(self, procedure: Procedure) -> Wording | None:
         """Return a procedure in words; ``None`` if a model says that it is not worth keeping."""

@@ -169,6 +169,17 @@ def test_an_acceptance_that_is_cut_short_anywhere_is_finished_by_the_next(
     assert landed > 10
 
 
+def test_a_proposal_can_be_undone_and_does_not_come_back(cortex: Cortex) -> None:
+    work(cortex, 1, "make a skill of this")
+    cortex.sleep()
+    assert len(proposed(cortex)) == 1
+    cortex.stores[-1].undo()
+    assert proposed(cortex) == []
+    work(cortex, 2, "make a skill of this")
+    cortex.sleep()
+    assert proposed(cortex) == []
+
+
 def test_a_rehearsal_of_accepting_writes_no_skill(cortex: Cortex, tmp_path: Path) -> None:
     work(cortex, 1, "make a skill of this")
     cortex.sleep()
