@@ -36,6 +36,7 @@ _HEAD: Final = (
     "Skill `{label}`: a procedure that {whose}. Follow it where it fits the task; "
     "what the user says now goes first."
 )
+_READ_ONE: Final = 'Read one with recall_skill: label "{label}", file "{file}".'
 _LONGEST_ASKED: Final = 200
 _LONGEST_LIST: Final = 50
 _WAITS: Final = (
@@ -232,9 +233,8 @@ def _told(skill: Skill, note: str) -> RecalledSkill:
     if note:
         parts.insert(0, f"({note})")
     if cut:
-        parts.append(
-            f"(cut here: {cut} characters are left out; all of it is in {one_line(str(skill.path))})"
-        )
+        path = one_line(str(skill.path))
+        parts.append(f"(cut here: {cut} characters are left out; all of it is in {path})")
     if wrong:
         found = "; ".join(f"line {each.line}: {each.message}" for each in wrong)
         note = "; ".join(filter(None, [note, f"{one_line(skill.label)} is broken: {found}"]))
@@ -256,8 +256,7 @@ def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
             f"Its files, in {one_line(str(skill.path.parent))}:",
             *lines,
             *more,
-            f'Read one with recall_skill: label "{one_line(skill.label)}", '
-            f'file "{one_line(files[0].name)}".',
+            _READ_ONE.format(label=one_line(skill.label), file=one_line(files[0].name)),
         ]
     )
 
