@@ -89,7 +89,7 @@ class Changes(InMemorySubscriptionBus):
                 if uri:
                     try:
                         state = path.stat()
-                    except FileNotFoundError:
+                    except OSError:
                         continue
                     told = (str(path), state.st_mtime_ns, state.st_size, state.st_ino)
                     found.setdefault(uri, []).append(told)
@@ -109,7 +109,7 @@ def _files(folder: Path) -> Iterable[Path]:
 def _page(path: Path, folder: Path) -> str:
     """Return the address of the page that a file is shown on, or ``""``."""
     if path.parent != folder:
-        return pages.address(path.stem) if path.suffix == ".md" else ""
+        return pages.address(pages.TOPIC, path.stem) if path.suffix == ".md" else ""
     return _FILES.get(path.name.casefold(), "")
 
 

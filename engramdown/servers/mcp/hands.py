@@ -127,8 +127,11 @@ class Desk:
         self._all: list[Seat] = []
         self._places = asyncio.Semaphore(seats)
 
-    async def begin(self, work: Callable[[Seat], T]) -> asyncio.Future[T]:
-        """Wait for a free seat, and begin ``work`` there; return what will come of it."""
+    async def ask(self, work: Callable[[Seat], T]) -> T:
+        """Return what comes of ``work`` at a seat, once one is free.
+
+        Whoever gives up waiting stops nothing that was begun.
+        """
         await self._places.acquire()
         seat = self._free.pop() if self._free else self._new()
 
@@ -137,9 +140,7 @@ class Desk:
             return work(seat)
 
         # Not when its caller is gone, but when the work is done, the seat is free.
-        future = seat.hand.begin(act, lambda: self._leave(seat))
-        future.add_done_callback(_seen)
-        return future
+        return await seat.hand.begin(act, lambda: self._leave(seat))
 
     def close(self, seconds: float) -> None:
         """Wait until what was begun has ended, for so long at most."""
@@ -158,9 +159,3 @@ class Desk:
     def _leave(self, seat: Seat) -> None:
         self._free.append(seat)
         self._places.release()
-
-
-def _seen(future: asyncio.Future[Any]) -> None:
-    """Take note of an error that perhaps nobody waits for, or Python would complain."""
-    if not future.cancelled():
-        future.exception()

@@ -22,10 +22,22 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.hippocampus.entry import Entry
 
-__all__ = ["PAGES", "TOPIC", "Page", "UnknownPageError", "address", "page", "topics"]
+__all__ = [
+    "PAGES",
+    "SKILL",
+    "TOPIC",
+    "Listed",
+    "Page",
+    "UnknownPageError",
+    "address",
+    "listed",
+    "page",
+]
 
 TOPIC: Final = "memory://topics/"
 """What the address of a topic begins with."""
+SKILL: Final = "memory://skills/"
+"""What the address of a skill begins with."""
 _MOST: Final = 1_000
 _MANY: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
@@ -46,6 +58,20 @@ class Page(NamedTuple):
     text: Callable[[Cortex], str]
 
 
+class Listed(NamedTuple):
+    """A page that there is.
+
+    Attributes:
+        uri: Its address.
+        title: What a person calls it.
+        about: What it holds.
+    """
+
+    uri: str
+    title: str
+    about: str
+
+
 class UnknownPageError(EngramdownError):
     """There is no page with this address; the message names those that there are."""
 
@@ -60,29 +86,42 @@ def page(cortex: Cortex, uri: str) -> str:
     path = uri.rstrip("/")
     if path in PAGES:
         return PAGES[path].text(cortex)
-    if f"{path}/".startswith(TOPIC):
-        return _topic(cortex, unquote(f"{path}/".removeprefix(TOPIC).rstrip("/")))
-    there = ", ".join(PAGES)
-    raise UnknownPageError(f"there is no page {inert(uri)!r}; there are {there}, {TOPIC}<topic>")
+    for begins, read in ((TOPIC, _topic), (SKILL, _skill)):
+        if f"{path}/".startswith(begins):
+            return read(cortex, unquote(f"{path}/".removeprefix(begins).rstrip("/")))
+    there = ", ".join((*PAGES, f"{TOPIC}<topic>", f"{SKILL}<label>"))
+    raise UnknownPageError(f"there is no page {inert(uri)!r}; there are {there}")
 
 
-def topics(cortex: Cortex) -> list[tuple[str, int]]:
-    """Return the topics, and how many lessons each has; those with the most first.
+def listed(cortex: Cortex) -> list[Listed]:
+    """Return the pages that there are: those that always are, the topics, the skills.
 
     Raises:
         StoreError: If memory cannot be read.
     """
-    found = cortex.topics()
-    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MANY]
+    found = [Listed(uri, each.title, each.about) for uri, each in PAGES.items()]
+    for topic, count in _topics(cortex):
+        about = "1 lesson" if count == 1 else f"{count} lessons"
+        found.append(Listed(address(TOPIC, topic), f"Topic {inert(topic)}", about))
+    for skill in cortex.usable_skills()[:_MANY]:
+        about = one_line(skill.description)
+        found.append(Listed(address(SKILL, skill.label), f"Skill {skill.label}", about))
+    return found
 
 
-def address(topic: str) -> str:
-    """Return the address of the page of a topic.
+def address(begins: str, name: str) -> str:
+    """Return the address of a topic or a skill.
 
-    >>> address("api-coingecko")
+    >>> address(TOPIC, "api-coingecko")
     'memory://topics/api-coingecko'
     """
-    return TOPIC + quote(topic, safe="")
+    return begins + quote(name, safe="")
+
+
+def _topics(cortex: Cortex) -> list[tuple[str, int]]:
+    """Return the topics, and how many lessons each has; those with the most first."""
+    found = cortex.topics()
+    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MANY]
 
 
 def _rules(cortex: Cortex) -> str:
@@ -112,9 +151,16 @@ def _topic(cortex: Cortex, name: str) -> str:
         found = []  # no name of a topic, so there is none
     live = _live(found)
     if not live:
-        there = ", ".join(topic for topic, _ in topics(cortex)) or "none yet"
+        there = ", ".join(topic for topic, _ in _topics(cortex)) or "none yet"
         raise UnknownPageError(f"there is no topic {inert(name)!r}; there are {there}")
     return _document(f"Topic {slug(name)}", live, _listed)
+
+
+def _skill(cortex: Cortex, label: str) -> str:
+    found = cortex.use_tool("recall_skill", {"label": label})
+    if found.is_error:
+        raise UnknownPageError(found.text)
+    return found.text
 
 
 def _of(cortex: Cortex, file: str) -> list[Entry]:

@@ -11,9 +11,10 @@ import asyncio
 import functools
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import unquote
 
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -50,6 +51,10 @@ _PROMPT_ABOUT: Final = "What memory has to say, the most relevant to a message f
 _MESSAGE_ABOUT: Final = "What the conversation is about; may be empty."
 _EMPTY: Final = "Nothing is remembered yet."
 _MARKDOWN: Final = "text/markdown"
+_TEMPLATES: Final = (
+    ("topic", f"{pages.TOPIC}{{slug}}", "The lessons of one topic."),
+    ("skill", f"{pages.SKILL}{{label}}", "A procedure to follow."),
+)
 _FIRST: Final = 0.25
 _PAUSE: Final = 0.5
 """Seconds before a client hears that a call is worked on, and until it hears so again."""
@@ -136,8 +141,9 @@ class Memory:
             return _told(answer.text, is_error=answer.is_error)
         questions = {each.id: asking.question(each) for each in waiting}
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            state = json.dumps({"asked": [*questions], "said": answer.text})
-            return types.InputRequiredResult(input_requests={**questions}, request_state=state)
+            return types.InputRequiredResult(
+                input_requests={**questions}, request_state=json.dumps([*questions])
+            )
         said = [
             await self._settle(ctx, each, await self._elicit(ctx, questions[each]))
             for each in questions
@@ -151,29 +157,24 @@ class Memory:
         self, ctx: _Context, question: types.ElicitRequest
     ) -> types.ElicitResult | None:
         """Return what a person answers in their client, or ``None`` if nothing comes."""
-        asked = asyncio.ensure_future(
-            ctx.session.send_request(
-                question,
-                types.ElicitResult,
-                request_read_timeout_seconds=self._offer.patience,
-                metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
-            )
+        asked = ctx.session.send_request(
+            question,
+            types.ElicitResult,
+            request_read_timeout_seconds=self._offer.patience,
+            metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
         )
         try:
             return await _heard_of(ctx, "waiting for the user", asked)
         except (MCPError, ValidationError):
             return None
-        finally:
-            asked.cancel()
 
     async def _decided(
         self, ctx: _Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer a call that comes again, with what a person decided meanwhile."""
-        state = json.loads(params.request_state or "{}")
         replies = params.input_responses or {}
         said = []
-        for each in state["asked"]:
+        for each in json.loads(params.request_state or "[]"):
             reply = replies.get(each)
             reply = reply if isinstance(reply, types.ElicitResult) else None
             said.append(await self._settle(ctx, each, reply))
@@ -190,25 +191,24 @@ class Memory:
         self, ctx: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         del params
-        found = await self._read(ctx, "resources", pages.topics)
-        listed = [_resource(uri, page.title, page.about) for uri, page in pages.PAGES.items()]
-        for topic, count in found:
-            about = "1 lesson" if count == 1 else f"{count} lessons"
-            listed.append(_resource(pages.address(topic), f"Topic {inert(topic)}", about))
-        return types.ListResourcesResult(resources=listed)
+        found = await self._read(ctx, "resources", pages.listed)
+        return types.ListResourcesResult(resources=[_resource(each) for each in found])
 
     async def _list_templates(
         self, ctx: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         del ctx, params
-        topic = types.ResourceTemplate(
-            name="topic",
-            title="Topic",
-            uri_template=f"{pages.TOPIC}{{slug}}",
-            description="The lessons of one topic.",
-            mime_type=_MARKDOWN,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[topic])
+        templates = [
+            types.ResourceTemplate(
+                name=name,
+                title=name.capitalize(),
+                uri_template=uri,
+                description=about,
+                mime_type=_MARKDOWN,
+            )
+            for name, uri, about in _TEMPLATES
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def _read_resource(
         self, ctx: _Context, params: types.ReadResourceRequestParams
@@ -223,9 +223,10 @@ class Memory:
     ) -> types.CompleteResult:
         values: list[str] = []
         if isinstance(params.ref, types.ResourceTemplateReference):
-            begun = params.argument.value
-            found = await self._read(ctx, "topics", pages.topics)
-            values = [topic for topic, _ in found if topic.startswith(begun)]
+            begun = params.ref.uri.partition("{")[0]
+            found = await self._read(ctx, "completion", pages.listed)
+            known = [unquote(each.uri[len(begun) :]) for each in found if begun in each.uri]
+            values = [each for each in known if each.startswith(params.argument.value)]
         shown = types.Completion(values=values[:_COMPLETED], total=len(values))
         return types.CompleteResult(completion=shown)
 
@@ -275,19 +276,23 @@ class Memory:
 
     async def _work(self, ctx: _Context, name: str, work: Callable[[Seat], T]) -> T:
         """Return what comes of ``work`` at the desk; the client hears that it goes on."""
-        return await _heard_of(ctx, name, await self._desk.begin(work))
+        return await _heard_of(ctx, name, self._desk.ask(work))
 
 
-async def _heard_of(ctx: _Context, name: str, future: asyncio.Future[T]) -> T:
-    """Wait for ``future``, and let the client hear again and again that it is waited for."""
+async def _heard_of(ctx: _Context, name: str, work: Coroutine[Any, Any, T]) -> T:
+    """Wait for ``work``, and let the client hear again and again that it is waited for."""
+    task = asyncio.ensure_future(work)
     waited, pause = 0.0, _FIRST
-    while True:
-        done, _ = await asyncio.wait({future}, timeout=pause)
-        if done:
-            return future.result()
-        waited += pause
-        pause = _PAUSE
-        await ctx.session.report_progress(waited, None, f"{name}: at work for {waited:.1f} s")
+    try:
+        while True:
+            done, _ = await asyncio.wait({task}, timeout=pause)
+            if done:
+                return task.result()
+            waited += pause
+            pause = _PAUSE
+            await ctx.session.report_progress(waited, None, f"{name}: at work for {waited:.1f} s")
+    finally:
+        task.cancel()
 
 
 def _used(name: str, arguments: object, seat: Seat) -> tuple[Answer, list[Any]]:
@@ -325,9 +330,15 @@ def _told(text: str, *, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=_clean(text))], is_error=is_error)
 
 
-def _resource(uri: str, title: str, about: str) -> types.Resource:
-    name = uri.removeprefix("memory://")
-    return types.Resource(uri=uri, name=name, title=title, description=about, mime_type=_MARKDOWN)
+def _resource(each: pages.Listed) -> types.Resource:
+    name = each.uri.removeprefix("memory://")
+    return types.Resource(
+        uri=each.uri,
+        name=name,
+        title=each.title,
+        description=_clean(each.about),
+        mime_type=_MARKDOWN,
+    )
 
 
 def _clean(text: str) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
-__all__ = ["LONGEST", "serve"]
+__all__ = ["LONGEST", "Lines", "serve"]
 
 LONGEST: Final = 4 * 1024 * 1024
 """How long a message may be, in bytes."""
@@ -54,7 +54,7 @@ class _Wire:
     """Lines in, lines out."""
 
     def __init__(self, source: int, sink: int) -> None:
-        self._lines = _Lines(source)
+        self._lines = Lines(source)
         self._sink = sink
         self._open: set[types.RequestId] = set()
         self._answered: anyio.Event | None = None
@@ -110,10 +110,11 @@ class _Wire:
                     self._answered.set()
 
 
-class _Lines:
+class Lines:
     """Lines of a descriptor, of which none is longer than allowed."""
 
     def __init__(self, descriptor: int) -> None:
+        """Read from ``descriptor``."""
         self._descriptor = descriptor
         self._rest = bytearray()
         self._looked = 0

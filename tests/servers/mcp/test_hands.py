@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
 
 import pytest
 
@@ -16,7 +15,7 @@ from tests.servers.mcp.conftest import run
 def test_calls_one_after_the_other_have_one_thread(cortex: Cortex) -> None:
     async def work() -> None:
         desk = Desk(cortex)
-        names = {await (await desk.begin(_thread)) for _ in range(50)}
+        names = {await desk.ask(_thread) for _ in range(50)}
         assert len(names) == 1
         desk.close(10)
 
@@ -40,7 +39,7 @@ def test_calls_at_once_share_no_cortex_and_no_more_threads_than_there_are_seats(
 
     async def work() -> None:
         desk = Desk(cortex)
-        calls = [asyncio.ensure_future(_ask(desk, act)) for _ in range(20)]
+        calls = [asyncio.ensure_future(desk.ask(act)) for _ in range(20)]
         while len(busy) < SEATS:  # noqa: ASYNC110 - threads ring no bell here
             await asyncio.sleep(0.001)
         calls[0].cancel()
@@ -63,9 +62,9 @@ def test_what_goes_wrong_is_raised_where_it_is_waited_for_and_nowhere_else(corte
     async def work() -> None:
         desk = Desk(cortex)
         with pytest.raises(KeyError):
-            await (await desk.begin(fails))
-        await desk.begin(fails)  # Nobody waits for this one.
-        assert await (await desk.begin(_thread))
+            await desk.ask(fails)
+        asyncio.ensure_future(desk.ask(fails)).cancel()  # Nobody waits for this one.
+        assert await desk.ask(_thread)
         desk.close(10)
 
     run(work())
@@ -76,7 +75,9 @@ def test_a_thread_that_hangs_keeps_nobody_from_leaving(cortex: Cortex) -> None:
 
     async def work() -> None:
         desk = Desk(cortex)
-        await desk.begin(lambda _: go_on.wait())
+        hanging = asyncio.ensure_future(desk.ask(lambda _: go_on.wait()))
+        await asyncio.sleep(0)
+        hanging.cancel()
         desk.close(0)
 
     run(work())
@@ -94,10 +95,6 @@ def test_a_hand_that_is_done_after_the_loop_has_ended_does_no_harm() -> None:
     go_on.set()
     hand.end()
     hand.wait(10)
-
-
-async def _ask(desk: Desk, act: Callable[[Seat], int]) -> int:
-    return await (await desk.begin(act))
 
 
 def _thread(_: Seat) -> int:

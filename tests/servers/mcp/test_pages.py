@@ -55,14 +55,21 @@ def test_every_page_that_is_listed_can_be_read(kept: Path, project: Path, era: s
     async def work() -> None:
         async with beside(Cortex.open(project), era) as client:
             listed = (await client.list_resources()).resources
-            assert [each.uri for each in listed] == [*pages.PAGES, "memory://topics/ci"]
+            skills = [each.uri for each in listed if each.uri.startswith(pages.SKILL)]
+            assert [each.uri for each in listed] == [*pages.PAGES, "memory://topics/ci", *skills]
+            assert "memory://skills/write-a-skill" in skills
             for each in listed:
                 assert read(await client.read_resource(each.uri)).strip()
-            (template,) = (await client.list_resource_templates()).resource_templates
-            assert template.uri_template == "memory://topics/{slug}"
-            topic = types.ResourceTemplateReference(uri=template.uri_template)
-            for begun, found in (("c", ["ci"]), ("x", [])):
-                done = await client.complete(topic, {"name": "slug", "value": begun})
+            templates = (await client.list_resource_templates()).resource_templates
+            topic, skill = (each.uri_template for each in templates)
+            assert (topic, skill) == ("memory://topics/{slug}", "memory://skills/{label}")
+            for uri, begun, found in (
+                (topic, "c", ["ci"]),
+                (topic, "x", []),
+                (skill, "write-", ["write-a-skill"]),
+            ):
+                asked = types.ResourceTemplateReference(uri=uri)
+                done = await client.complete(asked, {"name": "slug", "value": begun})
                 assert done.completion.values == found
 
     run(work())
@@ -145,6 +152,9 @@ def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
         ("memory://topics/..%2F..%2Fetc%2Fpasswd", "there are ci"),
         ("file:///etc/passwd", "there is no page 'file:///etc/passwd'"),
         ("memory://topics/%1B%5B2J", "there are ci"),
+        ("memory://skills/nix", "there is no skill 'nix'; there are: find-out-why"),
+        ("memory://skills/..%2F..%2Fsoul", "there is no skill"),
+        ("memory://topicsx", "there is no page 'memory://topicsx'"),
     ],
 )
 def test_a_page_that_is_not_there_is_refused_with_those_that_are(

@@ -9,76 +9,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from engramdown import Cortex
 from engramdown.scope_lock import ScopeLock
-from engramdown.servers.mcp.stdio import LONGEST
+from engramdown.servers.mcp.stdio import LONGEST, Lines
 from tests.conftest import ROOT
+from tests.servers.mcp.by_hand import HELLO, ByHand, pipe
 from tests.servers.mcp.conftest import ERAS, Asked, run, said
 
 Pipes = Callable[..., StdioServerParameters]
-
-HELLO: Final = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "by hand", "version": "1"},
-}
-
-
-class ByHand:
-    """A server that is spoken to line by line.
-
-    Attributes:
-        process: That it runs in.
-    """
-
-    def __init__(self, env: dict[str, str], folder: Path, *arguments: str) -> None:
-        """Start one."""
-        self.process = subprocess.Popen(
-            ["engramdown", *arguments, "mcp"],
-            env=env,
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def say(self, line: bytes) -> None:
-        """Send a line."""
-        pipe(self.process.stdin).write(line + b"\n")
-        pipe(self.process.stdin).flush()
-
-    def ask(self, key: int, method: str, **params: object) -> None:
-        """Send a request."""
-        message = {"jsonrpc": "2.0", "id": key, "method": method, "params": params}
-        self.say(json.dumps(message).encode())
-
-    def hear(self) -> dict[str, Any]:
-        """Return the next message."""
-        found: dict[str, Any] = json.loads(pipe(self.process.stdout).readline())
-        return found
-
-    def begin(self) -> None:
-        """Shake hands."""
-        self.ask(0, "initialize", **HELLO)
-        assert self.hear()["id"] == 0
-        self.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
-
-    def end(self) -> tuple[int, bytes, bytes]:
-        """Let the input end; return the exit code, and what was still printed."""
-        out, err = self.process.communicate(timeout=30)
-        return self.process.returncode, out, err
-
-
-def pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    assert stream is not None
-    return stream
 
 
 @pytest.fixture
@@ -322,6 +269,18 @@ def test_a_long_text_comes_back_as_an_answer(shared: ByHand) -> None:
     assert shared.hear()["id"] == 2
 
 
+@given(st.lists(st.binary(max_size=30), max_size=8), st.binary(max_size=5))
+def test_lines_are_those_that_were_written(written: list[bytes], rest: bytes) -> None:
+    source, sink = os.pipe()
+    os.write(sink, b"".join(line + b"\n" for line in written) + rest)
+    os.close(sink)
+    lines = Lines(source)
+    found = [*iter(lines.next, None)]
+    os.close(source)
+    expected = (b"\n".join(written) + b"\n" + rest).split(b"\n")
+    assert found == [line for line in expected if line.strip()]
+
+
 def test_nothing_else_is_ever_printed(project: Path, child_env: dict[str, str]) -> None:
     """What a handler prints, and what a child prints, goes to stderr."""
     noisy = (
@@ -357,52 +316,3 @@ def test_nothing_else_is_ever_printed(project: Path, child_env: dict[str, str]) 
     assert (first["id"], second["id"]) == (0, 1)
     assert second["result"]["content"][0]["text"] == "b''"
     assert done.stderr.split() == [b"more", b"noise"] or done.stderr.split() == [b"noise", b"more"]
-
-
-def grown(env: dict[str, str], project: Path, calls: int) -> tuple[tuple[int, ...], ...]:
-    """Return memory in KB, descriptors and threads of a server: warm, and so many calls later."""
-    server = ByHand(env, project)
-    try:
-        server.begin()
-        _call_all(server, 200)
-        before = _size(server.process.pid)
-        _call_all(server, calls)
-        return before, _size(server.process.pid)
-    finally:
-        server.process.kill()
-        server.process.communicate()
-
-
-def _call_all(server: ByHand, calls: int) -> None:
-    told = {"text": "Said again and again", "kind": "lesson"}
-    kinds: Sequence[tuple[str, dict[str, object]]] = (
-        ("tools/call", {"name": "recall", "arguments": {"query": "said again"}}),
-        ("tools/call", {"name": "memorize", "arguments": told}),
-        ("tools/call", {"name": "forget", "arguments": {"id": "nothing"}}),
-        ("resources/read", {"uri": "memory://lessons"}),
-        ("prompts/get", {"name": "memory"}),
-    )
-    for number in range(calls):
-        method, params = kinds[number % len(kinds)]
-        server.ask(number + 1, method, **params)
-        assert server.hear()["id"] == number + 1
-
-
-def _size(pid: int) -> tuple[int, ...]:
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    facts = dict(row.split(":", 1) for row in status.split("\n") if ":" in row)
-    files = len([*Path(f"/proc/{pid}/fd").iterdir()])
-    return int(facts["VmRSS"].split()[0]), files, int(facts["Threads"])
-
-
-def test_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
-    (memory, files, threads), later = grown(child_env, project, 500)
-    assert later[1:] == (files, threads)
-    assert later[0] - memory < 8_000
-
-
-@pytest.mark.soak
-def test_ten_thousand_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
-    (memory, files, threads), later = grown(child_env, project, 10_000)
-    assert later[1:] == (files, threads)
-    assert later[0] - memory < 8_000, f"from {memory} KB to {later[0]} KB"

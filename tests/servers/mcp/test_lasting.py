@@ -1,0 +1,59 @@
+"""However many calls come, a server stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.servers.mcp.by_hand import ByHand
+
+
+def grown(env: dict[str, str], project: Path, calls: int) -> tuple[tuple[int, ...], ...]:
+    """Return memory in KB, descriptors and threads of a server: warm, and so many calls later."""
+    server = ByHand(env, project)
+    try:
+        server.begin()
+        _call_all(server, 200)
+        before = _size(server.process.pid)
+        _call_all(server, calls)
+        return before, _size(server.process.pid)
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def _call_all(server: ByHand, calls: int) -> None:
+    told = {"text": "Said again and again", "kind": "lesson"}
+    kinds: Sequence[tuple[str, dict[str, object]]] = (
+        ("tools/call", {"name": "recall", "arguments": {"query": "said again"}}),
+        ("tools/call", {"name": "memorize", "arguments": told}),
+        ("tools/call", {"name": "forget", "arguments": {"id": "nothing"}}),
+        ("resources/read", {"uri": "memory://lessons"}),
+        ("prompts/get", {"name": "memory"}),
+    )
+    for number in range(calls):
+        method, params = kinds[number % len(kinds)]
+        server.ask(number + 1, method, **params)
+        assert server.hear()["id"] == number + 1
+
+
+def _size(pid: int) -> tuple[int, ...]:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    facts = dict(row.split(":", 1) for row in status.split("\n") if ":" in row)
+    files = len([*Path(f"/proc/{pid}/fd").iterdir()])
+    return int(facts["VmRSS"].split()[0]), files, int(facts["Threads"])
+
+
+def test_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
+    (memory, files, threads), later = grown(child_env, project, 500)
+    assert later[1:] == (files, threads)
+    assert later[0] - memory < 8_000
+
+
+@pytest.mark.soak
+def test_ten_thousand_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
+    (memory, files, threads), later = grown(child_env, project, 10_000)
+    assert later[1:] == (files, threads)
+    assert later[0] - memory < 8_000, f"from {memory} KB to {later[0]} KB"
