@@ -117,6 +117,7 @@ def test_what_is_deleted_is_gone_and_in_the_archive(store: MemoryStore, person: 
     assert store.get(USER, "food") is None
     assert store.search(USER) == []
     assert "pizza" in person.reads("archive.md")
+    assert "delete users/42 'food'" in person.everything()
     store.put(USER, "food", {"data": "pizza"})
     assert value_of(store, "food") == {"data": "pizza"}
 

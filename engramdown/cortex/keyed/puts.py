@@ -127,7 +127,9 @@ class Putting:
             mine = [each for each in self._planned if each.home.scope == scope]
             if mine:
                 op = "update" if any(each.item for each in mine) else "encode"
-                why = f"put {len(mine)} values" if len(mine) > 1 else f"put {_name(mine[0].put)}"
+                verb = "put" if any(each.engram for each in mine) else "delete"
+                one = len(mine) == 1
+                why = f"{verb} {_name(mine[0].put) if one else f'{len(mine)} values'}"
                 edit = partial(_write, planned=mine, names=store.files.names())
                 self._refusals += store.files.change(Act(op, "llm", why), edit)
             waiting = [item for each, item in self._waiting if each == scope]
