@@ -123,7 +123,8 @@ def edit_skill(  # wide: one option each
             return
         if skill.scope == "builtin":
             copy = changed(skill.page, _in_turn(changes))
-            written = skills.create(meant(place, scope)[0], label, copy)
+            is_same = copy.render() == skill.page.render()
+            written = skill if is_same else skills.create(meant(place, scope)[0], label, copy)
         else:
             written = skills.edit(skill, _in_turn(changes))
     except EngramdownError as error:

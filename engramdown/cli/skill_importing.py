@@ -74,6 +74,8 @@ def import_skills(  # wide: one option each
         _tell_places(start_of(place), as_json=as_json)
         return
     found = _chosen(found_at(path.expanduser()), only)
+    if not found:
+        raise RefusalError(said.NO_SKILL_THERE.format(path=path))
     where, _ = meant(place, scope or "project")
     skills = opened(place, where)
     fates = [
@@ -92,7 +94,7 @@ def import_skills(  # wide: one option each
         output.screen().show([*heading, *rows, ending])
     if counts["failed"]:
         raise Exit(STORE_FAILED)
-    if counts["refused"] or not fates:
+    if counts["refused"]:
         raise Exit(REFUSED)
 
 

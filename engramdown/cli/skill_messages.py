@@ -21,6 +21,7 @@ __all__ = [
     "NOTHING_FOUND",
     "NO_BODY_TWICE",
     "NO_SKILLS",
+    "NO_SKILL_THERE",
     "NO_SUCH_LABEL",
     "SHORT_HELP",
     "added",
@@ -55,6 +56,7 @@ COMMAND_GROUPS: Final = {
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
 FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
 NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path of some"
+NO_SKILL_THERE: Final = "{path}: holds no skill; one is a folder with a SKILL.md"
 NO_SUCH_LABEL: Final = "there is no skill {labels} among them; there are: {known}"
 EDIT_INSTEAD: Final = "give --description or --body-file"
 EMPTY_EDIT: Final = "the text is empty; to remove the skill, delete its folder"

@@ -114,7 +114,9 @@ def test_what_is_not_there_is_said(run: Runner, source: Path) -> None:
     done = run("skills", "import", str(source), "--only", "plots")
     assert "there is no skill plots among them; there are: broken, charts, maps" in done.err
     (source / "empty").mkdir()
-    assert run("skills", "import", str(source / "empty")).code == 1
+    done = run("skills", "import", str(source / "empty"))
+    assert (done.code, done.out) == (1, "")
+    assert "holds no skill; one is a folder with a SKILL.md" in done.err
 
 
 def test_a_folder_that_cannot_be_written_is_told(run: Runner, source: Path, skills: Path) -> None:

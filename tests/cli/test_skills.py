@@ -270,6 +270,11 @@ def test_a_change_of_a_built_in_skill_is_made_to_a_copy(run: Runner, scope: str)
     assert listed[scope, "find-out-why"]["shadows"] == "builtin"
     assert listed["builtin", "find-out-why"]["shadowed_by"] == scope
     assert "built-in one" in run.ok("skills").out
+    # What changes nothing copies nothing.
+    said = run.ok("skills", "show", "write-a-skill", "--json").json["description"]
+    assert not run.ok("skills", "edit", "write-a-skill", "--description", said, "--json").json[
+        "changed"
+    ]
     # The next change is one of the copy.
     assert run.ok(*words, *where, "--json").json["changed"] is False
 
