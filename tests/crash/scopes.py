@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.cortex import Cortex
+from engramdown.cortex.keyed.items import Items
+from engramdown.cortex.keyed.puts import Put, Putting
 from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.disk import Disk
 from engramdown.engram import Engram
@@ -25,7 +27,9 @@ from tests.hippocampus.memory_store import MemoryStore
 
 __all__ = ["OPERATIONS", "Case", "Operation", "opened", "strays"]
 
-_CHANGING: Final = re.compile(r"\b(?:id|replaced):[0-9a-z]{8}|\b(?:ts|archived):\d{4}-\d\d-\d\d")
+_CHANGING: Final = re.compile(
+    r"\b(?:id|replaced):[0-9a-z]{8}|\b(?:ts|archived):\d{4}-\d\d-\d\d|\b(?:made|when):\S+"
+)
 
 _LESSONS: Final = ("CI needs two passes", "The cache is warm after noon")
 
@@ -205,6 +209,21 @@ def _by_model(store: Hippocampus, command: dict[str, str]) -> object:
     return answer
 
 
+def _put(store: Hippocampus) -> object:
+    """Put values under keys and take one away, as one step."""
+    items = Items(Cortex(Hippocampus(store.root / "home", "global"), store))
+    namespace = ("project", "lessons")
+    gone = next(each for each in items.all(namespace) if each.entry.text == _LESSONS[1])
+    puts = [
+        Put(("users", "42"), "a", {"data": "A value"}),
+        Put(("project", "rules"), "b", {"text": "A rule under a key"}),
+        Put(namespace, gone.key, None),
+    ]
+    refusals = Putting(items).carry_out(puts)
+    assert refusals == [], refusals
+    return refusals
+
+
 _CI: Final = "/memories/topics/ci.md"
 _TO: Final = "/memories/topics/builds.md"
 
@@ -228,6 +247,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "model-renames": Operation(
         lambda store: _by_model(store, {"command": "rename", "old_path": _CI, "new_path": _TO})
     ),
+    "put": Operation(_put),
     "take-in": Operation(lambda store: store.notice(), _edit_by_hand),
     "encode-and-take-in": Operation(
         lambda store: store.encode_rule("A new rule", "when", source="user"), _edit_by_hand
