@@ -43,6 +43,7 @@ from engramdown.adapters.threads import beside
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
+from engramdown.episodes.episode import words
 from engramdown.episodes.ids import check_session_id
 
 __all__ = ["EngramdownMemory", "MemoryToolset"]
@@ -167,8 +168,13 @@ class EngramdownMemory(AbstractCapability[Any]):
         return repair_messages(found) if repair else found
 
     async def confirmations(self, session: str) -> list[Proposal]:
-        """Return the proposals to ask the user about now; none while a run of the session runs."""
-        return await self._with(session, lambda talk: talk.session.confirmations())
+        """Return the proposals to ask the user about now; none while a run of the session runs.
+
+        Raises:
+            InvalidSessionError: If the id is no safe file name.
+            StoreError: If what waits cannot be read.
+        """
+        return await self._with(session, Talk.confirmations)
 
     async def resolve(
         self, session: str, proposal_id: str, decision: str = "accept", text: str | None = None
@@ -271,8 +277,13 @@ class _Run:
 
 
 def _written(messages: list[ModelMessage]) -> list[dict[str, Any]]:
-    """Return messages as JSON, without the instructions that every run has of its own."""
-    found: list[dict[str, Any]] = ModelMessagesTypeAdapter.dump_python(messages, mode="json")
+    """Return messages as JSON, without the instructions that every run has of its own.
+
+    What JSON has no word for is said as text: a tool may note anything in the metadata.
+    """
+    found: list[dict[str, Any]] = ModelMessagesTypeAdapter.dump_python(
+        messages, mode="json", fallback=words
+    )
     for each in found:
         each.pop("instructions", None)
     return found
