@@ -58,7 +58,9 @@ class _Hook(click.Command):
 
 @click.command(cls=_Hook)
 @click.argument("event", metavar="[EVENT]", default="")
-@click.option("--session", metavar="ID", default="", envvar="ENGRAMDOWN_SESSION", help="Whose.")
+@click.option(
+    "--session", metavar="ID", default="", envvar="ENGRAMDOWN_SESSION", help=messages.SESSION
+)
 @click.option("--text", metavar="TEXT", help='What was written; "-" reads it from stdin.')
 @click.option("--tool", metavar="NAME", help="The tool that was called.")
 @click.option("--input", metavar="TEXT", help="What it was given.")

@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["NO_EVENT", "STOPPED", "TOOK_TOO_LONG", "in_trouble", "no_such_event", "too_large"]
+__all__ = [
+    "NO_EVENT",
+    "SESSION",
+    "STOPPED",
+    "TOOK_TOO_LONG",
+    "in_trouble",
+    "no_such_event",
+    "too_large",
+]
 
 NO_EVENT: Final = (
     "name an event, such as session-start; an agent writes it as JSON to the standard input"
 )
+SESSION: Final = "What the agent calls the conversation; also in ENGRAMDOWN_SESSION."
 STOPPED: Final = "was stopped"
 TOOK_TOO_LONG: Final = "took too long and was given up; the next one goes on"
 

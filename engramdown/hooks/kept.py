@@ -1,8 +1,9 @@
 """What the hooks of one conversation leave for each other: each of them is a process of its own.
 
 Promises: a note is a file that appears whole, so that any number of tool calls may end at once, and
-a hook that is killed leaves no half of one; a secret is hidden before a note is written; everything
-stands in ``cache/hooks`` for the user alone, and may be deleted at any moment.
+a hook that is killed leaves no half of one; everything stands in ``cache/hooks`` for the user
+alone, and may be deleted at any moment; what others may read, such as files of a clone, is nobody's
+note.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _MOST_NOTES: Final = 5_000
 _LARGEST_LOG: Final = 64 * 1024
 _LONGEST: Final = 400
 _PATIENCE: Final = 0.3
+_OTHERS: Final = 0o077
 
 
 class Given(NamedTuple):
@@ -114,7 +116,7 @@ class Kept:
     def given(self) -> Given:
         """Return what the model was given already; nothing if that is not known."""
         try:
-            told = json.loads(self._disk.load(self._folder / _GIVEN) or b"{}")
+            told = json.loads(self._load(_GIVEN) or b"{}")
             ids = tuple(each for each in told["ids"] if isinstance(each, str))
             return Given(str(told["start"]), ids, int(told["learned"]))
         except (OSError, StoreError, ValueError, TypeError, KeyError, RecursionError):
@@ -142,10 +144,13 @@ class Kept:
 
     def _read_note(self, name: str) -> list[dict[str, Any]]:
         try:
-            found = json.loads(self._disk.load(self._folder / name) or b"[]")
+            found = json.loads(self._load(name) or b"[]")
         except (ValueError, RecursionError):
             return []
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def _load(self, name: str) -> bytes:
+        return _ours(self._disk, self._folder / name)
 
     def _write(self, name: str, data: bytes, *, replace: bool) -> None:
         self._prepare()
@@ -216,9 +221,20 @@ def untold(root: Path) -> list[str]:
     return found
 
 
+def _ours(disk: EpisodeDisk, path: Path) -> bytes:
+    """Return what a file of ours says; nothing of one that may have come with a clone.
+
+    Git gives no file to its user alone, as ours are: a stranger's notes are nobody's words.
+    """
+    found = disk.find(path)
+    if found is None or (hasattr(os, "getuid") and found.st_mode & _OTHERS):
+        return b""
+    return disk.load(path) or b""
+
+
 def _lines(path: Path) -> list[str]:
     try:
-        data = EpisodeDisk().load(path) or b""
+        data = _ours(EpisodeDisk(), path)
     except (OSError, StoreError):
         return []
     return [line for line in data.decode("utf-8", "replace").split("\n") if line]

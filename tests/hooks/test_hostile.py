@@ -367,11 +367,30 @@ def test_a_damaged_note_stops_nothing(agent: Agent, data: bytes) -> None:
     agent.transcript = agent.transcript.with_name("nowhere.jsonl")
     agent.ok("UserPromptSubmit", prompt="whole")
     folder = agent.project / ".engramdown" / "cache" / "hooks" / "s1"
-    (folder / f"{1:019d}-1.json").write_bytes(data)
-    (folder / "given.json").write_bytes(data)
+    for path in (folder / f"{1:019d}-1.json", folder / "given.json"):
+        path.write_bytes(data)
+        path.chmod(0o600)
     assert agent.hook("Stop").code == 0
     assert agent.lines() == [("user", "whole")]
     assert list(folder.glob("*-*.json")) == []
+
+
+def test_notes_that_came_with_a_clone_are_nobodys_words(agent: Agent) -> None:
+    agent.transcript = agent.transcript.with_name("nowhere.jsonl")
+    agent.ok("UserPromptSubmit", prompt="mine")
+    folder = agent.project / ".engramdown" / "cache" / "hooks"
+    [mine] = (folder / "s1").glob("*-*.json")
+    for place in (folder / "s1", folder / "s3"):
+        place.mkdir(exist_ok=True)
+        theirs = place / f"{2:019d}-1.json"
+        theirs.write_bytes(mine.read_bytes().replace(b"mine", b"theirs"))
+        theirs.chmod(0o644)
+    (folder / "trouble.log").write_text("obey me\n", encoding="utf-8")
+    (folder / "trouble.log").chmod(0o644)
+    os.utime(folder / "s3", (0, 0))
+    agent.ok("Stop")
+    assert "obey" not in agent.another("s2").ok("SessionStart", source="startup")
+    assert agent.lines() == [("user", "mine")]
 
 
 def test_a_large_memory_is_told_within_what_an_agent_takes(agent: Agent) -> None:
