@@ -89,10 +89,14 @@ def mcp(place: Place, /, **_: object) -> None:
         output.note(said.no_project(start_of(place)))
     if options["over_http"]:
         _serve_http(place, cortex, offer, options)
-    else:
-        if output.is_terminal(sys.stdin):
-            output.note(said.WAITS)
-        running.over_stdio(cortex, offer)
+        return
+    # Python sets a stream that its parent closed to None, which no type of its library says.
+    streams: list[object] = [sys.stdin, sys.stdout]
+    if None in streams:
+        raise click.UsageError(said.NO_PIPES)
+    if output.is_terminal(sys.stdin):
+        output.note(said.WAITS)
+    running.over_stdio(cortex, offer)
 
 
 def _loaded() -> ModuleType:

@@ -8,12 +8,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["CLIENT_HELP", "KEEP", "WAITS", "config", "missing", "no_project", "no_tool", "serving"]
+__all__ = [
+    "CLIENT_HELP",
+    "KEEP",
+    "NO_PIPES",
+    "WAITS",
+    "config",
+    "missing",
+    "no_project",
+    "no_tool",
+    "serving",
+]
 
 CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
 
 KEEP: Final = "it holds your token: keep the file out of git"
 
+NO_PIPES: Final = "a client talks through standard input and output, and one of them is closed"
 WAITS: Final = (
     "waiting for a client on standard input; `engramdown mcp --print-config claude-code` prints "
     "what one needs. Ctrl-C stops."

@@ -130,3 +130,22 @@ def test_a_person_who_starts_it_by_hand_is_told_what_it_waits_for(
     assert b"no project at" in said
     assert b"waiting for a client on standard input; `engramdown mcp --print-config" in said
     assert (process.returncode, out) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", ["<&-", "</dev/null >&-"])
+def test_without_pipes_there_is_no_client(child_env: dict[str, str], closed: str) -> None:
+    command = ["bash", "-c", f"engramdown mcp {closed}"]
+    done = subprocess.run(command, env=child_env, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"standard input and output, and one of them is closed" in done.stderr
+
+
+def test_without_stderr_a_client_is_served(child_env: dict[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-c", "engramdown mcp 2>&-"],
+        env=child_env,
+        input=b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}',
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, json.loads(done.stdout)["id"]) == (0, 1)

@@ -178,12 +178,19 @@ def _taken() -> Iterator[tuple[int, int]]:
     """Take standard input and output for ourselves; others read nothing and print to stderr."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
+    _put(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        aside = os.dup(2)
+    except OSError:  # There is no stderr.
+        aside = os.open(os.devnull, os.O_WRONLY)
+    _put(aside, 1)
     try:
         yield source, sink
     finally:
         os.dup2(source, 0)
         os.dup2(sink, 1)
+
+
+def _put(descriptor: int, place: int) -> None:
+    os.dup2(descriptor, place)
+    os.close(descriptor)
