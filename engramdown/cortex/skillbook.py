@@ -182,7 +182,7 @@ class Skillbook:
         """Return of each label the skill that counts, broken ones too."""
         waiting = self._waiting_skills()
         chosen: dict[str, Skill] = {}
-        for known in self.skills().known():
+        for known in self.skills().known(briefly=True):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
                 chosen.setdefault(skill.label, skill)

@@ -96,13 +96,17 @@ class Skills:
         """Look into ``stores``, the project's first."""
         self.stores = tuple(stores)
 
-    def known(self, only: SkillScope | None = None) -> list[Known]:
+    def known(self, only: SkillScope | None = None, *, briefly: bool = False) -> list[Known]:
         """Return every skill, of one scope or of all, the project's first.
+
+        Args:
+            only: The scope.
+            briefly: Look for no more than errors, which takes less time.
 
         Raises:
             StoreError: If a folder of skills cannot be read.
         """
-        found = {store.scope: store.skills() for store in self.stores}
+        found = {store.scope: store.skills(briefly=briefly) for store in self.stores}
         labels = {
             scope: {skill.label for skill in skills if skill.is_there}
             for scope, skills in found.items()

@@ -93,14 +93,15 @@ class Finding(NamedTuple):
         return _ADVICE[self.code][1]
 
 
-def check(page: Page, label: str) -> list[Finding]:
+def check(page: Page, label: str, *, briefly: bool = False) -> list[Finding]:
     """Return what is wrong with a page, kind by kind in the order of the lines.
 
     Args:
         page: The page.
         label: The name of the folder that it stands in.
+        briefly: Look for no more than errors, which takes less time.
     """
-    found = [*_of_front_matter(page), *_of_text(page)]
+    found = [*_of_front_matter(page), *(() if briefly else _of_text(page))]
     if page.opening:
         found += [*_of_keys(page), *_of_name(page, label), *_of_description(page)]
     return [*_few(sorted(found, key=lambda each: each.line))]

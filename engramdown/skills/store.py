@@ -96,15 +96,20 @@ class SkillStore:
         self.root = root
         self.scope: SkillScope = scope
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
-        self._looked: dict[str, tuple[tuple[int, ...], list[str], Skill]] = {}
+        self._looked: dict[tuple[str, bool], tuple[tuple[int, ...], list[str], Skill]] = {}
 
-    def skills(self) -> list[Skill]:
+    def skills(self, *, briefly: bool = False) -> list[Skill]:
         """Return every skill, by label; one that is broken says so in its findings.
+
+        Args:
+            briefly: Look for no more than errors, which takes less time.
 
         Raises:
             StoreError: If the folder of skills cannot be read.
         """
-        return [skill for label in self.files.labels() if (skill := self._looked_at(label))]
+        return [
+            skill for label in self.files.labels() if (skill := self._looked_at(label, briefly))
+        ]
 
     def read(self, label: str) -> Skill:
         """Return one skill.
@@ -168,14 +173,14 @@ class SkillStore:
         """
         self.files.tidy()
 
-    def _looked_at(self, label: str) -> Skill | None:
+    def _looked_at(self, label: str, briefly: bool) -> Skill | None:  # noqa: FBT001 - passed on
         """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
         nothing = parse("")
         path = self.files.folder / label / "SKILL.md"
         mark = self.files.mark(label)
         try:
             others = self.files.others(label)
-            known = self._looked.get(label)
+            known = self._looked.get((label, briefly))
             if known is not None and known[:2] == (mark, others):
                 return known[2]
             data = self.files.read(label)
@@ -185,14 +190,16 @@ class SkillStore:
         if data is None:
             found = Finding(0, "missing", "there is no SKILL.md")
             return Skill(label, self.scope, path, nothing, (found,)) if others else None
-        skill = self._skill(label, data, others)
-        self._looked.pop(label, None)
+        skill = self._skill(label, data, others, briefly=briefly)
+        self._looked.pop((label, briefly), None)
         # What was written a moment ago may be written again within a tick of the file's clock.
         if mark and nanoseconds() - max(mark[-2:]) > _TICK:
-            self._looked[label] = (mark, others, skill)
+            self._looked[label, briefly] = (mark, others, skill)
         return skill
 
-    def _skill(self, label: str, data: bytes, others: list[str] | None = None) -> Skill:
+    def _skill(
+        self, label: str, data: bytes, others: list[str] | None = None, *, briefly: bool = False
+    ) -> Skill:
         page = _page(data)
         beside = self.files.others(label) if others is None else others
         kept = [
@@ -200,7 +207,7 @@ class SkillStore:
             for name in beside
             if KEPT.fullmatch(name)
         ]
-        findings = (*check(page, label), *kept)
+        findings = (*check(page, label, briefly=briefly), *kept)
         return Skill(label, self.scope, self.files.path(label), page, findings)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
 from engramdown.skills.checking import check, check_description, check_label
@@ -122,3 +124,11 @@ def test_of_one_kind_a_few_are_told_and_how_many_there_are() -> None:
     lines = found(GOOD.replace("desc", "no key\n" * 12 + "desc"))
     assert [line for line, _, _ in lines] == [*range(3, 13)]
     assert lines[-1][2] == "the line is no key and belongs to none; 2 more like it"
+
+
+@given(st.text(), st.sampled_from(["charts", "Not A Label"]))
+def test_a_brief_look_finds_every_error(text: str, label: str) -> None:
+    for said in (text, f"---\nname: charts\ndescription: {text}\n---\n{text}"):
+        page = parse(said)
+        whole = [each for each in check(page, label) if each.level == "error"]
+        assert [each for each in check(page, label, briefly=True) if each.level == "error"] == whole
