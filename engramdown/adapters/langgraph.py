@@ -24,6 +24,7 @@ try:
     from langgraph.store.base import (
         BaseStore,
         GetOp,
+        InvalidNamespaceError,
         Item,
         ListNamespacesOp,
         Op,
@@ -31,7 +32,6 @@ try:
         Result,
         SearchItem,
         SearchOp,
-        validate_op_namespace,
     )
 except ImportError as error:
     raise ImportError("the store needs LangGraph: pip install 'engramdown[langgraph]'") from error
@@ -91,7 +91,7 @@ class MemoryStore(BaseStore):
         puts: dict[tuple[tuple[str, ...], str], Put] = {}
         results: list[Result] = []
         for op in ops:
-            validate_op_namespace(op)
+            _check_labels(op)
             if isinstance(op, PutOp):
                 put = Put(op.namespace, op.key, op.value, op.index is not False)
                 puts[op.namespace, op.key] = put
@@ -133,6 +133,26 @@ class MemoryStore(BaseStore):
         every = {each.namespace for each in self._items.all()}
         named = {each[: op.max_depth] for each in every if matches(each, wanted)}
         return sorted(named)[op.offset : op.offset + op.limit]
+
+
+def _check_labels(op: Op) -> None:
+    """Make sure that no label has a dot: what is written with dots between would be another one.
+
+    Raises:
+        InvalidNamespaceError: If one has, or is empty, or no string.
+    """
+    paths: list[tuple[object, ...]] = []
+    if isinstance(op, (GetOp, PutOp)):
+        paths = [op.namespace]
+    elif isinstance(op, SearchOp):
+        paths = [op.namespace_prefix]
+    elif isinstance(op, ListNamespacesOp):
+        paths = [each.path for each in op.match_conditions or ()]
+    for label in (label for path in paths for label in path):
+        if not isinstance(label, str) or not label or "." in label or "\0" in label:
+            raise InvalidNamespaceError(
+                f"{label!r:.80} is no label of a namespace; give a string without dots"
+            )
 
 
 def _item(kept: Kept) -> Item:

@@ -488,8 +488,14 @@ def test_what_is_asked_wrongly_is_told(store: MemoryStore, cortex: Cortex) -> No
             store.batch([PutOp(USER, key, {})])  # type: ignore[arg-type] # what is tested
     with pytest.raises(InvalidEngramError, match="key: holds half of a surrogate pair"):
         store.put(USER, "\ud800", {})
-    with pytest.raises(InvalidNamespaceError):
-        store.batch([PutOp(("a.b",), "a", {})])
+    for op in (
+        PutOp(("a.b",), "a", {}),
+        GetOp(("",), "a"),
+        SearchOp((7,)),  # type: ignore[arg-type] # what is tested
+        ListNamespacesOp((MatchCondition("prefix", ("a\0",)),)),
+    ):
+        with pytest.raises(InvalidNamespaceError, match="is no label of a namespace"):
+            store.batch([op])
     with pytest.raises(NotImplementedError):
         store.put(USER, "a", {}, ttl=5)
     with pytest.raises(ValueError, match="Unknown operation"):
