@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from urllib.parse import quote_from_bytes
 
 import mcp_types as types
 import pytest
 from freezegun import freeze_time
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
@@ -171,6 +175,22 @@ def test_a_page_that_is_not_there_is_refused_with_those_that_are(
             assert caught.value.error.code == types.INVALID_PARAMS
 
     run(work())
+
+
+@given(
+    st.sampled_from(["", "memory://", pages.TOPIC, pages.SKILL]),
+    st.text(st.characters()) | st.binary().map(quote_from_bytes),
+)
+def test_any_address_is_a_page_or_refused(asked: Cortex, begins: str, rest: str) -> None:
+    with contextlib.suppress(pages.UnknownPageError):
+        assert pages.page(asked, begins + rest)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Cortex:
+    """Return an empty memory that is only read."""
+    folder = tmp_path_factory.mktemp("asked")
+    return Cortex.open(folder, folder / "home")
 
 
 @pytest.mark.parametrize("era", ERAS)
