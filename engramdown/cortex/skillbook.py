@@ -39,6 +39,7 @@ _HEAD: Final = (
 _READ_ONE: Final = 'Read one with recall_skill: label "{label}", file "{file}".'
 _LONGEST_ASKED: Final = 200
 _LONGEST_LIST: Final = 50
+_LONGEST_DESCRIPTION: Final = 1_500
 _WAITS: Final = (
     "the skill {label} came with git and waits for the user's approval; it cannot be read before. "
     "They approve it with `engramdown review`."
@@ -224,10 +225,13 @@ def _told(skill: Skill, note: str) -> RecalledSkill:
     if {each.code for each in wrong} & {"unreadable", "missing"}:
         return _failed(f"the skill {skill.label} is broken: {wrong[0].message}", skill)
     files = tuple(files_beside(Disk(), skill.path.parent))
-    body, cut = _cut(_clean(skill.page.body).strip())
+    # More than is shown is looked at for secrets: one of them may begin where it is cut.
+    near = skill.page.body[: 2 * MOST_BYTES]
+    body, cut = _cut(_clean(near).strip())
+    cut += len(skill.page.body) - len(near)
     parts = [
         _HEAD.format(label=one_line(skill.label), whose=_WHOSE[skill.scope]),
-        one_line(_clean(skill.description)),
+        one_line(_clean(skill.description[:_LONGEST_DESCRIPTION])),
         body or "(nothing is written below its front matter yet; tell the user)",
     ]
     if note:

@@ -115,6 +115,10 @@ def test_a_long_page_is_cut_and_says_so(cortex: Cortex, tmp_path: Path) -> None:
     found = cortex.recall_skill("long")
     assert len(found.text) < MOST_BYTES + 1_000
     assert f"characters are left out; all of it is in {page})" in found.text
+    key = f"-----BEGIN PRIVATE KEY-----\n{'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC' * 40}\n"
+    body = "One more line.\n" * (MOST_BYTES // 15 - 10) + key + "-----END PRIVATE KEY-----\n"
+    write(tmp_path / "home", "near", "Be near", body + "x\n" * MOST_BYTES)
+    assert "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" not in cortex.recall_skill("near").text
     (page.parent / "all.md").write_text("x" * (MOST_BYTES + 1), encoding="utf-8")
     found = cortex.recall_skill("long", "all.md")
     assert found.is_error
