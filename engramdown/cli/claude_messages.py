@@ -15,8 +15,8 @@ __all__ = [
     "NEEDS_CLAUDE",
     "NEEDS_YES",
     "PASTE",
-    "UNDO",
     "known",
+    "undo",
     "written",
 ]
 
@@ -25,7 +25,6 @@ NEEDS_YES: Final = "nothing is written without a yes; give --yes, or --dry-run t
 ASK: Final = "Write these hooks?"
 ASK_REMOVE: Final = "Take these hooks out?"
 PASTE: Final = "To set it up by hand, put this into the settings:"
-UNDO: Final = "To take them out again: engramdown init --claude --remove"
 ELSEWHERE: Final = (
     "`engramdown` is not on the PATH here, so the hooks name the program by where it stands; "
     "in settings that others share, that is not where theirs is."
@@ -37,6 +36,12 @@ def known(path: Path, *, remove: bool) -> str:
     if remove:
         return f"{path} has no hooks of Engramdown."
     return f"{path} has the hooks already."
+
+
+def undo(*, everywhere: bool) -> str:
+    """Say how the hooks are taken out again."""
+    command = "engramdown init --claude --remove"
+    return f"To take them out again: {command}{' --global' if everywhere else ''}"
 
 
 def written(path: Path, *, remove: bool, dry: bool) -> str:

@@ -99,7 +99,8 @@ class ForClaude(NamedTuple):
             return
         yield line((said.written(change.path, remove=self.remove, dry=dry), "good"), hang=2)
         if not self.remove:
-            yield line((said.UNDO, "dim"), hang=2)
+            undo = said.undo(everywhere=bool(given()["everywhere"]))
+            yield line((undo, "dim"), hang=2)
             if program() != "engramdown":
                 yield line((said.ELSEWHERE, "warn"), hang=2)
 

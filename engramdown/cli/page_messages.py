@@ -11,6 +11,7 @@ from typing import Final
 __all__ = [
     "ALONE",
     "NEEDS_WRITE",
+    "NOTHING",
     "ONE_OF_TWO",
     "fresh",
     "nothing_to_take_out",
@@ -21,6 +22,7 @@ __all__ = [
 NEEDS_WRITE: Final = (
     "--check, --remove, --force, --dry-run, --global and --project belong to --write FILE"
 )
+NOTHING: Final = "There is nothing in memory to write; `engramdown remember` begins it."
 ONE_OF_TWO: Final = "--check and --remove are two things; give one"
 ALONE: Final = "--write takes no message, no session and no other view of memory"
 

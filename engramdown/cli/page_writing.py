@@ -52,7 +52,7 @@ def write_page(place: Place, path: Path) -> None:
     if options["as_json"]:
         output.print_json(_data(change, text, written=change.is_new and not is_dry))
     else:
-        output.screen().show(_lines(change, dry=is_dry))
+        output.screen().show(_lines(change, text, dry=is_dry))
     if options["check"] and change.is_new:
         raise RefusalError(said.stale(path))
 
@@ -72,10 +72,12 @@ def _planned(path: Path, text: str, *, force: bool) -> Change:
         raise UnfitFileError(str(path), str(error)) from error
 
 
-def _lines(change: Change, *, dry: bool) -> Iterator[Line]:
+def _lines(change: Change, text: str, *, dry: bool) -> Iterator[Line]:
     options = given()
+    if not (text or options["remove"]):
+        yield line((said.NOTHING, "warn"), hang=2)
     if not change.is_new:
-        known = said.nothing_to_take_out if options["remove"] else said.fresh
+        known = said.fresh if text else said.nothing_to_take_out
         yield line((known(change.path), "good"), hang=2)
         return
     if dry:
@@ -86,7 +88,7 @@ def _lines(change: Change, *, dry: bool) -> Iterator[Line]:
         yield from diff(before, after, str(change.path))
     if options["check"]:
         return
-    done = said.written(change.path, remove=options["remove"], dry=dry)
+    done = said.written(change.path, remove=not text, dry=dry)
     yield line((done, "good"), hang=2)
     if dry:
         yield line((DRY_RUN, "dim"))

@@ -171,5 +171,13 @@ def test_options_that_do_not_go_together_are_refused(
 
 
 def test_an_empty_memory_leaves_a_file_alone(run: Runner, memory: Path) -> None:
+    assert "nothing in memory to write" in run.ok("context", "--write", "AGENTS.md").out
+    path = memory.parent.parent / "AGENTS.md"
+    assert not path.exists()
+    entry = run.remember("Always run the linter")
     run.ok("context", "--write", "AGENTS.md")
-    assert not (memory.parent.parent / "AGENTS.md").exists()
+    run.ok("forget", entry)
+    done = run.ok("context", "--write", "AGENTS.md")
+    assert done.out.startswith("There is nothing in memory to write")
+    assert "The block is gone" in done.out
+    assert path.read_bytes() == b""

@@ -99,7 +99,7 @@ def test_those_for_all_projects_stand_at_home(
     path = isolated_home / ".claude" / "settings.json"
     path.parent.mkdir()
     path.symlink_to(dotfiles)
-    run.ok("init", "--claude", "--global", "--yes")
+    assert "--remove --global" in run.ok("init", "--claude", "--global", "--yes").out
     assert path.is_symlink()
     assert "SessionStart" in dotfiles.read_text(encoding="utf-8")
     assert not (project / ".claude").exists()

@@ -99,6 +99,14 @@ def test_a_conversation_that_is_taken_up_again_goes_on(agent: Agent, project: Pa
     assert agent.lines() == [("user", "One"), ("user", "Two")]
 
 
+def test_what_was_said_is_learned_by_the_next_sleep(agent: Agent, project: Path) -> None:
+    agent.user("Remember that the staging server is in Berlin.")
+    agent.assistant("Noted.")
+    agent.ok("SessionEnd")
+    Cortex.open(project).sleep(use_model=False)
+    assert [each for each in Cortex.open(project).entries() if "Berlin" in each.text] != []
+
+
 def test_a_prompt_brings_what_it_is_about_once(agent: Agent, project: Path) -> None:
     agent.ok("SessionStart", source="startup")
     assert agent.ok("UserPromptSubmit", prompt="restart the staging server") == ""
