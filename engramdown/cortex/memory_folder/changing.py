@@ -8,14 +8,13 @@ meanwhile is left as it is, and told; what goes stands in ``archive.md`` first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.consolidation.plan import Move
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.memory_folder.pages import Edits, Said
-from engramdown.cortex.pending import Pending
+from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.recalling import flat
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import question
@@ -183,13 +182,13 @@ class Changing:
     def _hold(self, code: str) -> str:
         return code if self._cortex.mode == "autopilot" else ""
 
-    def _pending(self, engram: Engram, op: str, entry: Entry, code: str) -> Pending:
+    def _pending(self, engram: Engram, op: Operation, entry: Entry, code: str) -> Pending:
         return Pending(
             new_id(),
-            harmless(replace(engram, ts="")),
+            harmless(engram),
             hold=self._hold(code),
             reason=code,
-            op="replace" if op == "replace" else "forget",
+            op=op,
             of=entry.id,
             ts=today().isoformat(),
         )
