@@ -41,8 +41,8 @@ def skill_question(draft: Draft, scope: Scope, *, of: str, origin: str, why: str
     return Pending(
         new_id(),
         harmless(engram),
-        hold="skill",
-        reason=why,
+        # Nobody is prompted about it; that it is said in words is what a person sees everywhere.
+        hold=why,
         op="skill",
         of=of,
         ts=today().isoformat(),

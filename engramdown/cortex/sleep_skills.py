@@ -120,7 +120,7 @@ class SkillProposals:
             else:
                 waiting = item if self._night.dry else self._waiting(item)
                 found = "" if self._night.dry else waiting.id
-                receipt = Receipt(waiting.engram, "queued", item.reason, found, self._queue.file)
+                receipt = Receipt(waiting.engram, "queued", item.hold, found, self._queue.file)
                 report.receipts.append(receipt)
         report.steps += 1
         if not self._night.dry:
