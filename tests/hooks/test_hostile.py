@@ -9,8 +9,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.episodes.disk import EpisodeDisk
@@ -19,6 +22,7 @@ from engramdown.hooks.kept import Kept, troubles
 from engramdown.scope_lock import ScopeLock
 from tests.cli.conftest import Runner
 from tests.hooks.agent import PROGRAM, Agent, hook_process, told
+from tests.hooks.test_payload import FIELDS, JSON
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
 
@@ -62,6 +66,17 @@ def test_no_payload_is_an_error_of_the_agents(project: Path, run: Runner, data: 
     answer = run("-C", str(project), "hook", stdin=data)
     assert (answer.code, answer.out) == (0, "")
     assert "Traceback" not in answer.err
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fields=st.dictionaries(st.sampled_from(FIELDS), JSON), event=st.sampled_from(EVENTS))
+def test_any_fields_leave_memory_whole(agent: Agent, fields: dict[str, Any], event: str) -> None:
+    rules = agent.project / ".engramdown" / "memory" / "rules.md"
+    before = rules.read_bytes()
+    answer = agent.hook(event, **{**fields, "cwd": str(agent.project), "hook_event_name": event})
+    assert answer.code == 0
+    assert "Traceback" not in answer.err
+    assert rules.read_bytes() == before
 
 
 def test_fifty_megabytes_are_read_and_not_kept_whole(agent: Agent) -> None:

@@ -230,6 +230,18 @@ def test_what_is_not_to_be_recorded_is_not(agent: Agent, project: Path, config: 
     assert [path for path in files if b"a secret thing" in path.read_bytes()] == []
 
 
+def test_from_a_session_that_was_excluded_nothing_is_learned(agent: Agent, project: Path) -> None:
+    agent.user("Hello")
+    agent.ok("Stop")
+    memory = EpisodicMemory(project / ".engramdown")
+    [info] = memory.sessions()
+    assert memory.mark(info.id, "exclude") is not None
+    memory.close()
+    fails_often(agent)
+    agent.ok("Stop")
+    assert [each for each in Cortex.open(project).entries() if "failed twice" in each.text] == []
+
+
 def test_a_session_that_was_purged_does_not_come_back(agent: Agent, project: Path) -> None:
     agent.user("One")
     agent.ok("Stop")
