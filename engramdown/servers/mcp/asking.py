@@ -38,7 +38,7 @@ _HOW: Final = "Decline, and it is not proposed again. Leave it, and it waits in 
 _LEFT: Final = "The user was asked and has not decided; it waits in pending.md as {id}."
 _DECLINED: Final = "The user was asked and declined; do not propose it again."
 _ACCEPTED: Final = "The user was asked and accepted."
-_GONE: Final = "The user accepted, but it could not be carried out: {why}"
+_FAILED: Final = "The user was asked, but what they decided could not be carried out: {why}"
 
 
 def can_be_asked(declared: types.ClientCapabilities | None) -> bool:
@@ -117,7 +117,7 @@ def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None) 
             return _DECLINED
         return _accepted(cortex, proposal_id, reply.content or {})
     except EngramdownError as error:
-        return _GONE.format(why=inert(str(error)))
+        return _FAILED.format(why=inert(str(error)))
 
 
 def _accepted(cortex: Cortex, proposal_id: str, form: dict[str, Any]) -> str:

@@ -125,18 +125,23 @@ class Memory:
     async def _call_tool(
         self, ctx: _Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        if params.request_state is not None:
-            return await self._decided(ctx, params)
-        name, given = params.name, params.arguments or {}
+        name = params.name
         if all(name != tool.name for tool in self._tools):
             there = ", ".join(tool.name for tool in self._tools)
             return _told(f"there is no tool {inert(name)!r}; there are {there}", is_error=True)
         try:
-            answer, waiting = await self._work(ctx, name, functools.partial(_used, name, given))
+            if params.request_state is not None:
+                return await self._decided(ctx, params)
+            return await self._used(ctx, name, params.arguments or {})
         except Exception as error:  # Nothing stands above this but the client.
             logging.getLogger(__name__).exception("%s failed", name)
             why = f"{name} failed: {type(error).__name__}; the log of the server says more"
             return _told(why, is_error=True)
+
+    async def _used(
+        self, ctx: _Context, name: str, given: dict[str, Any]
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        answer, waiting = await self._work(ctx, name, functools.partial(_use, name, given))
         if not waiting or not self._may_ask(ctx):
             return _told(answer.text, is_error=answer.is_error)
         questions = {each.id: asking.question(each) for each in waiting}
@@ -295,7 +300,7 @@ async def _heard_of(ctx: _Context, name: str, work: Coroutine[Any, Any, T]) -> T
         task.cancel()
 
 
-def _used(name: str, arguments: object, seat: Seat) -> tuple[Answer, list[Any]]:
+def _use(name: str, arguments: object, seat: Seat) -> tuple[Answer, list[Any]]:
     """Use a tool at a seat; return its answer, and what a person may be asked about."""
     answer = seat.cortex.use_tool(name, arguments)
     try:
