@@ -26,7 +26,7 @@ _MOST_STEPS: Final = 400
 _MOST_SHOWN: Final = 12
 _LONGEST_COMMAND: Final = 300
 _LONGEST_NAME: Final = 60
-_DIGITS: Final = 12
+_DIGITS: Final = 4
 _ALIKE: Final = 0.6
 _ASKED_STEPS: Final = 2
 _POINTERS: Final = 4
@@ -103,7 +103,7 @@ class Procedure(NamedTuple):
     """Steps that may be worth a skill.
 
     Attributes:
-        digest: What it is known by.
+        digest: What it is known by: a few digits for each step, which tell no words.
         keys: What the steps were.
         steps: How each was done, the newest time last.
         name: What to call it, in words.
@@ -208,10 +208,14 @@ def alike(keys: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _procedure(keys: Sequence[str], times: Sequence[Sequence[Step]]) -> Procedure:
-    digest = hashlib.sha256("\n".join(keys).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    digest = "-".join(map(_digest, keys))
     steps = tuple(tuple(run[at].said for run in times) for at in range(len(keys)))
     pointers = tuple(run[0].pointer for run in times)[-_POINTERS:]
     return Procedure(digest, tuple(keys), steps, f"{keys[-1]} steps", "", pointers, len(times))
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def _runs(steps: Sequence[Step]) -> Iterator[Sequence[Step]]:

@@ -13,8 +13,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.cells import cells_of
-from engramdown.consolidation.procedures import Procedure, Step, asked_for, repeated, steps_of
-from engramdown.consolidation.procedures import alike as alike_to
+from engramdown.consolidation.procedures import (
+    Procedure,
+    Step,
+    alike,
+    asked_for,
+    repeated,
+    steps_of,
+)
 from engramdown.consolidation.skill_writing import JOB, Wording, write_down
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.pending import Pending
@@ -98,14 +104,14 @@ class SkillProposals:
         return _Read(steps_of(cells), asked_for(info.id, lines, cells) if by_user else [])
 
     def _new(self, found: Sequence[Procedure]) -> Iterator[Procedure]:
-        """Yield what was not proposed before, nor is mostly what is proposed now."""
-        answered = {of for op, of in self._queue.answered() if op == JOB}
-        now: list[Procedure] = []
+        """Yield what was not proposed before; unless somebody asks for it, nor nearly so."""
+        known = {of for op, of in self._queue.answered() if op == JOB}
+        known |= {*self._place.state.done_of(JOB)} - {""}
         for procedure in found:
-            before = self._place.state.done(JOB, procedure.digest).seq
-            known = before or procedure.digest in answered
-            if not known and not any(alike_to(procedure.keys, other.keys) for other in now):
-                now.append(procedure)
+            steps = procedure.digest.split("-")
+            near = [] if procedure.asked else [of for of in known if alike(steps, of.split("-"))]
+            if not near and procedure.digest not in known:
+                known.add(procedure.digest)
                 yield procedure
 
     def _propose(self, procedure: Procedure) -> None:

@@ -115,6 +115,10 @@ class SleepState:
         for mark, at in self._read():
             self._take(mark, at)
 
+    def done_of(self, job: str) -> list[str]:
+        """Return the sessions, or what stands for them, of which a job has done something."""
+        return [session for name, session, _ in self._done if name == job]
+
     def done(self, job: str, session: str = "", born: str = "") -> Mark:
         """Return how far a job has come."""
         return self._done.get((job, session, born)) or Mark(job, session, born)

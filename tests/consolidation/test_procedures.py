@@ -165,4 +165,4 @@ def test_any_lines_can_be_looked_at(said: list[tuple[str, str]]) -> None:
     for procedure in (*asked_for("s1", told, cells), *often):
         assert "\n" not in procedure.description
         assert len(procedure.body) < 10_000
-        assert procedure.digest.isalnum()
+        assert procedure.digest.replace("-", "").isalnum()

@@ -180,6 +180,25 @@ def test_a_proposal_can_be_undone_and_does_not_come_back(cortex: Cortex) -> None
     assert proposed(cortex) == []
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_with_a_step_more_it_is_still_what_was_turned_down(
+    cortex: Cortex,
+    tmp_path: Path,
+    there: bool,  # noqa: FBT001 - a case
+) -> None:
+    for number in range(3):
+        work(cortex, number)
+    cortex.sleep()
+    (waiting,) = cortex.pending()
+    cortex.resolve(waiting.id, "decline")
+    if not there:
+        (tmp_path / "project" / ".engramdown" / "sleep.jsonl").unlink()
+    for number in range(3, 6):
+        work(cortex, number, "", (*RELEASE, "make announce"))
+    cortex.sleep()
+    assert proposed(cortex) == []
+
+
 def test_a_rehearsal_of_accepting_writes_no_skill(cortex: Cortex, tmp_path: Path) -> None:
     work(cortex, 1, "make a skill of this")
     cortex.sleep()
