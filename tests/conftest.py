@@ -107,6 +107,7 @@ def child_env(isolated_home: Path, programs: Path) -> dict[str, str]:
     return {
         **os.environ,
         "COLUMNS": "80",
+        "ENGRAMDOWN_HOOK_SECONDS": "60",
         "GIT_AUTHOR_EMAIL": "you@example.org",
         "GIT_AUTHOR_NAME": "You",
         "GIT_COMMITTER_EMAIL": "you@example.org",

@@ -34,6 +34,8 @@ _PIECE: Final = 1024 * 1024
 _SECONDS: Final = {"session-end": 1.2, "stop": 8.0}
 _USUAL_SECONDS: Final = 3.0
 _READING_SECONDS: Final = 2.0
+_PATIENCE: Final = "ENGRAMDOWN_HOOK_SECONDS"
+_DIGITS: Final = 6
 _CAN_WAKE: Final = hasattr(signal, "setitimer")
 _WORDS: Final = ("session", "text", "tool", "input", "output", "error", "call", "transcript")
 
@@ -100,7 +102,7 @@ def _tell(place: Place, name: str, say: Callable[[str], object], *, is_person: b
         name = event.name or name
         if not event.name:
             return
-        _allow(_SECONDS.get(name, _USUAL_SECONDS))
+        _allow(_patience(_SECONDS.get(name, _USUAL_SECONDS)))
         from engramdown.hooks.place import find_place
 
         found = find_place(_folder(place, event), place.home, place.mode)
@@ -214,12 +216,19 @@ def _limited() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, _too_long)
-    _allow(_READING_SECONDS)
+    _allow(_patience(_READING_SECONDS))
     try:
         yield
     finally:
         _allow(0)
         signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+
+
+def _patience(usual: float) -> float:
+    """Return how many seconds something may take: what the environment says, or the usual."""
+    said = os.environ.get(_PATIENCE, "")
+    is_number = said.isascii() and said.isdecimal() and len(said) <= _DIGITS
+    return float(said) if is_number and int(said) else usual
 
 
 def _allow(seconds: float) -> None:

@@ -44,6 +44,16 @@ def test_a_hook_answers_in_this_process_too(memory: Path, run: Runner) -> None:
     assert "port 8443" in run.ok("hook", "SessionStart", "--source", "resume").out
 
 
+@pytest.mark.parametrize("said", ["9" * 400, "0", "-1", "soon", "٣"])
+def test_a_limit_that_is_none_is_passed_over(
+    memory: Path, run: Runner, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    assert memory.is_dir()
+    monkeypatch.setenv("ENGRAMDOWN_HOOK_SECONDS", said)
+    run.remember("Always run the linter")
+    assert "linter" in run.ok("hook", "session-start").out
+
+
 def test_doctor_tells_of_trouble_within_a_week(memory: Path, run: Runner) -> None:
     with freeze_time("2026-03-01"):
         complain(memory.parent, "stop", "no room\nleft")

@@ -101,7 +101,8 @@ def test_a_closed_standard_input_is_no_trouble(project: Path, child_env: dict[st
 
 
 def test_an_agent_that_never_ends_what_it_writes_is_not_waited_for(agent: Agent) -> None:
-    process = hook_process([], agent.project, agent.env)
+    hurried = {**agent.env, "ENGRAMDOWN_HOOK_SECONDS": "1"}
+    process = hook_process([], agent.project, hurried)
     assert process.wait(60) == 0
     answer = told(process)
     assert answer.out == ""
