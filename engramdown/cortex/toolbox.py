@@ -29,6 +29,8 @@ class Toolbox:
         global_hc: HippocampusProtocol
         project_hc: HippocampusProtocol
 
+        def _heard(self, receipts: list[Receipt]) -> list[Receipt]: ...
+
         @property
         def _intake(self) -> Intake: ...
 
@@ -121,14 +123,14 @@ class Toolbox:
         if mode == "off":
             return Receipt(entry.engram(), "discarded", REASONS["off"], entry.id)
         if mode == "copilot" or entry.by_person:
-            return self._intake.waiting.ask_to_forget(entry.scope, entry)
+            return self._heard([self._intake.waiting.ask_to_forget(entry.scope, entry)])[0]
         store = self.global_hc if entry.scope == "global" else self.project_hc
         if isinstance(store, Hippocampus):
             gone = store.forget(entry.id, redact(why), by="llm")
         else:
             gone = store.forget(entry.id)
         self._intake.waiting.forgot(entry.scope, gone)
-        return Receipt(gone.engram(), "forgotten", "asked for", gone.id)
+        return self._heard([Receipt(gone.engram(), "forgotten", "asked for", gone.id)])[0]
 
     def _whole(self) -> Cortex:
         return cast("Cortex", self)

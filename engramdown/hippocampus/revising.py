@@ -202,6 +202,7 @@ def _changed(lines: Sequence[_Line], seen: Entry) -> str:
         return f"{seen.id} stands twice in {seen.file}"
     # Where it stands in its file does not matter.
     now = as_entry(seen.file, seen.scope, here[0].placed._replace(line=seen.line))
+    now = now._replace(spelled=seen.spelled)  # USER.md is profile.md, whoever looked.
     if now != seen or any(line.placed.block.text != seen.text for line in lines):
         return f"{seen.id} was changed meanwhile"
     return ""

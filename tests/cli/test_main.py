@@ -28,9 +28,11 @@ from engramdown.errors import (
     InvalidSessionError,
     InvalidSkillError,
     LockTimeoutError,
+    MemoryCommandError,
     MidTurnError,
     ModelError,
     NotesChangedError,
+    PutRefusedError,
     SessionNotFoundError,
     SettingsError,
     SkillChangedError,
@@ -40,6 +42,7 @@ from engramdown.errors import (
     SpendError,
     StoreError,
     UndoRefusedError,
+    UnfitFileError,
 )
 from tests.cli.conftest import Runner
 
@@ -313,6 +316,9 @@ ERRORS = (
     SkillChangedError("/skills/maps/SKILL.md"),
     NotesChangedError("/working/s.md"),
     SkillRefusedError("GitHub token"),
+    MemoryCommandError("x"),
+    PutRefusedError(["x"]),
+    UnfitFileError("AGENTS.md", "x"),
 )
 
 

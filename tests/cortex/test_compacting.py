@@ -125,6 +125,15 @@ def test_what_is_more_than_a_duplicate_waits_in_autopilot(full: Cortex, person: 
     assert "- [ ] builds are slow in winter! <!--" in person.reads("pending.md")
 
 
+def test_a_profile_that_is_spelled_otherwise_is_tidied_as_well(
+    cortex: Cortex, at_home: Person
+) -> None:
+    row = "- Editor: vim <!-- id:aaaaaaaa source:consolidation expires:2020-01-01 -->\n"
+    at_home.saves("USER.md", f"# Profile\n\n- Name: Ada\n{row}")
+    assert [each.action for each in cortex.compact_all()] == ["applied", "nothing"]
+    assert at_home.reads("USER.md") == "# Profile\n\n- Name: Ada\n"
+
+
 def test_in_copilot_everything_asks(full: Cortex, person: Person) -> None:
     full.mode = "copilot"
     full.encode(lesson("the office is closed", expires=OLD))

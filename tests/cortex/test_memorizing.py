@@ -307,3 +307,21 @@ def cortex_of_many(tmp_path_factory: pytest.TempPathFactory) -> Cortex:
     """Return a cortex that many examples use."""
     root = tmp_path_factory.mktemp("many")
     return Cortex(Hippocampus(root / "home", "global"), Hippocampus(root / "project"))
+
+
+def test_what_is_forgotten_or_asked_is_noted_in_the_transcript(cortex: Cortex) -> None:
+    learned = lesson(cortex, "CI is slow on Mondays")
+    memorize(cortex, "Use uv")
+    told = next(entry.id for entry in cortex.entries() if entry.text == "Use uv")
+    with cortex.session("work") as session:
+        session.begin_turn("Forget both")
+        for each in (learned, told):
+            cortex.use_tool("forget", {"id": each}, session)
+        session.end_turn("One waits for you.")
+    assert cortex.episodes is not None
+    written = [
+        (each.meta["action"], each.text)
+        for each in cortex.episodes.session("work").episodes
+        if each.role == "memory_write"
+    ]
+    assert written == [("forgotten", "CI is slow on Mondays"), ("queued", "Delete: Use uv")]
