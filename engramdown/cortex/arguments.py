@@ -133,5 +133,10 @@ def _wanted(wanted: Schema) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, default=repr)
+    try:
+        text = json.dumps(value, default=repr)
+    except (ValueError, TypeError, RecursionError):
+        # Too deep, in itself, or a number with thousands of digits: no JSON, but some programs
+        # pass it on.
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -90,6 +90,20 @@ def test_what_does_not_fit_is_told(arguments: Any, said: str) -> None:  # noqa: 
     assert said in "; ".join(wrong)
 
 
+def test_what_cannot_be_shown_is_told_too() -> None:
+    ring: dict[str, object] = {}
+    ring["ring"] = ring
+    deep: object = "deep"
+    for _ in range(100_000):
+        deep = [deep]
+    for value in (ring, deep, 10**5_000, {("a",): 1}):
+        _, wrong = read_arguments({"query": value}, Given)
+        kind = type(value).__name__
+        assert wrong == [
+            f'"query" is a {kind} that cannot be shown; it must be a string',
+        ]
+
+
 @given(JSON)
 def test_anything_may_come(arguments: object) -> None:
     found, wrong = read_arguments(arguments, Given)
