@@ -101,7 +101,7 @@ class Disk:
         """Return the names in a folder but those of folders, sorted; none where there is none."""
         try:
             with os.scandir(folder) as found:
-                return sorted(item.name for item in found if not item.is_dir())
+                return sorted(item.name for item in found if not _is_folder(item))
         except FileNotFoundError:
             return []
 
@@ -109,7 +109,7 @@ class Disk:
         """Return the names of the folders in a folder, sorted; none where there is none."""
         try:
             with os.scandir(folder) as found:
-                return sorted(item.name for item in found if item.is_dir())
+                return sorted(item.name for item in found if _is_folder(item))
         except FileNotFoundError:
             return []
 
@@ -307,6 +307,17 @@ class Disk:
 def megabytes(size: int) -> str:
     """Return a number of bytes as one counts them in ``max_file_mb``: ``16``, ``47.7``."""
     return f"{size / _MEGABYTE:.1f}".removesuffix(".0")
+
+
+def _is_folder(item: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one; a link to itself, or to where we may not, is none.
+
+    Such a link may come with somebody's commit, and must not hide what stands beside it.
+    """
+    try:
+        return item.is_dir()
+    except OSError:
+        return False
 
 
 def _take_after(descriptor: int, like: Path | None, mode: int) -> None:

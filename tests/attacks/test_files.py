@@ -52,6 +52,17 @@ def test_a_file_that_becomes_a_link_after_it_was_looked_at_is_not_opened(
     assert secret.read_text(encoding="utf-8") == "- private\n"
 
 
+@pytest.mark.parametrize("folder", ["memory", "memory/topics"])
+def test_a_link_to_itself_hides_no_memory(store: Hippocampus, folder: str) -> None:
+    """Git carries links; one that leads nowhere must not take memory away from anybody."""
+    (store.root / folder).mkdir(exist_ok=True)
+    (store.root / folder / "ring").symlink_to("ring")
+    again = Hippocampus(store.root, disk=Disk(durable=False))
+    again.notice()
+    again.encode_rule("Pin the image", kind="always")
+    assert [entry.text for entry in again.entries()] == ["Use uv", "Pin the image"]
+
+
 def test_a_folder_of_a_name_that_begins_alike_is_outside(project: Path) -> None:
     """Paths are compared part by part, not as strings."""
     sibling = project / ".engramdown_x"
