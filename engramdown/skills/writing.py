@@ -172,7 +172,8 @@ class SkillFiles:
                 raise SkillExistsError(str(home / FILE), label)
             staged = self.root / STAGED / f"{label}-{os.urandom(4).hex()}"
             try:
-                for name, (data, runs) in files.items():
+                # In order: what a file is called until it is whole may be the name of a later one.
+                for name, (data, runs) in sorted(files.items()):
                     path = staged / name
                     self._disk.make_folder(path.parent)
                     self._disk.create(path, data, mode=PROGRAM_MODE if runs else FILE_MODE)

@@ -149,6 +149,25 @@ def test_one_broken_skill_hides_no_other(store: SkillStore, root: Path) -> None:
     assert store.read("Odd Name").description == "Make charts"
 
 
+def test_a_link_to_itself_hides_no_skill(store: SkillStore, root: Path) -> None:
+    store.create("charts", PAGE)
+    for place in (root / "skills", root / "skills" / "charts"):
+        (place / "ring").symlink_to("ring")
+    (found,) = store.skills()
+    assert (found.label, found.is_fit) == ("charts", True)
+
+
+def test_files_whose_names_are_those_of_others_in_the_making_come_too(
+    store: SkillStore, root: Path
+) -> None:
+    names = ("SKILL.md.part", "SKILL.md", "plot.py.part", "plot.py")
+    store.place("charts", {name: (name.encode(), False) for name in names})
+    home = root / "skills" / "charts"
+    assert {path.name: path.read_bytes().decode() for path in home.iterdir()} == {
+        name: name for name in names
+    }
+
+
 def test_what_is_not_there_is_said(store: SkillStore, root: Path) -> None:
     assert store.skills() == []
     for label in ("charts", "../x", ""):
