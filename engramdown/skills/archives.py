@@ -17,7 +17,15 @@ from typing import Final
 
 from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.skills.incoming import LARGEST, MOST_FILES, Content, is_passed_over, too_much
+from engramdown.skills.incoming import (
+    LARGEST,
+    MOST_FILES,
+    MOST_SKILLS,
+    Content,
+    is_passed_over,
+    too_many,
+    too_much,
+)
 from engramdown.skills.writing import FILE
 
 __all__ = ["skills_in"]
@@ -27,6 +35,8 @@ _LARGEST_WHOLE: Final = 200 * 1024 * 1024
 _MOST: Final = 10_000
 _LONGEST_NAME: Final = 500
 _ENCRYPTED: Final = 1
+# The rarer ways fail with errors of their own, and not every Python has them.
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _NO_NAME: Final = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]|(?:^|/)\.\.?(?:/|$)|^/|//')
 
 _Found = tuple[str, str, dict[str, Content], str]
@@ -51,10 +61,15 @@ def skills_in(path: Path) -> Iterator[_Found]:
 def _skills(archive: zipfile.ZipFile, path: Path) -> Iterator[_Found]:
     members = _members(archive, path)
     every = sorted(name.removesuffix(FILE) for name in members if _is_page(name))
-    # One that stands in the folder of another is an example there, and belongs to it.
-    homes = [home for home in every if not any(home != up and home.startswith(up) for up in every)]
+    homes: list[str] = []
+    for home in every:
+        # One that stands in the folder of another is an example there, and belongs to it.
+        if not homes or not home.startswith(homes[-1]):
+            homes.append(home)
     if not homes:
         raise StoreError(f"{path}: holds no {FILE}.")
+    if len(homes) > MOST_SKILLS:
+        raise StoreError(too_many(path))
     room = _LARGEST_WHOLE
     for home in homes:
         mine = [name for name in members if name.startswith(home)]
@@ -112,6 +127,8 @@ def _wrong(info: zipfile.ZipInfo, known: set[str]) -> str:
         return "is a link or a device"
     if info.flag_bits & _ENCRYPTED:
         return "is encrypted"
+    if info.compress_type not in _PACKED:
+        return "is not packed as a .zip usually is"
     return "stands there twice" if info.filename.casefold() in known else ""
 
 

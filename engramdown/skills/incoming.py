@@ -7,6 +7,7 @@ other out, and says why. What a secret is made of is not repeated.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ from engramdown.skills.writing import FILE
 __all__ = [
     "LARGEST",
     "MOST_FILES",
+    "MOST_SKILLS",
     "PLACES",
     "Content",
     "Incoming",
@@ -32,6 +34,7 @@ __all__ = [
     "is_passed_over",
     "judged",
     "page_of",
+    "too_many",
     "too_much",
 ]
 
@@ -39,6 +42,8 @@ LARGEST: Final = 20 * 1024 * 1024
 """How much all files of a skill may hold, in bytes."""
 MOST_FILES: Final = 500
 """How many files a skill may have."""
+MOST_SKILLS: Final = 1_000
+"""How many may be brought in at once."""
 PLACES: Final = (
     ".claude/skills",
     ".agents/skills",
@@ -51,7 +56,6 @@ PLACES: Final = (
 """Where assistants keep skills, in a home folder or a project."""
 
 _DEEPEST: Final = 8
-_MOST_SKILLS: Final = 1_000
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
 _OWNER_RUNS: Final = stat.S_IXUSR
 
@@ -98,7 +102,7 @@ def found_at(path: Path) -> list[Incoming]:
         StoreError: If there is nothing there, or it cannot be read.
     """
     with named_errors(path, "read"):
-        place = path.resolve()
+        place = Path(os.path.realpath(path))  # resolve() raises over a link to itself
         if place.name == FILE and place.is_file():
             place = place.parent
         if place.is_dir():
@@ -172,8 +176,8 @@ def _in_folder(place: Path) -> Iterator[Incoming]:
             for each in _folders(folder)
             if (each / FILE).exists()
         ]
-    if len(homes) > _MOST_SKILLS:
-        raise StoreError(f"{place}: holds more than {_MOST_SKILLS} skills; bring in fewer at once.")
+    if len(homes) > MOST_SKILLS:
+        raise StoreError(too_many(place))
     for home in homes:
         try:
             # The folder of a skill may be a link: people keep them elsewhere and link them.
@@ -206,6 +210,11 @@ def too_much(source: object) -> str:
         f"{source}: holds more than {MOST_FILES} files or {LARGEST // 1024**2} MB; "
         f"bring in what the procedure needs."
     )
+
+
+def too_many(source: object) -> str:
+    """Say that there are too many skills."""
+    return f"{source}: holds more than {MOST_SKILLS} skills; bring in fewer at once."
 
 
 def _walk(disk: Disk, folder: Path, deep: int) -> Iterator[Path]:

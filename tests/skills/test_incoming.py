@@ -123,7 +123,7 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(incoming, "MOST_FILES", 9)
     monkeypatch.setattr(incoming, "LARGEST", len(PAGE) + 3)
     assert "holds more than 9 files or 0 MB" in problems(found_at(tmp_path))["charts"]
-    monkeypatch.setattr(incoming, "_MOST_SKILLS", 0)
+    monkeypatch.setattr(incoming, "MOST_SKILLS", 0)
     with pytest.raises(StoreError, match="holds more than 0 skills"):
         found_at(tmp_path)
 
@@ -137,10 +137,12 @@ def test_two_of_one_label_are_told(tmp_path: Path) -> None:
     assert (first.problem, second.problem != "") == ("", True)
 
 
-@pytest.mark.parametrize("name", ["none", "pipe"])
+@pytest.mark.parametrize("name", ["none", "pipe", "ring"])
 def test_where_there_is_nothing_it_is_said(tmp_path: Path, name: str) -> None:
     if name == "pipe":
         os.mkfifo(tmp_path / name)
+    if name == "ring":
+        (tmp_path / name).symlink_to(tmp_path / name)
     with pytest.raises(StoreError, match="is neither a folder nor a file"):
         found_at(tmp_path / name)
     assert found_at(tmp_path) == []
@@ -213,6 +215,10 @@ def test_an_archive_that_unpacks_to_much_is_not_unpacked(
     path.write_bytes(data.replace(size, (5).to_bytes(4, "little")))
     with pytest.raises(StoreError, match=r"is no \.zip that can be read"):
         found_at(path)
+    for module in (archives, incoming):
+        monkeypatch.setattr(module, "MOST_SKILLS", 1)
+    with pytest.raises(StoreError, match="holds more than 1 skills"):
+        found_at(path)
     monkeypatch.setattr(archives, "_MOST", 2)
     with pytest.raises(StoreError, match="holds more than 2 files"):
         found_at(path)
@@ -231,6 +237,15 @@ def test_what_is_encrypted_or_no_archive_is_refused(tmp_path: Path) -> None:
         found_at(path)
     with pytest.raises(StoreError, match=r"holds no SKILL\.md"):
         found_at(zipped(tmp_path / "empty.zip", {"a": "b"}))
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_that_is_packed_in_a_rare_way_is_refused(tmp_path: Path, way: int) -> None:
+    path = tmp_path / "rare.zip"
+    with zipfile.ZipFile(path, "w", way) as archive:
+        archive.writestr("charts/SKILL.md", PAGE)
+    with pytest.raises(StoreError, match=r"is not packed as a \.zip usually is"):
+        found_at(path)
 
 
 @given(st.binary(max_size=200), st.integers(0, 400))
