@@ -122,11 +122,15 @@ class Toolbox:
         mode = self._whole().mode
         if mode == "off":
             return Receipt(entry.engram(), "discarded", REASONS["off"], entry.id)
-        if mode == "copilot" or entry.by_person:
-            return self._heard([self._intake.waiting.ask_to_forget(entry.scope, entry)])[0]
         store = self.global_hc if entry.scope == "global" else self.project_hc
         if isinstance(store, Hippocampus):
-            gone = store.forget(entry.id, redact(why), by="llm")
+            # A line that a person changed by hand is theirs, also if nobody has looked since.
+            store.notice()
+            entry = store.find(entry.id)
+        if mode == "copilot" or entry.by_person:
+            return self._heard([self._intake.waiting.ask_to_forget(entry.scope, entry)])[0]
+        if isinstance(store, Hippocampus):
+            gone = store.forget(entry.id, redact(why), by="llm", seen=entry)
         else:
             gone = store.forget(entry.id)
         self._intake.waiting.forgot(entry.scope, gone)

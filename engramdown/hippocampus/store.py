@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from engramdown.clock import today
 from engramdown.disk import Disk
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
-from engramdown.errors import InvalidEngramError
+from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import adding, filing, restoring, undoing
 from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
@@ -91,10 +91,7 @@ class Hippocampus:
         return self._entries.of(filing.RULES)
 
     def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
-        """Return the newest lessons that fit into ``token_budget`` tokens, in file order.
-
-        A lesson that does not fit is left out whole and hides nothing behind it.
-        """
+        """Return the newest lessons that fit, in file order; one that does not hides none."""
         lessons = self._entries.of(filing.LESSONS)
         if token_budget is None:
             return lessons
@@ -200,8 +197,14 @@ class Hippocampus:
         """
         return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.memory))
 
-    def forget(
-        self, entry_id: str, why: str = "", reason: str = "forgotten", by: Source = "user"
+    def forget(  # wide: the words of the journal, and whose they are
+        self,
+        entry_id: str,
+        why: str = "",
+        reason: str = "forgotten",
+        by: Source = "user",
+        *,
+        seen: Entry | None = None,
     ) -> Entry:
         """Retire the memory with this id or unique prefix; it waits in ``archive.md``.
 
@@ -210,15 +213,18 @@ class Hippocampus:
             why: The words for the journal.
             reason: The word for the archive; only what was ``forgotten`` is not learned again.
             by: Whose doing it is.
+            seen: What was decided on; if a person changed it since, it stays.
 
         Raises:
             EntryNotFoundError: If there is none.
             AmbiguousIdError: If there are several.
-            StoreError: If it could not be written.
+            StoreError: If it could not be written, or is another than was ``seen``.
         """
 
         def edit(draft: Draft) -> Entry:
             entry, lines = self._sought(draft, entry_id)
+            if seen is not None and any(each.block.text != seen.text for _, each in lines):
+                raise StoreError(f"{entry.id} was changed meanwhile, and is not forgotten.")
             record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": by}
             for index, (name, placed) in enumerate(lines):
                 if index == 0:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.cortex.memorizing import MOST
 from engramdown.cortex.tools import MEMORY_TOOLS, TOOLS, Answer
+from engramdown.errors import StoreError
 from tests.cortex.person import Person
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
@@ -325,3 +326,23 @@ def test_what_is_forgotten_or_asked_is_noted_in_the_transcript(cortex: Cortex) -
         if each.role == "memory_write"
     ]
     assert written == [("forgotten", "CI is slow on Mondays"), ("queued", "Delete: Use uv")]
+
+
+def test_what_a_person_changed_by_hand_waits_for_them(cortex: Cortex, person: Person) -> None:
+    learned = lesson(cortex, "CI is slow on Mondays")
+    before = person.reads("lessons.md")
+    person.saves("lessons.md", before.replace("Mondays", "Mondays and Fridays"))
+    answer = cortex.use_tool("forget", {"id": learned})
+    assert answer.text.startswith("Not forgotten yet: 'CI is slow on Mondays and Fridays'")
+    assert "Mondays and Fridays" in person.reads("lessons.md")
+
+
+def test_what_a_person_changes_as_it_is_forgotten_stays(cortex: Cortex, person: Person) -> None:
+    store = cortex.project_hc
+    assert isinstance(store, Hippocampus)
+    seen = store.find(lesson(cortex, "CI is slow on Mondays"))
+    before = person.reads("lessons.md")
+    person.saves("lessons.md", before.replace("Mondays", "Mondays and Fridays"))
+    with pytest.raises(StoreError, match="was changed meanwhile, and is not forgotten"):
+        store.forget(seen.id, by="llm", seen=seen)
+    assert "Mondays and Fridays" in person.reads("lessons.md")
