@@ -15,10 +15,6 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
-from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem
-from agents.memory import SessionABC
-from agents.tool_context import ToolContext
-
 from engramdown.adapters.kept import Kept
 from engramdown.adapters.lines import JSON, Line, copies
 from engramdown.adapters.openai_items import (
@@ -37,6 +33,16 @@ from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
 from engramdown.episodes.ids import check_session_id
+
+try:
+    from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem
+    from agents.memory import SessionABC
+    from agents.tool_context import ToolContext
+except ImportError as error:
+    raise ImportError(
+        "the session needs the OpenAI Agents SDK in a version that has one: "
+        "pip install -U 'engramdown[openai-agents]'"
+    ) from error
 
 __all__ = ["EngramdownSession", "memory_instructions", "memory_tools"]
 

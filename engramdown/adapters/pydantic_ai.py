@@ -14,18 +14,24 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from pydantic_ai import RunContext
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelMessagesTypeAdapter,
-    ModelRequest,
-    ModelResponse,
-    UserPromptPart,
-    repair_messages,
-)
-from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.run import AgentRunResult
+try:
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelMessagesTypeAdapter,
+        ModelRequest,
+        ModelResponse,
+        UserPromptPart,
+        repair_messages,
+    )
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.run import AgentRunResult
+except ImportError as error:
+    raise ImportError(
+        "the capability needs pydantic-ai in a version that has them: "
+        "pip install -U 'engramdown[pydantic-ai]'"
+    ) from error
 
 from engramdown.adapters.kept import Kept
 from engramdown.adapters.pydantic_messages import (

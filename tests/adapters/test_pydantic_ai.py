@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -563,3 +565,18 @@ def test_it_finds_the_memory_of_the_working_directory(
     monkeypatch.chdir(project)
     Agent(Script("Hi").model, capabilities=[EngramdownMemory(session="c1")]).run_sync("Hello")
     assert (project / ".engramdown/episodes/c1.jsonl").exists()
+
+
+def test_without_the_package_one_is_told_what_to_install(child_env: dict[str, str]) -> None:
+    script = (
+        "import sys; sys.modules['pydantic_ai'] = None\nimport engramdown.adapters.pydantic_ai\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script],
+        env=child_env,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert told.returncode == 1
+    assert "pip install -U 'engramdown[pydantic-ai]'" in told.stderr
