@@ -1,7 +1,8 @@
-"""Every example of README.md and docs/*.md does what its page says."""
+"""Every example of README.md and docs/*.md does what its page says; every link leads somewhere."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,8 @@ import pytest
 from tests.snippets import Snippet, find_snippets, pages, run
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+LINK: Final = re.compile(r"\]\((?!\w+:)([^()\s]+)\)")
+FENCED: Final = re.compile(r"(?ms)^(```|~~~).*?^\1")
 PAGES: Final = {page.relative_to(ROOT).as_posix(): page for page in pages(ROOT)}
 
 
@@ -45,3 +48,35 @@ def test_what_the_ci_is_said_to_run_is_what_it_runs() -> None:
     lines = [line.removeprefix("$ ") for item in promised for line in item.code.split("\n")]
     assert lines
     assert [line for line in lines if line not in script] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what a link to a heading of ``page`` may say behind its ``#``, as GitHub has it."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    headings = [re.sub(r"\]\([^)]*\)", "", line) for line in re.findall(r"(?m)^#+ (.+)$", text)]
+    return {re.sub(r"[^\w\- ]", "", line).lower().replace(" ", "-") for line in headings}
+
+
+def astray(page: Path) -> list[str]:
+    """Return the links of ``page`` to files and headings that are not there."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    links = [(link, *link.partition("#")[::2]) for link in LINK.findall(text)]
+    return [
+        link
+        for link, name, heading in links
+        if not (page.parent / name).exists()
+        or (heading and heading not in anchors(page.parent / name if name else page))
+    ]
+
+
+@pytest.mark.parametrize("name", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
+    assert astray(ROOT / name) == []
+
+
+def test_a_link_to_a_file_or_heading_that_is_not_there_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "b.md").write_text("# `One` & Two\n```\n# Not\n```\n", encoding="utf-8")
+    page = tmp_path / "a.md"
+    good = "[1](b.md) [2](b.md#one--two) [3](https://example.org/x) [4](#here)"
+    page.write_text(f"# Here\n{good} [5](c.md) [6](b.md#not) [7](#there)\n", encoding="utf-8")
+    assert astray(page) == ["c.md", "b.md#not", "#there"]
