@@ -66,11 +66,13 @@ def where(text: str, stems: frozenset[str]) -> tuple[int, int]:
     best, chosen = 0, (0, 0)
     first = 0
     for last, (_, end, _hit) in enumerate(found):
-        while end - found[first][0] > LONGEST // 2:
+        # A word may be longer than what is shown: a key, or a picture in base64.
+        while first < last and end - found[first][0] > LONGEST // 2:
             first += 1
         kinds = len(set().union(*(hit for _, _, hit in found[first : last + 1])))
         if kinds > best:
-            best, chosen = kinds, (found[first][0], end)
+            start = found[first][0]
+            best, chosen = kinds, (start, min(end, start + LONGEST // 2))
     return chosen
 
 

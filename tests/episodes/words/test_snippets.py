@@ -91,6 +91,15 @@ def test_the_place_is_where_the_most_words_stand_together() -> None:
     assert where(text, frozenset({"nothing"})) == (0, 0)
 
 
+@pytest.mark.parametrize("size", [LONGEST // 2 + 1, 100_000])
+def test_a_word_may_be_longer_than_what_is_shown(size: int) -> None:
+    word = "9" * size
+    text = f"the key {word} was turned down, and so were " + "filler " * LONGEST
+    start, end = where(text, frozenset({word}))
+    assert text[start:end] == word[: LONGEST // 2]
+    assert len(snippet(text, start, end)) <= LONGEST + 2
+
+
 def test_a_huge_text_takes_no_long_time() -> None:
     text = "sail " * 200_000
     assert len(snippet(text, *where(text, frozenset({"sail"})))) <= LONGEST + 2
