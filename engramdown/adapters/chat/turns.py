@@ -38,6 +38,7 @@ _NAME: Final = 64
 # What was said before a summary of this conversation.
 _LOOKING_BACK: Final = ("grep", "expand")
 _STOPPED: Final = "(The user stopped the answer here.)"
+_NOT_DONE: Final = "(This was not done: the turn ended before.)"
 _BROKE_OFF: Final = "(There is no answer, or no more of it: {})"
 
 
@@ -154,6 +155,7 @@ class Chat:
                 return Turn(failed=str(error), outcome="failed")
             self._in_mind.append({"role": "user", "content": message})
             failed, outcome = self._outcome()
+            self._close_calls()
             text = "".join(self._said).strip()
             # Not the reason: that quotes a server, and this stands there as the assistant's words.
             note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
@@ -165,6 +167,13 @@ class Chat:
                 # The turn is over; what was to be done behind it is done behind the next.
                 failed, outcome = failed or str(error), outcome or "failed"
         return self._turn._replace(text=text, failed=failed, outcome=outcome)
+
+    def _close_calls(self) -> None:
+        """Answer in mind the calls that a turn was ended before: servers want each answered."""
+        awaited, self._awaited = self._awaited, []
+        self._in_mind += [
+            {"role": "tool", "tool_call_id": name, "content": _NOT_DONE} for name in awaited
+        ]
 
     def _outcome(self) -> tuple[str, str]:
         """Let the model answer; return why there is no answer, and how that ended."""

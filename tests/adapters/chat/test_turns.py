@@ -335,6 +335,27 @@ def test_a_conversation_that_is_not_recorded_goes_on_in_mind(project: Path) -> N
     assert check_openai(model.asked[2]) == []
 
 
+def test_calls_that_a_stopped_turn_left_are_answered_in_mind(project: Path) -> None:
+    config = project / ".engramdown" / "config.toml"
+    config.write_text("[episodes]\nenabled = false\n", encoding="utf-8")
+
+    class Stopped(Shown):
+        def answered(self, name: str, answer: Answer) -> None:
+            super().answered(name, answer)
+            raise KeyboardInterrupt
+
+    cortex = Cortex.open(project=project)
+    model = Script(wants(("recall", '{"query": "a"}'), ("review", "{}")), says("Yes."))
+    with cortex.session() as session:
+        chat = Chat(cortex, session, model, Stopped())
+        assert chat.turn("Look it up").outcome == "stopped"
+        assert chat.turn("And now?").text == "Yes."
+    assert check_openai(model.asked[-1]) == []
+    assert [each["role"] for each in model.asked[-1]] == [
+        *("system", "user", "assistant", "tool", "tool", "assistant", "user"),
+    ]
+
+
 def test_what_is_in_mind_is_kept_within_the_budget(project: Path) -> None:
     config = project / ".engramdown" / "config.toml"
     config.write_text("[episodes]\nenabled = false\n", encoding="utf-8")
