@@ -29,6 +29,7 @@ LONGEST: Final = 100_000
 
 _NAMES: Final = {str: "a string", int: "a whole number"}
 _RANGE: Final = 2
+_MOST_LINES: Final = 1_000_000_000
 
 
 class Command(NamedTuple):
@@ -107,8 +108,11 @@ def _checked(key: str, value: Any) -> Any:  # noqa: ANN401 - a string or a numbe
     """Return a value that can be kept.
 
     Raises:
-        MemoryCommandError: If it is too long, or no text that a file can hold.
+        MemoryCommandError: If it is too long, no text that a file can hold, or no line of one.
     """
+    if isinstance(value, int) and abs(value) > _MOST_LINES:
+        # Python refuses to write a number of thousands of digits.
+        raise MemoryCommandError(f"Invalid `{key}` parameter: no file has so many lines.")
     if isinstance(value, str):
         if len(value) > LONGEST:
             raise MemoryCommandError(
@@ -131,6 +135,7 @@ def _range(value: object) -> tuple[int, int] | None:
         not isinstance(value, (list, tuple))
         or len(value) != _RANGE
         or any(not isinstance(each, int) or isinstance(each, bool) for each in value)
+        or max(map(abs, value)) > _MOST_LINES
     ):
         raise MemoryCommandError(
             f"Invalid `view_range`: {_shown(value)}. It must be two line numbers, such as [1, 20]; "
@@ -140,5 +145,9 @@ def _range(value: object) -> tuple[int, int] | None:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, default=repr)
+    try:
+        text = json.dumps(value, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        # It runs in a circle, is too deep, or a number of too many digits.
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 - enough to know it by

@@ -13,6 +13,11 @@ from engramdown.cortex.memory_folder.commands import COMMANDS, LONGEST, Command,
 from engramdown.errors import MemoryCommandError
 
 PATH = "/memories/rules.md"
+HUGE = 10**5_000
+"""A number of more digits than Python writes."""
+DEEP: list[object] = []
+"""What no JSON is made of: it holds itself."""
+DEEP.append(DEEP)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +81,17 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
         (
             {"command": "create", "path": PATH, "file_text": "ab\ud800"},
             "`file_text` holds half of a surrogate pair at character 2",
+        ),
+        ({"command": {(1,): 2}}, "Unknown command: a dict that cannot be shown"),
+        ({"command": "view", "path": DEEP}, "`path` of view is a list that cannot be shown"),
+        ({"command": "view", "path": HUGE}, "`path` of view is a int that cannot be shown"),
+        (
+            {"command": "view", "path": PATH, "view_range": [1, HUGE]},
+            "Invalid `view_range`: a list that cannot be shown",
+        ),
+        (
+            {"command": "insert", "path": PATH, "insert_line": -HUGE, "insert_text": ""},
+            "Invalid `insert_line` parameter: no file has so many lines.",
         ),
     ],
 )
