@@ -59,9 +59,9 @@ def item_line(item: JSON, names: Mapping[str, str]) -> Line:
     if not isinstance(item, dict):
         return _other("item", item)
     kind = str(item.get("type") or "")
-    role = item.get("role")
+    role = _text(item.get("role"))
     if role in _SPEAKERS and kind in ("", "message") and "content" in item:
-        return _message(str(role), item)
+        return _message(role, item)
     if kind.endswith(_OUTPUT):
         return _output(item, kind, names)
     if kind.endswith(_CALL):

@@ -88,6 +88,9 @@ def test_every_item_has_a_line_from_which_it_comes_back(item: JSON) -> None:
         ),
         pytest.param({"type": "news"}, "scratchpad", "[news]", "news", "", id="unknown"),
         pytest.param([1], "scratchpad", "[item]", "item", "", id="no-object"),
+        pytest.param(
+            {"role": ["user"], "content": "Hi"}, "scratchpad", "[item]", "item", "", id="odd-role"
+        ),
     ],
 )
 def test_a_line_says_what_a_person_would_read(
