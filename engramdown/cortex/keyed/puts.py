@@ -28,7 +28,7 @@ from engramdown.cortex.keyed.items import (
     Items,
 )
 from engramdown.cortex.keyed.namespaces import Home, Namespace, written
-from engramdown.cortex.keyed.values import Parts, split
+from engramdown.cortex.keyed.values import Parts, same, split
 from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
@@ -147,7 +147,7 @@ class Putting:
         engram = self._engram(put, home, parts)
         if item is not None and not item.was_put:
             self._refuse(put, _NO_KEY)
-        elif item is None or item.value != dict(put.value) or item.searched != put.searched:
+        elif item is None or not same(item.value, put.value) or item.searched != put.searched:
             self._gate(_Planned(put, home, item, engram, parts), engram)
 
     def _plan_removal(self, put: Put, home: Home, item: Item | None) -> None:

@@ -7,12 +7,12 @@ hand changes that part of the value and no other.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from engramdown.errors import InvalidEngramError
 
-__all__ = ["LONGEST", "Parts", "fits", "joined", "split"]
+__all__ = ["LONGEST", "Parts", "fits", "joined", "same", "split"]
 
 LONGEST: Final = 100_000
 """Characters of a value as JSON at most."""
@@ -21,6 +21,7 @@ _WHOLE: Final = "$"
 # Where frameworks keep the words: LangGraph's examples, LangMem, and whoever follows them.
 _FIELDS: Final = ("text", "content", "memory", "data", "fact", "page_content", "summary")
 _DEEPEST: Final = 3
+_MOST_LEVELS: Final = 100
 _OPERATORS: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"})
 
 Value = dict[str, Any]
@@ -74,13 +75,22 @@ def joined(parts: Parts) -> Value:
         return {"text": parts.text} if found is None else found
     whole = _object(parts.rest) or {}
     inner = whole
-    *outer, last = (parts.field or _FIELDS[0]).split(".")
+    *outer, last = (parts.field or _FIELDS[0]).split(".", _MOST_LEVELS)
     for name in outer:
         if not isinstance(inner.get(name), dict):
             inner[name] = {}
         inner = inner[name]
     inner[last] = parts.text
     return whole
+
+
+def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two values are the same JSON: ``True`` is not ``1`` there.
+
+    >>> same({"a": (1, 2), "b": 3}, {"b": 3, "a": [1, 2]}), same({"a": 1}, {"a": True})
+    (True, False)
+    """
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def fits(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
@@ -130,7 +140,27 @@ def _checked(value: object) -> Value:
         raise InvalidEngramError("value", f"cannot be kept as JSON: {error}") from None
     if len(text) > LONGEST:
         raise InvalidEngramError.too_long("value", text, f"{LONGEST:,} characters")
+    if _is_deep(found):
+        raise InvalidEngramError(
+            "value", f"has more than {_MOST_LEVELS} levels; give a flatter one"
+        )
     return found
+
+
+def _is_deep(value: Value) -> bool:
+    """Whether a value has more levels than everybody who gets it can go down."""
+    level: list[Any] = [value]
+    for _ in range(_MOST_LEVELS):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterable[Any]:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _words_in(value: Value, depth: int = 1) -> tuple[str, ...] | None:
@@ -151,7 +181,7 @@ def _object(text: str) -> Value | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and not _is_deep(found) else None
 
 
 def _compact(value: Mapping[str, Any]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.keyed.values import LONGEST, Parts, fits, joined, split
+from engramdown.cortex.keyed.values import LONGEST, Parts, fits, joined, same, split
 from engramdown.errors import InvalidEngramError
 
 _NAMES = st.sampled_from(["text", "content", "data", "kind", "$", "a.b", ""]) | st.text(max_size=3)
@@ -72,6 +74,34 @@ def test_what_a_person_changes_by_hand_is_a_value(parts: Parts, value: dict[str,
     assert joined(parts) == value
 
 
+def nested(levels: int) -> dict[str, Any]:
+    """Return an object with so many levels."""
+    found: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        found = {"a": found}
+    return found
+
+
+def test_what_many_levels_hold_comes_back() -> None:
+    value = {"text": "x", "n": nested(99)}
+    assert joined(split(value)) == value
+
+
+def test_what_a_person_nests_deeper_does_no_harm() -> None:
+    deep = json.dumps(nested(500))
+    assert joined(Parts(deep, "$")) == {"text": deep}
+    assert joined(Parts("tea", "text", deep)) == {"text": "tea"}
+    copy.deepcopy(joined(Parts("tea", "a." * 2_000)))
+
+
+@pytest.mark.parametrize(
+    "one, other, wanted",
+    [(1, 1, True), (1, True, False), (1, 1.0, False), ((1, 2), [1, 2], True), (None, 0, False)],
+)
+def test_what_is_the_same_json_is_the_same(one: object, other: object, *, wanted: bool) -> None:
+    assert same({"a": one, "b": 1}, {"b": 1, "a": other}) is wanted
+
+
 @pytest.mark.parametrize(
     "value, told",
     [
@@ -81,6 +111,7 @@ def test_what_a_person_changes_by_hand_is_a_value(parts: Parts, value: dict[str,
         ({"n": float("nan")}, "cannot be kept as JSON"),
         ({"text": "\ud800"}, "cannot be kept as JSON"),
         ({"text": "x" * LONGEST}, "is longer than 100,000 characters"),
+        ({"text": "x", "n": nested(100)}, "has more than 100 levels"),
     ],
 )
 def test_what_is_no_json_is_refused(value: Any, told: str) -> None:  # noqa: ANN401 - anything
