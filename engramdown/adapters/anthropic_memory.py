@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NoReturn
 
+from engramdown.adapters.threads import guard_of
 from engramdown.cortex.memory_folder.folder import MemoryFolder, Reach
 
 try:
@@ -76,6 +77,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             StoreError: If a store has no files.
         """
         super().__init__(cache_control=cache_control)
+        self._cortex = cortex
         self.folder = MemoryFolder(cortex, reach, session)
 
     def call(self, input: object) -> str:  # noqa: A002 - it is called so
@@ -84,7 +86,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         Raises:
             ToolError: If it is not carried out; the SDK gives its words to the model.
         """
-        return _answered(self.folder, input)
+        return _answered(self._cortex, self.folder, input)
 
     def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""
@@ -140,6 +142,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     ) -> None:
         """Show the memory of ``cortex`` to a model; see :class:`MemoryTool`."""
         super().__init__(cache_control=cache_control)
+        self._cortex = cortex
         self.folder = MemoryFolder(cortex, reach, session)
 
     async def call(self, input: object) -> str:  # noqa: A002 - it is called so
@@ -148,7 +151,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: If it is not carried out; the SDK gives its words to the model.
         """
-        return await asyncio.to_thread(_answered, self.folder, input)
+        return await asyncio.to_thread(_answered, self._cortex, self.folder, input)
 
     async def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""
@@ -187,8 +190,9 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         raise ToolError(_NOT_CLEARED)
 
 
-def _answered(folder: MemoryFolder, arguments: object) -> str:
-    answer = folder.run(arguments)
+def _answered(cortex: Cortex, folder: MemoryFolder, arguments: object) -> str:
+    with guard_of(cortex):
+        answer = folder.run(arguments)
     if answer.is_error:
         raise ToolError(answer.text)
     return answer.text

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from engramdown.adapters.threads import guard_of
 from engramdown.cortex.keyed.items import Item as Kept
 from engramdown.cortex.keyed.items import Items
 from engramdown.cortex.keyed.namespaces import matches
@@ -88,6 +89,20 @@ class MemoryStore(BaseStore):
             InvalidEngramError: If a value is no JSON object; nothing was written.
             StoreError: If memory could not be read or written.
         """
+        with guard_of(self.cortex):  # A graph runs its nodes in threads.
+            results, refusals = self._carried_out(ops)
+        if refusals and self._refused is None:
+            raise PutRefusedError(refusals)
+        if refusals and self._refused is not None:
+            self._refused(refusals)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations in a thread; see :meth:`batch`."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _carried_out(self, ops: Iterable[Op]) -> tuple[list[Result], list[str]]:
+        """Return what operations bring, and a sentence about each put that is not written."""
         puts: dict[tuple[tuple[str, ...], str], Put] = {}
         results: list[Result] = []
         for op in ops:
@@ -98,16 +113,7 @@ class MemoryStore(BaseStore):
                 results.append(None)
             else:
                 results.append(self._read(op))
-        refusals = Putting(self._items, self._confidence).carry_out([*puts.values()])
-        if refusals and self._refused is None:
-            raise PutRefusedError(refusals)
-        if refusals and self._refused is not None:
-            self._refused(refusals)
-        return results
-
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out operations in a thread; see :meth:`batch`."""
-        return await asyncio.to_thread(self.batch, list(ops))
+        return results, Putting(self._items, self._confidence).carry_out([*puts.values()])
 
     def _read(self, op: GetOp | SearchOp | ListNamespacesOp) -> Result:
         if isinstance(op, GetOp):

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypedDict
@@ -108,6 +109,24 @@ def test_a_second_put_takes_the_place_of_the_first(store: MemoryStore, person: P
 
 def topics(person: Person) -> list[Path]:
     return sorted((person.memory / "topics").iterdir())
+
+
+def test_a_put_that_differs_in_type_alone_is_written(store: MemoryStore) -> None:
+    store.put(USER, "on", {"text": "The light", "on": 1})
+    store.put(USER, "on", {"text": "The light", "on": True})
+    assert value_of(store, "on")["on"] is True
+
+
+def test_nodes_in_threads_may_use_one_store(store: MemoryStore) -> None:
+    def work(who: int) -> None:
+        for number in range(8):
+            store.put(("threads", str(who)), str(number), {"data": f"{who} says {number}"})
+            assert store.search(("threads",), query=f"{who} says {number}")
+
+    with ThreadPoolExecutor(6) as threads:
+        for done in [threads.submit(work, who) for who in range(6)]:
+            done.result()
+    assert len(store.search(("threads",), limit=100)) == 48
 
 
 def test_what_is_deleted_is_gone_and_in_the_archive(store: MemoryStore, person: Person) -> None:
