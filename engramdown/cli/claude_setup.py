@@ -93,7 +93,8 @@ class ForClaude(NamedTuple):
     def lines(self) -> Iterator[Line]:
         """Yield it for people."""
         change, dry = self.change, given()["dry_run"]
-        yield line()
+        if change.is_new or not self.remove:
+            yield line()
         if not change.is_new:
             yield line((said.known(change.path, remove=self.remove), "good"), hang=2)
             return

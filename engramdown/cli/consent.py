@@ -1,7 +1,7 @@
 """A person's yes, before something is written that cannot simply be looked at afterwards.
 
 Promises: without a yes nothing goes on: a program is told which option says it, a person who says
-no leaves with the exit code of a refusal.
+no leaves with the exit code of a refusal, and is told that nothing was done.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import output
+from engramdown.cli import messages, output
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.options import given
 
@@ -40,4 +40,5 @@ def ask(question: str) -> None:
         Exit: If the person says no.
     """
     if not given()["yes"] and not click.confirm(question):
+        output.note(messages.NOT_DONE)
         raise Exit(REFUSED)

@@ -23,6 +23,7 @@ __all__ = [
     "HOOK_NEEDS_GIT",
     "KIND_HELP",
     "NEXT",
+    "NOT_DONE",
     "NO_FOLDER",
     "OFF",
     "PROFILE_IS_GLOBAL",
@@ -134,6 +135,7 @@ SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "
 SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
 NO_FOLDER: Final = "the working directory is gone; cd to another one, or use -C DIR"
 NEXT: Final = "What to do next"
+NOT_DONE: Final = "nothing was done"
 HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"
 
 

@@ -40,6 +40,6 @@ def test_where_nobody_can_be_asked_nothing_is_done(arguments: tuple[str, ...]) -
 def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engramdown.cli.output.is_person", lambda: True)
     assert run(answer="y\n") == (0, "Really? [y/N]: y\ndone\n")
-    assert run(answer="n\n") == (1, "Really? [y/N]: n\n")
+    assert run(answer="n\n") == (1, "Really? [y/N]: n\nnote: nothing was done\n")
     assert run(answer="\n")[0] == 1
     assert run("--json", answer="y\n") == (1, "Error: say --yes\n")
