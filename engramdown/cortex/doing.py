@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.engram import Engram
 from engramdown.episodes.episode import Pointer, as_text
-from engramdown.episodes.marks import is_look
 from engramdown.episodes.memory import Said
 
 __all__ = ["DONE", "Doing"]
@@ -21,6 +20,9 @@ DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 
 _LONGEST: Final = 20_000
 _MOST: Final = 500
+_BEFORE: Final = 50
+# They say what became of a memory: to take that back is no word of a tool.
+_TELLS_BACK: Final = ("memorize", "forget")
 # Nothing is noticed in fewer lines.
 _FEWEST: Final = 3
 _NOTHING: Final[Mapping[str, Any]] = {}
@@ -45,6 +47,7 @@ class Doing:
         """Begin with nothing."""
         self._session = ""
         self._lines: deque[_Line] = deque(maxlen=_MOST)
+        self._before: deque[str] = deque(maxlen=_BEFORE)
 
     def add(self, pointer: Pointer, role: str, text: object, said: Said) -> None:
         """Keep a line that was recorded; only what was done counts."""
@@ -65,13 +68,21 @@ class Doing:
         )
 
     def given_back(self) -> list[str]:
-        """Return what tools gave back in the running turn, each cut, but for what was known."""
+        """Return what tools gave back in the running turn, each cut.
+
+        What our own looked up, too: a skill, or a line of a transcript, may be anybody's words.
+        """
         results = (line for line in self._lines if line.role == "tool_result")
-        return [line.text for line in results if not is_look(line.name)]
+        return [line.text for line in results if line.name not in _TELLS_BACK]
+
+    def given_back_before(self) -> list[str]:
+        """Return the same of the turns before, the newest of it."""
+        return list(self._before)
 
     def lessons(self) -> list[Engram]:
         """Return what the turn teaches that ends now, and begin the next."""
         lines = list(self._lines)
+        self._before.extend(self.given_back())
         self._lines.clear()
         if len(lines) < _FEWEST:
             return []

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections import deque
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
 
 __all__ = ["Session"]
+
+_ASKED_BEFORE: Final = 50
 
 
 class Session:
@@ -59,6 +62,7 @@ class Session:
         self.earlier = cortex.earlier_sessions(self._recording.id, in_view)
         self._began: Pointer | None = None
         self._asked = ""
+        self._asked_before: deque[str] = deque(maxlen=_ASKED_BEFORE)
         self._looked_up: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._facts = FactsBeside()
         self._summaries: CompactionBeside | None = None
@@ -150,6 +154,7 @@ class Session:
         """
         self._refuse_mid_turn("begin a turn")
         self.attend()
+        self._asked_before.append(self._asked)
         self._asked, self._looked_up = message, ((), ())
         self._began = self.record("user", message, turn=self.turns + 1, meta=meta or {})
         self._facts.add(message, str(self._began or ""))
@@ -262,10 +267,12 @@ class Session:
         self._cortex.listen(weakref.WeakMethod(self._heard))
 
     def heard_from_tool(self, text: str) -> bool:
-        """Whether the words of ``text`` came from a tool in the running turn, not from the user."""
+        """Whether the words of ``text`` came from a tool, and not from the user."""
         from engramdown.cortex.borrowed import is_borrowed
 
-        return is_borrowed(text, self._recording.doing.given_back(), self._asked)
+        doing = self._recording.doing
+        before = doing.given_back_before(), list(self._asked_before)
+        return is_borrowed(text, doing.given_back(), self._asked, before)
 
     def end(self, reason: str = "finished") -> None:
         """End the transcript; a session that is used as a context manager does so itself."""
