@@ -1,8 +1,8 @@
 """What git brought of skills: each as a whole, its references and scripts with it.
 
-Promises: a skill is known by all of its files that a model is told of, so that whoever approved it
-approved none of what is changed in them later; one that cannot be read is none of these, and
-reaches no model anyway.
+Promises: a skill is known by all of its files but hidden ones, so that whoever approved it approved
+none of what is changed in them later, be there so many that a model is not told of all; one that
+cannot be read is none of these, and reaches no model anyway.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def skill_pages(root: Path) -> list[SkillPage]:
     for skill in SkillStore(root).skills():
         home = skill.path.parent
         try:
-            names = [each.name for each in files_beside(disk, home)]
+            names = [each.name for each in files_beside(disk, home, every=True)]
             told = [(name, _digest(disk, home / name)) for name in names]
         except (StoreError, OSError):
             continue

@@ -25,6 +25,8 @@ MOST: Final = 200
 DEEPEST: Final = 6
 """How many folders deep they may stand."""
 
+_EVERY: Final = 5_000
+_BOTTOM: Final = 30
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
 
 
@@ -40,7 +42,7 @@ class Beside(NamedTuple):
     size: int
 
 
-def files_beside(disk: Disk, home: Path) -> list[Beside]:
+def files_beside(disk: Disk, home: Path, *, every: bool = False) -> list[Beside]:
     """Return the files in the folder of a skill but for SKILL.md, by name, :data:`MOST` at most.
 
     Hidden files, links, pipes and devices are passed over.
@@ -48,15 +50,17 @@ def files_beside(disk: Disk, home: Path) -> list[Beside]:
     Args:
         disk: The system calls.
         home: The folder.
+        every: Return those too that nobody is told of, as they are many, or deep down.
 
     Raises:
         StoreError: If the folder cannot be read.
     """
     found: list[Beside] = []
+    most, deepest = (_EVERY, _BOTTOM) if every else (MOST, DEEPEST)
     with named_errors(home, "read"):
-        for each in _walk(disk, home, "", DEEPEST):
+        for each in _walk(disk, home, "", deepest):
             found.append(each)
-            if len(found) == MOST:
+            if len(found) == most:
                 break
     return found
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
+from engramdown.skills.beside import MOST
 
 
 @pytest.fixture
@@ -66,6 +67,20 @@ def test_whatever_is_changed_of_it_waits_again(project: Path, file: str) -> None
     path.write_text("---\nname: charts\ndescription: Otherwise\n---\nElse.\n", encoding="utf-8")
     assert cortex.recall_skill("charts").is_error
     assert len(cortex.pending()) == 1
+
+
+def test_a_change_of_a_file_that_no_model_is_told_of_waits_again(project: Path) -> None:
+    home = project / ".engramdown" / "skills" / "charts"
+    deep = home.joinpath(*"abcdefghi")
+    deep.mkdir(parents=True)
+    for number in range(MOST):
+        (home / f"{number}.txt").touch()
+    for last in (home / "run.sh", deep / "run.sh"):
+        last.write_text("run", encoding="utf-8")
+        (waiting,) = opened(project).pending()
+        opened(project).resolve(waiting.id, "accept")
+        last.write_text("else", encoding="utf-8")
+        assert opened(project).recall_skill("charts").is_error
 
 
 def test_what_is_declined_reaches_no_model_and_is_not_asked_about_again(project: Path) -> None:
