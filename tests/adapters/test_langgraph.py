@@ -453,6 +453,27 @@ def test_a_person_who_saves_meanwhile_wins(
     assert value_of(store, "gone") == {"data": "something"}
 
 
+def test_what_a_person_deletes_meanwhile_does_not_come_back(
+    store: MemoryStore, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put(USER, "food", {"data": "pizza"})
+    store.put(USER, "other", {"data": "nothing"})
+    name = f"topics/{topics(person)[0].name}"
+    gate = Cortex.encoding_gate
+
+    def late(cortex: Cortex, engram: Engram) -> Any:  # noqa: ANN401 - passed on
+        decision = gate(cortex, engram)
+        person.deletes(name, "pizza")
+        return decision
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Cortex, "encoding_gate", late)
+        with pytest.raises(PutRefusedError, match="was deleted by the user meanwhile"):
+            store.put(USER, "food", {"data": "pizza", "since": 2026})
+    assert store.get(USER, "food") is None
+    assert "pizza" not in person.reads(name)
+
+
 class State(TypedDict):
     """What goes through the graph."""
 

@@ -49,6 +49,7 @@ from engramdown.hippocampus.filing import (
     title_of,
 )
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.redaction import find_secrets, redact
 
@@ -58,6 +59,7 @@ _ASKS: Final = "a program asks for it"
 _THEIRS: Final = "contradiction"
 _WAITS: Final = "waits for the user's yes in pending.md"
 _CHANGED: Final = "was changed by the user meanwhile; read it again"
+_DELETED: Final = "was deleted by the user meanwhile"
 _NO_KEY: Final = "is a memory that was not put under a key; choose another key"
 
 
@@ -230,6 +232,8 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
         stands = _standing(draft, each)
         if stands is not None and stands.entry.by_person:
             late.append(f"{_name(each.put)} {_CHANGED}")
+        elif stands is None and each.engram is not None and _was_deleted(draft, each.item):
+            late.append(f"{_name(each.put)} {_DELETED}")
         elif each.engram is not None:
             _put(draft, each, each.engram, stands)
         elif stands is not None and stands.entry.file == ARCHIVE:
@@ -274,6 +278,12 @@ def _standing(draft: Draft, planned: _Planned) -> _Stands | None:
             if (has_key or is_it) and not (file == ARCHIVE and went):
                 return _Stands(placed, as_entry(file, home.scope, placed))
     return None
+
+
+def _was_deleted(draft: Draft, item: Item | None) -> bool:
+    """Whether a person took away what stood there, since it was looked for."""
+    gone = tombstones(draft.get(ARCHIVE)) if item is not None else ()
+    return any(item is not None and entry_id(placed) == item.entry.id for placed in gone)
 
 
 def _inside(meta: Metadata) -> str:
