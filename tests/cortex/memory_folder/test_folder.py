@@ -258,6 +258,17 @@ def test_free_notes_are_text(model: Model, project: Path) -> None:
     assert (project / ".engramdown" / "working" / "plan.md").stat().st_mode & 0o777 == 0o600
 
 
+def test_notes_that_cannot_be_read_hide_no_other_file(model: Model, project: Path) -> None:
+    model.does("create", "lessons.md", file_text="- Use uv\n")
+    model.does("create", "notes/todo.md", file_text="step 1")
+    with (project / ".engramdown" / "working" / "odd.md").open("wb") as odd:
+        odd.truncate(17 * 2**20)
+    told = model.does("view", "")
+    assert "/memories/lessons.md" in told
+    assert "0B\t/memories/notes/odd.md" in told
+    assert "more than the limit of 16 MB" in model.fails("view", "notes/odd.md")
+
+
 def test_notes_on_a_recorded_conversation_are_not_touched(model: Model, cortex: Cortex) -> None:
     with cortex.session("lake") as session:
         session.begin_turn("Where is the boat?")
