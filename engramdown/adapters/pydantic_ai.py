@@ -170,7 +170,9 @@ class EngramdownMemory(AbstractCapability[Any]):
             InvalidSessionError: If the id is no safe file name.
         """
         kept = await self._do(lambda: self._kept(check_session_id(session)).entries())
-        found = ModelMessagesTypeAdapter.validate_json(json.dumps(messages_of(kept)))
+        # Half a pair of surrogates, which a model leaves of an emoji, is refused with all the rest.
+        written = json.dumps(messages_of(kept), ensure_ascii=False).encode("utf-8", "replace")
+        found = ModelMessagesTypeAdapter.validate_json(written)
         return repair_messages(found) if repair else found
 
     async def confirmations(self, session: str) -> list[Proposal]:

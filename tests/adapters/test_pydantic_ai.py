@@ -421,6 +421,14 @@ class TestMemoryInARun:
         assert part.content == {"token": "[redacted: GitHub token]", "region": "eu"}
         assert KEY not in (project / ".engramdown/episodes/c1.jsonl").read_text(encoding="utf-8")
 
+    def test_half_an_emoji_leaves_the_conversation_readable(self, cortex: Cortex) -> None:
+        memory = EngramdownMemory(cortex, session="c1")
+        agent = Agent(Script("So \ud83d", "Yes \U0001f600").model, capabilities=[memory])
+        agent.run_sync("Hello")
+        agent.run_sync("Again")
+        found = done(memory.messages("c1"))
+        assert [found[at].parts for at in (1, 3)] == [[TextPart("So ?")], [TextPart("Yes 😀")]]
+
     def test_what_others_said_in_the_session_is_given_as_messages(self, cortex: Cortex) -> None:
         with cortex.session("c1") as past:
             past.begin_turn("Hello")
