@@ -8,6 +8,7 @@ ends with the conversation, however that ends.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -240,6 +241,15 @@ def _data(session: Session, address: Address, turn: Turn, waiting: int) -> dict[
     }
 
 
+def _again(session: str) -> str:
+    """Return the command that goes on with the session, by the options that this one was given."""
+    options, words = given(), ["engramdown", "chat"]
+    for name in ("model", "base_url", "mode", "budget"):
+        words += [f"--{name.replace('_', '-')}", str(options[name])] if options[name] else []
+    words += ["--no-files"] if options["no_files"] else []
+    return shlex.join([*words, "--session", session])
+
+
 def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) -> None:
     from engramdown.cli.chat_room import Room
     from engramdown.cli.chat_screen import turn_screen
@@ -253,7 +263,8 @@ def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) ->
     finally:
         if room.turns:
             told = _written(cortex, session, began)
-            rows = said.left(session.id, room.turns, told, room.total)
+            again = _again(session.id) if session.id else ""
+            rows = said.left(again, room.turns, told, room.total)
             # The last one is to be copied.
             shown = [line((row, "dim"))._replace(whole=row is rows[-1]) for row in rows]
             output.screen().show(shown)

@@ -221,11 +221,11 @@ def compacted(messages_: int) -> str:
 # ---- the end ----
 
 
-def left(session: str, turns: int, told: dict[str, int], tokens: Turn) -> list[str]:
+def left(again: str, turns: int, told: dict[str, int], tokens: Turn) -> list[str]:
     """Say what a conversation leaves.
 
     Args:
-        session: Its id, or ``""``.
+        again: The command that goes on with it, or ``""``.
         turns: How many turns it had.
         told: How many memories were ``encoded``, ``queued``, ``forgotten``, and how many wait.
         tokens: A turn that stands for all of them.
@@ -237,7 +237,7 @@ def left(session: str, turns: int, told: dict[str, int], tokens: Turn) -> list[s
     used = f"{about}{tokens.tokens_in:,} tokens in, {tokens.tokens_out:,} out"
     count = "1 turn" if turns == 1 else f"{turns} turns"
     said = [f"{count}, {', '.join(parts) or 'nothing new to remember'}; {used}."]
-    return [*said, f"Go on with: engramdown chat --session {session}"] if session else said
+    return [*said, f"Go on with: {again}"] if again else said
 
 
 def _wait(count: int) -> str:

@@ -25,8 +25,8 @@ DROPPED_HEAD: Final = ("tokens", "not shown, or not whole", "where", "why")
 
 def total(tokens: int, budget: int, messages: int, fresh: int) -> str:
     """Say what a prompt costs, and how much of the conversation is in it."""
-    said = "1 message or summary" if messages == 1 else f"{messages} messages and summaries"
+    said = "1 message or summary" if messages == 1 else f"{messages:,} messages and summaries"
     return (
-        f"{tokens} tokens of {budget} in all, with the words around the parts; "
+        f"{tokens:,} tokens of {budget:,} in all, with the words around the parts; "
         f"{said}, {fresh} of them always"
     )

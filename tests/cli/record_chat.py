@@ -32,6 +32,13 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PICTURE: Final = ROOT / "docs" / "chat.svg"
 
 _WIDTH: Final = 80
+_SETTINGS: Final = """\
+mode = "copilot"
+
+[consolidation]
+model = "openai/llama3.2"
+base_url = "{url}"
+"""
 _RULES: Final = "# Rules\n\n## Always\n\n- Use pip-tools for dependencies\n"
 _ANSWER: Final = """\
 Ask `uv`, and commit what it writes:
@@ -111,6 +118,7 @@ def recorded(env: dict[str, str]) -> str:
         home = str(Path(folder) / "home")
         memory = Path(folder) / "shop" / ".engramdown" / "memory"
         memory.mkdir(parents=True)
+        Path(home).mkdir()
         (memory / "rules.md").write_text(_RULES, encoding="utf-8")
         project = memory.parents[1]
         old = Cortex.open(project=project, home=home).project_hc.entries()[0].id
@@ -123,7 +131,9 @@ def recorded(env: dict[str, str]) -> str:
         )
         words = ["engramdown", "-C", str(project), "chat"]
         with wired(*script) as server:
-            words += ["--model", "llama3.2", "--base-url", server.url, "--mode", "copilot"]
+            # Set, not given: what ends the chat repeats options that were given.
+            settings = _SETTINGS.format(url=server.url)
+            (Path(home) / "config.toml").write_text(settings, encoding="utf-8")
             with Terminal(words, {**env, "ENGRAMDOWN_HOME": home}, _WIDTH) as screen:
                 _act(screen)
                 shown = screen.raw

@@ -83,7 +83,9 @@ def test_a_key_between_turns_makes_a_memory(
         screen.expect("> ")
         screen.type("/quit")
         screen.expect("1 turn, 1 remembered, 1 proposed; ")
-        screen.expect("Go on with: engramdown chat --session ")
+        # With the options that it was given, to be copied.
+        screen.expect("Go on with: engramdown chat --model small --base-url ")
+        screen.expect(f"{server.url} --mode copilot --session ")
         assert screen.end() == 0
     assert texts(notes) == [ORDER]
     assert ORDER in (memory / "rules.md").read_text(encoding="utf-8")
