@@ -22,6 +22,7 @@ def root(tmp_path: Path) -> Path:
     (root / "README.md").write_text("Read me.\n", encoding="utf-8")
     (root / "link").symlink_to(tmp_path / "secret.txt")
     (root / "out").symlink_to(tmp_path)
+    (root / "ring").symlink_to("ring")
     os.mkfifo(root / "pipe")
     return root
 
@@ -52,6 +53,8 @@ def test_a_folder_is_listed_without_what_is_hidden(root: Path) -> None:
         (".engramdown/memory/rules.md", "is hidden"),
         ("src/.git", "is hidden"),
         ("link", "through a link"),
+        ("ring", "it cannot be read"),
+        ("ring/a", "it cannot be read"),
         ("out/secret.txt", "through a link"),
         ("pipe", "cannot be read"),
         ("missing.py", "there is no missing.py; list_folder shows the project's folder"),
