@@ -6,6 +6,7 @@ exactly what it showed; what a person wrote is only reported.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -55,7 +56,7 @@ class _Report:
     findings: tuple[Finding, ...]
 
     def path(self, finding: Finding) -> Path:
-        return (self.folder / finding.file).resolve()
+        return Path(os.path.realpath(self.folder / finding.file))
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,8 @@ class _Inspector:
         """Whether a path is no link, or one that stays in the scope and leads somewhere."""
         if not path.is_symlink() or path == self.root:
             return True
-        inside = path.resolve().is_relative_to(self.root.resolve())
+        # resolve() raises over a link to itself, which leads nowhere.
+        inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.root))
         if not inside or not path.exists():
             self._add(name, "link", target=path.readlink())
             return False

@@ -134,8 +134,12 @@ def test_a_link_out_of_the_scope_is_not_followed(root: Path, tmp_path: Path) -> 
     (tmp_path / "outside.md").write_text("- secret\n", encoding="utf-8")
     (root / "memory" / "rules.md").symlink_to(tmp_path / "outside.md")
     (root / "memory" / "pending.md").symlink_to(root / "nowhere.md")
+    (root / "memory" / "lessons.md").unlink(missing_ok=True)
+    (root / "memory" / "lessons.md").symlink_to("lessons.md")
     inspection = inspect(root)
-    assert found(inspection) == [("pending.md", 0, "link"), ("rules.md", 0, "link")]
+    assert found(inspection) == [
+        (name, 0, "link") for name in ("lessons.md", "pending.md", "rules.md")
+    ]
     assert "rules.md" not in inspection.files
 
 
