@@ -7,6 +7,7 @@ What is held without prompting is not asked about. No I/O of its own.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal
     from engramdown.servers.mcp.hands import Seat
 
-__all__ = ["can_be_asked", "question", "settled", "to_ask"]
+__all__ = ["can_be_asked", "mark", "question", "settled", "to_ask"]
 
 _LONGEST: Final = 4_000
 _KINDS: Final = {
@@ -36,6 +37,7 @@ _FORGET: Final = "The assistant wants to forget this ({kind}, {scope}):"
 _WHY: Final = "Why you are asked: {why}."
 _HOW: Final = "Decline, and it is not proposed again. Leave it, and it waits in pending.md."
 _LEFT: Final = "The user was asked and has not decided; it waits in pending.md as {id}."
+_CHANGED: Final = "What the user was asked about was changed meanwhile; it waits as {id}."
 _DECLINED: Final = "The user was asked and declined; do not propose it again."
 _ACCEPTED: Final = "The user was asked and accepted."
 _FAILED: Final = "The user was asked, but what they decided could not be carried out: {why}"
@@ -101,27 +103,38 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     )
 
 
-def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None) -> str:
+def mark(question: types.ElicitRequest) -> str:
+    """Return what tells the words of a question from others."""
+    return hashlib.sha256(question.params.message.encode("utf-8", "replace")).hexdigest()
+
+
+def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, shown: str) -> str:
     """Carry out what a person decided, and return what a model is told of it.
 
     Args:
         cortex: What is asked.
         proposal_id: What they were asked about.
         reply: What they answered, or ``None`` if nothing came.
+        shown: The mark of the question that they were shown.
     """
     if reply is None or reply.action == "cancel":
         return _LEFT.format(id=proposal_id)
     try:
+        waiting = next((each for each in cortex.pending() if each.id == proposal_id), None)
+        if waiting is not None and mark(question(waiting)) != shown:
+            # They decided on what they saw, and on nothing that took its place.
+            return _CHANGED.format(id=proposal_id)
         if reply.action == "decline":
             cortex.resolve(proposal_id, "decline")
             return _DECLINED
-        return _accepted(cortex, proposal_id, reply.content or {})
+        return _accepted(cortex, proposal_id, waiting, reply.content or {})
     except EngramdownError as error:
         return _FAILED.format(why=inert(str(error)))
 
 
-def _accepted(cortex: Cortex, proposal_id: str, form: dict[str, Any]) -> str:
-    waiting = next((each for each in cortex.pending() if each.id == proposal_id), None)
+def _accepted(
+    cortex: Cortex, proposal_id: str, waiting: Proposal | None, form: dict[str, Any]
+) -> str:
     words = form.get("text")
     own: str | None = None
     if isinstance(words, str) and words.strip() and waiting is not None:

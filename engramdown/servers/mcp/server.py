@@ -147,11 +147,14 @@ class Memory:
         questions = {each.id: asking.question(each) for each in waiting}
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return types.InputRequiredResult(
-                input_requests={**questions}, request_state=json.dumps([*questions])
+                input_requests={**questions},
+                request_state=json.dumps(
+                    {each: asking.mark(questions[each]) for each in questions}
+                ),
             )
         said = [
-            await self._settle(ctx, each, await self._elicit(ctx, questions[each]))
-            for each in questions
+            await self._settle(ctx, each, await self._elicit(ctx, asked), asking.mark(asked))
+            for each, asked in questions.items()
         ]
         return _told(" ".join(said))
 
@@ -179,15 +182,17 @@ class Memory:
         """Answer a call that comes again, with what a person decided meanwhile."""
         replies = params.input_responses or {}
         said = []
-        for each in json.loads(params.request_state or "[]"):
+        for each, shown in json.loads(params.request_state or "{}").items():
             reply = replies.get(each)
             reply = reply if isinstance(reply, types.ElicitResult) else None
-            said.append(await self._settle(ctx, each, reply))
+            said.append(await self._settle(ctx, each, reply, shown))
         return _told(" ".join(said))
 
-    async def _settle(self, ctx: _Context, each: str, reply: types.ElicitResult | None) -> str:
+    async def _settle(
+        self, ctx: _Context, each: str, reply: types.ElicitResult | None, shown: str
+    ) -> str:
         return await self._work(
-            ctx, "review", lambda seat: asking.settled(seat.cortex, each, reply)
+            ctx, "review", lambda seat: asking.settled(seat.cortex, each, reply, shown)
         )
 
     # ---- resources ----

@@ -98,6 +98,27 @@ def test_a_client_that_cannot_ask_leaves_it_in_pending(
     assert asked is None or asked.seen == []
 
 
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("action", ["accept", "decline"])
+def test_nobody_decides_on_words_that_they_were_not_shown(
+    copilot: Cortex, project: Path, era: str, action: str
+) -> None:
+    class Slow(Asked):
+        async def __call__(self, context: object, params: object) -> types.ElicitResult:
+            page = project / ".engramdown" / "memory" / "pending.md"
+            text = page.read_text(encoding="utf-8")
+            page.write_text(text.replace("The bucket", "Somebody else"), encoding="utf-8")
+            return await super().__call__(context, params)
+
+    answer = memorized(copilot, Slow(action), era)
+    (waiting,) = copilot.pending()
+    assert answer == (
+        f"What the user was asked about was changed meanwhile; it waits as {waiting.id}."
+    )
+    assert waiting.engram.text.startswith("Somebody else")
+    assert texts(project) == []
+
+
 def test_a_person_who_takes_too_long_finds_it_in_pending(copilot: Cortex) -> None:
     class Away(Asked):
         async def __call__(self, context: object, params: object) -> types.ElicitResult:
