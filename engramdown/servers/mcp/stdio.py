@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 import mcp_types as types
@@ -80,8 +80,8 @@ class _Wire:
             async with heard, write:
                 while (line := await hand.begin(self._lines.next)) is not None:
                     message = _message(line)
-                    if isinstance(message, types.JSONRPCError):
-                        await write.send(SessionMessage(message))
+                    if isinstance(message, _Refusal):
+                        await write.send(SessionMessage(message.answer))
                         continue
                     if isinstance(message, types.JSONRPCRequest):
                         self._open.add(message.id)
@@ -108,6 +108,12 @@ class _Wire:
                     self._open -= {message.id}
                 if self._answered is not None and not self._open:
                     self._answered.set()
+
+
+class _Refusal(NamedTuple):
+    """What a line is answered with that is no message: an error that a client sends is one."""
+
+    answer: types.JSONRPCError
 
 
 class Lines:
@@ -163,8 +169,9 @@ def _message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
     return _refused(key, types.INVALID_REQUEST, _NO_MESSAGE)
 
 
-def _refused(key: str | int | None, code: int, why: str) -> types.JSONRPCError:
-    return types.JSONRPCError(jsonrpc="2.0", id=key, error=types.ErrorData(code=code, message=why))
+def _refused(key: str | int | None, code: int, why: str) -> _Refusal:
+    error = types.ErrorData(code=code, message=why)
+    return _Refusal(types.JSONRPCError(jsonrpc="2.0", id=key, error=error))
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -248,6 +248,24 @@ def test_a_line_that_is_no_message_is_answered_and_passed_over(shared: ByHand) -
     assert shared.hear()["id"] == 1
 
 
+def test_an_error_of_a_client_is_an_answer_and_no_line_to_answer(
+    project: Path, child_env: dict[str, str]
+) -> None:
+    server = ByHand(child_env, project, "--mode", "copilot")
+    server.ask(0, "initialize", **{**HELLO, "capabilities": {"elicitation": {}}})
+    server.hear()
+    told = {"text": f"The bucket's key is AKIA{'IOSFODNN7EXAMPL7'}", "kind": "lesson"}
+    server.ask(1, "tools/call", name="memorize", arguments=told)
+    asked = server.hear()
+    assert asked["method"] == "elicitation/create"
+    error = {"code": -32601, "message": "there is no window"}
+    server.say(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": error}).encode())
+    answered = server.hear()
+    assert answered["id"] == 1
+    assert "has not decided" in answered["result"]["content"][0]["text"]
+    assert server.end()[0] == 0
+
+
 def test_half_a_character_is_answered_as_all_others(shared: ByHand) -> None:
     call = (
         b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memorize", '
