@@ -174,6 +174,7 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "copies-differ",
         "not-for-git",
         "no-merge-driver",
+        "hook-trouble",
     }
     shown = {code for page in PAGES for _, code in page.findings}
     assert shown == CODES.keys() - about_files
