@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.memory_folder.pages import rendered
 from engramdown.cortex.memory_folder.places import TOPICS
+from engramdown.cortex.recollection import SOUL
 from engramdown.engram import Scope
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, entry_id, raw_entries
-from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.wording.inert import bullet, paragraphs
 
