@@ -146,7 +146,7 @@ def _found(cortex: Cortex, prefix: str) -> Entry:
     try:
         return cortex.find(prefix)
     except (EntryNotFoundError, AmbiguousIdError) as error:
-        raise ValueError(f"{error}; recall shows the ids of memories") from None
+        raise ValueError(f"{flat(str(error), _PIECE)}; recall shows the ids of memories") from None
 
 
 def _origin(session: Session | None) -> str:
