@@ -90,13 +90,14 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
         last or else the newest.
 
         A line or an id that ``saved`` shares with the newest state was there when the editor read
-        the file, so no state without it comes into question; where no id is shared, nor does one
-        of whose lines ``saved`` has less than half: that is a file written anew, which says nothing
-        about what it was written over. What a person saved last is what their editor holds, so a
-        state before that has to explain clearly more: then somebody has two editors. A buffer that
-        is saved as it was opened changes nothing; but if all that came since is one line, or if
-        nothing is left, it is a person who deleted that. How an editor lays out the lines does not
-        count.
+        the file, so no state without it comes into question; nor does one from before a line that
+        ``saved`` shares with a state since, and that we took out. Where no id is shared, nor does
+        one of whose lines ``saved`` has less than half: that is a file written anew, which says
+        nothing about what it was written over. What a person saved last is what their editor holds,
+        so a state before that has to explain clearly more: then somebody has two editors. A buffer
+        that is saved as it was opened changes nothing; but if all that came since is one line, or
+        if nothing is left, it is a person who deleted that. How an editor lays out the lines does
+        not count.
     """
     search = _Search(seen, saved)
     for at, state in enumerate(_states(seen, past)):
@@ -162,6 +163,7 @@ class _Search:
         self._best: dict[int, _Found] = {}  # By age, the newest first.
         self._age = 0
         self._followed = False
+        self._is_ours = True  # All that came since, and no save of a person's.
         # The newest state that reads as what was saved; whether it is their own last save, and
         # whether our lines went into the file behind that.
         self._equal: tuple[int, bool, bool] | None = None
@@ -180,8 +182,9 @@ class _Search:
         self._age = max(self._age, _AGES.get(how, 0))
         self._followed = how == "followed"
         text = state.text
+        self._is_ours = self._is_ours and not how and len(state.way) == 1
         for part in state.way:
-            own.go_back(text, part)
+            own.go_back(text, part, is_ours=self._is_ours)
             text = part.backward(text)
 
     def chosen(self) -> Base:
@@ -220,7 +223,7 @@ class _Overlap:
     """
 
     def __init__(self, wanted: Iterable[str], has: Iterable[str]) -> None:
-        self._wanted = frozenset(wanted)
+        self._wanted = {*wanted}
         self.has: Counter[str] = Counter()
         self.missing = len(self._wanted)
         self.extra = 0
@@ -231,6 +234,12 @@ class _Overlap:
     def difference(self) -> int:
         """How many only one of both is or has."""
         return self.missing + self.extra
+
+    def want(self, thing: str) -> None:
+        """Want a thing from now on that the side has not."""
+        if thing not in self._wanted and not self.has[thing]:
+            self._wanted.add(thing)
+            self.missing += 1
 
     def count(self, thing: str, by: int) -> None:
         """Have one more (``by`` is 1) or one less (-1) of a thing."""
@@ -252,6 +261,7 @@ class _Compared:
     def __init__(self, seen: str, saved: str) -> None:
         lines, ids = _said(seen), _ID.findall(seen)
         saved_lines, self._saved_ids = {*_said(saved)}, {*_ID.findall(saved)}
+        self._saved_lines = saved_lines
         self._saved_parts = {*_parts(saved_lines)}
         self._parts = _Overlap(self._saved_parts, _parts(lines))
         self._ids = _Overlap(self._saved_ids, ids)
@@ -280,10 +290,17 @@ class _Compared:
         """Whether nothing but one entry of ours, at most, is in the state alone."""
         return not self._parts.missing and not self._ids.missing and self._ids.extra <= 1
 
-    def go_back(self, text: str, part: Part) -> None:
-        """Go from ``text``, which ``part`` made, to the state before it."""
+    def go_back(self, text: str, part: Part, *, is_ours: bool = False) -> None:
+        """Go from ``text``, which ``part`` made, to the state before it.
+
+        What we took out (``is_ours``) was read before, as nobody types it, metadata and all. What
+        a person took out they may put back: an editor keeps it for them.
+        """
         start, end = _around(text, part.at, part.at + len(part.new))
         before = text[start : part.at] + part.old + text[part.at + len(part.new) : end]
+        if is_ours:
+            for line in self._saved_lines.intersection(_said(before)):
+                self._read_lines.want(line)
         self._count(before, 1)
         self._count(text[start:end], -1)
 

@@ -14,6 +14,7 @@ from tests.hippocampus.shelf import base_among
 from tests.hippocampus.stories import hand_edited, machine_edited
 from tests.strategies import markdown
 
+ONCE, TWICE, THRICE = (f"- {words} <!-- id:eeeeeeee -->\n" for words in ("one", "two", "three"))
 A, B, C, D = (f"- {name} <!-- id:{name * 8} -->\n" for name in "abcd")
 MINE = "- mine\n"
 
@@ -48,6 +49,12 @@ def story(*told: str) -> tuple[str, list[Past]]:
         pytest.param((A, A + B), B + "mine\n", 1, id="a-line-that-only-the-newest-has"),
         pytest.param((A, A + B), A + "- edited <!-- id:bbbbbbbb -->\n", 1, id="an-id-likewise"),
         pytest.param((A + B + C, A + B + C + D), A + "x\n", 0, id="most-of-an-old-one-deleted"),
+        pytest.param(
+            (ONCE, ONCE + A, TWICE + A, THRICE + A, THRICE + A + B + C),
+            TWICE,
+            2,
+            id="nobody-types-it",
+        ),
         pytest.param(("", A), "mine\n", 0, id="from-nothing"),
         pytest.param(("o\n- p\n", A), "o\nx\n", 0, id="half-of-it-is-enough"),
         pytest.param(("o\nq\nr\n", A), "o\nx\n", 1, id="less-is-another-text"),

@@ -83,6 +83,21 @@ def test_it_may_lay_out_every_line_anew(store: Hippocampus, rules: Path) -> None
     ]
 
 
+def test_a_line_that_was_reworded_since_keeps_its_newest_words(
+    store: Hippocampus, rules: Path
+) -> None:
+    store.encode_rule("To be deleted", "always")
+    (entry, *_) = store.entries()
+    store.update(entry.id, "The second words")
+    buffer = rules.read_text("utf-8")
+    store.update(entry.id, "The third words")
+    learn(store, LATER[:2])
+    kept = [line for line in buffer.split("\n") if "To be deleted" not in line]
+    rules.write_text("\n".join(kept), "utf-8")
+    store.notice()
+    assert "The third words" in [each.text for each in store.entries()]
+
+
 def test_there_may_be_two_of_them(store: Hippocampus, rules: Path) -> None:
     first = rules.read_text("utf-8")
     learn(store, LATER[:2])
