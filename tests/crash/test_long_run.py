@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 
@@ -17,6 +18,7 @@ test_any_run = LongRun.TestCase
 @pytest.mark.soak
 def test_thousands_of_steps_in_long_runs(soak_seconds: float) -> None:
     end = time.monotonic() + soak_seconds
-    dice = random.Random()
+    # What is red in CI is red for whoever looks into it; at a desk each run tells other stories.
+    dice = random.Random(1 if os.environ.get("CI") else None)
     while time.monotonic() < end:
         story(dice.randrange(2**32), steps=200)
