@@ -9,7 +9,7 @@ from typing import Final
 
 from engramdown.episodes.episode import Episode
 
-__all__ = ["LOOKED_UP", "LOOKS", "echoes", "is_look", "marked", "new_of"]
+__all__ = ["LOOKED_UP", "LOOKS", "echoes", "marked", "new_of"]
 
 LOOKS: Final = (
     *("recall", "recall_topic", "recall_skill", "search_journals", "review"),
@@ -55,14 +55,10 @@ def echoes(episode: Episode) -> bool:
     ``engramdown`` before their names. Other programs have a ``grep`` or a ``review``, too: such a
     tool is ours if ``engramdown`` stands before its name.
     """
-    if episode.role in _TOOLS and is_look(episode.name):
+    name = episode.name
+    if episode.role in _TOOLS and name.endswith(LOOKS) and (name in _OURS or "engramdown" in name):
         return True
     return bool(episode.recalled) and episode.role not in _NO_ECHO
-
-
-def is_look(name: str) -> bool:
-    """Whether a tool is one of ours that give back what is known."""
-    return name.endswith(LOOKS) and (name in _OURS or "engramdown" in name)
 
 
 def new_of(episode: Episode) -> Episode:
