@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.exceptions import Exit
@@ -120,10 +120,15 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Let a terminal that is closed, or who ends the program, end the session too."""
+    is_ending = False
 
-    def end(number: int, frame: FrameType | None) -> NoReturn:
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal is_ending
         del frame
-        raise SystemExit(_SIGNALLED + number)
+        # A shell sends one beside the terminal's: a second one must not cut the end short.
+        if not is_ending:
+            is_ending = True
+            raise SystemExit(_SIGNALLED + number)
 
     # Not every system closes a terminal with a signal.
     names = (name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -107,15 +107,15 @@ class Terminal:
             assert time.monotonic() < deadline, self.text
         return self._process.wait(_PATIENCE)
 
-    def interrupt(self) -> int:
-        """Press Ctrl-C until the program ends, and return its exit code.
+    def interrupt(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Press Ctrl-C, or send ``number``, until the program ends, and return its exit code.
 
         One that comes right before a program begins to read is seen by nobody but the next.
         """
         deadline = time.monotonic() + _PATIENCE
         while self._process.poll() is None:
             assert time.monotonic() < deadline, self.text
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(number)
             pause = time.monotonic() + _PAUSE
             while time.monotonic() < pause and self._read():
                 pass

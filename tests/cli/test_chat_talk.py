@@ -185,8 +185,8 @@ def test_a_closed_terminal_ends_the_session(
         if number == signal.SIGTERM:
             screen.type("Think!")
             screen.expect("I am thinking")
-        os.kill(screen.process, number)
-        assert screen.end() == 128 + number
+            os.kill(screen.process, number)
+        assert screen.interrupt(number) == 128 + number
         assert "Traceback" not in screen.text
     episodes = Cortex.open(project=tmp_path).episodes
     assert episodes is not None
