@@ -19,7 +19,7 @@ from typing import Final
 from engramdown import system
 from engramdown.errors import StoreError
 from engramdown.leases import is_being_written
-from engramdown.regular import check_regular, closing, make_folder, open_regular
+from engramdown.regular import check_regular, closing, is_plain, make_folder, open_regular
 from engramdown.sharing import patiently
 
 __all__ = ["FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
@@ -105,6 +105,12 @@ class Disk:
         except FileNotFoundError:
             return []
 
+    def plain(self, folder: Path) -> set[str]:
+        """Return the names in a folder of which :meth:`check_readable` needs not be asked."""
+        with contextlib.suppress(FileNotFoundError), os.scandir(folder) as found:
+            return {item.name for item in found if is_plain(item, self.limit)}
+        return set()
+
     def folders(self, folder: Path) -> list[str]:
         """Return the names of the folders in a folder, sorted; none where there is none."""
         try:
@@ -150,6 +156,17 @@ class Disk:
                 f"{path}: is read-only; nothing was written. "
                 f"Make it writable (chmod u+w) or choose another scope."
             )
+
+    def check_readable(self, path: Path) -> None:
+        """Refuse what :meth:`read` would refuse, without opening it; what is not there is fine.
+
+        Raises:
+            StoreError: If it is no regular file, larger than the limit, or the system says no.
+        """
+        size, _ = self.identity(path)
+        self.check_size(path, size)
+        if not os.access(path, os.R_OK) and os.path.lexists(path):
+            raise StoreError(f"{path}: cannot be read; make it readable (chmod u+r).")
 
     def is_being_written(self, path: Path) -> bool:
         """Whether a program has a file open to write into it; ``False`` where no system tells."""

@@ -17,7 +17,15 @@ from typing import Final
 from engramdown.errors import StoreError
 from engramdown.sharing import is_in_use, patiently
 
-__all__ = ["FOLDER_MODE", "check_regular", "closing", "make_folder", "open_regular", "what_instead"]
+__all__ = [
+    "FOLDER_MODE",
+    "check_regular",
+    "closing",
+    "is_plain",
+    "make_folder",
+    "open_regular",
+    "what_instead",
+]
 
 FOLDER_MODE: Final = 0o700
 
@@ -106,6 +114,16 @@ def check_regular(path: Path | str, mode: int, wanted: str = "a file") -> None:
         if wanted != "a file":
             next_step = "remove it"
         raise StoreError(f"{path}: is {what} where {wanted} should be; {next_step}.")
+
+
+def is_plain(item: os.DirEntry[str], limit: int) -> bool:
+    """Whether it is a file, no link to one, of at most ``limit`` bytes, that we may read."""
+    try:
+        is_file = item.is_file(follow_symlinks=False)
+        is_small = is_file and item.stat(follow_symlinks=False).st_size <= limit
+    except OSError:
+        return False  # It is gone.
+    return is_small and os.access(item.path, os.R_OK)
 
 
 def what_instead(mode: int) -> str:

@@ -705,6 +705,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             try:
                 if store.notice():
                     self._tell(f"{store.memory}: took in what you or git changed")
+                for reason in store.files.obstacles():
+                    self._tell(f"a topic is passed over: {reason}")
             except StoreError as error:
                 self._tell(f"could not look for hand edits: {error}")
 

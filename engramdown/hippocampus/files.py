@@ -21,7 +21,6 @@ from engramdown.hippocampus import errands
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.errands import on_errand
-from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.hold import Hold
 from engramdown.hippocampus.noticing import is_untidy
@@ -62,6 +61,7 @@ class MemoryFiles:
         root: The folder of the scope.
         folder: The memory folder.
         history: The journal.
+        obstacles: Says what stands in the place of a topic and cannot be read.
     """
 
     def __init__(self, root: Path, disk: Disk, lock_timeout: float = 10.0) -> None:
@@ -76,7 +76,7 @@ class MemoryFiles:
         self.history = History(root / "history.jsonl", disk)
         self._disk = disk
         self._reader = Reader(root, disk)
-        self.folder = self._reader.folder
+        self.folder, self.obstacles = self._reader.folder, self._reader.obstacles
         self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
         self._rehearsal: dict[str, Slot] | None = None
 
@@ -110,7 +110,8 @@ class MemoryFiles:
         with named_errors(self.folder, "read"):
             found = self._reader.names()
         # An editor may have moved a file away for a moment; the journal knows that it is there.
-        known = (name for name, head in self.history.heads().items() if head and is_name(name))
+        left = (name for name, head in self.history.heads().items() if head and name not in found)
+        known = (name for name in left if self._reader.is_page(name))
         return [*dict.fromkeys([*found, *known, *(self._rehearsal or ())])]
 
     def place(self, name: str) -> Path:

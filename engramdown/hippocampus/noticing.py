@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.disk import UNFINISHED, Disk
-from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.reading import FIXED, Reader
 
@@ -31,8 +30,9 @@ def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]
     """Return each file with the digest that the journal says and the one it has."""
     heads = history.heads()
     # Those that are gone, too: somebody may have removed a topic.
-    left = (name for name, head in heads.items() if head and is_name(name))
-    names = dict.fromkeys([*FIXED, *reader.names(), *sorted(left)])
+    there = dict.fromkeys([*FIXED, *reader.names()])
+    left = (name for name, head in heads.items() if head and name not in there)
+    names = [*there, *sorted(name for name in left if reader.is_page(name))]
     return [(name, heads.get(name), reader.read(name).digest) for name in names]
 
 

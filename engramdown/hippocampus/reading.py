@@ -2,11 +2,14 @@
 
 Promises: takes no lock and writes nothing; only names of memory files are ever opened, and no link
 leads out of the scope; what was made of the same bytes before is not made again. A file that may
-be spelled otherwise (``USER.md``) is looked for each time, and has one name whatever it is.
+be spelled otherwise (``USER.md``) is looked for each time, and has one name whatever it is. What
+stands in the place of a topic and is no page that can be read hides no other page.
 """
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,6 +27,9 @@ __all__ = ["FIXED", "Read", "Reader", "decoded", "encoded", "named_errors"]
 # The archive first: a hand edit of another file may have to write into it.
 FIXED: Final = (filing.ARCHIVE, filing.RULES, filing.LESSONS, filing.PROFILE, filing.PENDING)
 """The memory files that do not depend on topics, in the order in which they are looked at."""
+
+_TOPICS: Final = "topics"
+_NO_WAY: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EACCES})
 
 
 class Read(NamedTuple):
@@ -62,10 +68,28 @@ class Reader:
         self._cache: dict[str, Read] = {}
 
     def names(self) -> list[str]:
-        """Return the memory files that exist, in a fixed order."""
+        """Return the memory files that exist, in a fixed order, but for obstacles."""
         found = [name for name in FIXED if self._disk.exists(self.place(name))]
-        found += [f"topics/{name}" for name in self._disk.names(self.folder / "topics")]
-        return [name for name in found if filing.is_name(name)]
+        return [*found, *(name for name, why_not in self._topics() if not why_not)]
+
+    def is_page(self, name: str) -> bool:
+        """Whether ``name`` is that of a memory file, with no obstacle in its place.
+
+        Such a one may come with somebody's commit, a link to itself say: it must hide no other
+        page. What does not depend on topics, no obstacle takes away in silence.
+        """
+        if not name.startswith(f"{_TOPICS}/"):
+            return filing.is_name(name)
+        return filing.is_name(name) and not self._obstacle(name)
+
+    def obstacles(self) -> list[str]:
+        """Say of each topic that cannot be read why not: ``doctor`` says what to do.
+
+        Raises:
+            StoreError: If even that cannot be found out.
+        """
+        with named_errors(self.folder / _TOPICS, "read"):
+            return [*dict.fromkeys(why_not for _, why_not in self._topics() if why_not)]
 
     def path(self, name: str) -> Path:
         """Return the path of a memory file.
@@ -121,6 +145,29 @@ class Reader:
         place = self.place(page) if folder == self.folder.name else self.root / name
         path = self._disk.inside(place, self.root)
         return decoded(self._disk.read(path)) or ""
+
+    def _topics(self) -> Iterator[tuple[str, str]]:
+        """Yield each topic that there is, with why it cannot be read, or ``""``."""
+        folder = self.folder / _TOPICS
+        if not folder.is_dir():
+            return
+        plain = set() if folder.is_symlink() else self._disk.plain(folder)
+        for page in self._disk.names(folder):
+            name = f"{_TOPICS}/{page}"
+            if filing.is_name(name):
+                yield name, "" if page in plain else self._obstacle(name)
+
+    def _obstacle(self, name: str) -> str:
+        """Return why a topic cannot be read, be it there or not; ``""`` if it can."""
+        try:
+            self._disk.check_readable(self.path(name))
+        except StoreError as error:
+            return str(error)
+        except OSError as error:
+            if error.errno not in _NO_WAY:
+                raise
+            return f"{self.place(name)}: cannot be read: {error.strerror}."
+        return ""
 
 
 def decoded(data: bytes | None) -> str | None:
