@@ -1,27 +1,37 @@
 """What another library keeps, as a line of a transcript, and back.
 
 Promises: pure; what comes back equals what was given, as JSON sees it, but for the secrets that are
-hidden; a text that the line shows stands there once, not a second time beside it. Ids, and what
-only a provider can read, are never taken for secrets.
+hidden, and for what stands deeper than anybody goes down; a text that the line shows stands there
+once, not a second time beside it. Ids, and what only a provider can read, are never taken for
+secrets.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 __all__ = [
     "JSON",
+    "LEFT_OUT",
+    "LEVELS",
     "Entry",
     "Line",
+    "as_json",
     "as_line",
     "as_value",
     "copies",
+    "cut_off",
     "lift",
     "readable",
     "without_secrets",
 ]
+
+LEVELS: Final = 150
+"""How deep a value is kept: readers of JSON give up from 200 on, each at another number."""
+LEFT_OUT: Final = f"[left out: it stands more than {LEVELS} levels deep]"
+"""What comes back in the place of what is deeper."""
 
 # What is deeper, or has more parts, is kept as a text: a transcript ends at so many levels.
 _MOST_PARTS: Final = 60
@@ -106,6 +116,52 @@ def copies(entries: Iterable[Entry]) -> list[Any]:
     return found
 
 
+def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
+    """Return a copy of a value as JSON has it, to :data:`LEVELS` levels.
+
+    Args:
+        value: The value.
+        other: Returns a text for what JSON has no word for.
+
+    Raises:
+        TypeError: If it cannot be said as JSON.
+        ValueError: If it runs in a circle.
+
+    >>> as_json({1: ("a",)})
+    {'1': ['a']}
+    """
+    try:
+        text = json.dumps(value, default=other)
+        if text.count("[") + text.count("{") <= LEVELS:
+            return json.loads(text)
+    except RecursionError:
+        pass  # It is deeper than Python goes; that is cut off.
+    return json.loads(json.dumps(cut_off(value), default=other))
+
+
+def cut_off(value: object) -> Any:  # noqa: ANN401 - JSON, if the value is
+    """Return a copy of a value to :data:`LEVELS` levels; never goes down itself."""
+    found: list[Any] = [value]
+    level: list[tuple[Any, Any]] = [(found, 0)]
+    for _ in range(LEVELS):
+        level = [each for holder, key in level for each in _opened(holder, key)]
+    for holder, key in level:
+        if isinstance(holder[key], (dict, list, tuple)):
+            holder[key] = LEFT_OUT
+    return found[0]
+
+
+def _opened(holder: Any, key: object) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
+    """Put a copy at ``key`` of ``holder``, and yield where in it something stands."""
+    inner = holder[key]
+    if isinstance(inner, dict):
+        holder[key] = named = dict(inner)
+        yield from ((named, name) for name in inner)
+    elif isinstance(inner, (list, tuple)):
+        holder[key] = row = list(inner)
+        yield from ((row, at) for at in range(len(inner)))
+
+
 def lift(value: JSON, place: Place) -> tuple[Any, Any]:
     """Return what stands at ``place``, and the value without it.
 
@@ -152,7 +208,7 @@ def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JS
         text: The whole text of the line.
         is_whole: Whether it is; what takes JSON gets an object with its beginning otherwise.
     """
-    rest = json.loads(kept["json"]) if "json" in kept else kept.get("item")
+    rest = _loaded(kept["json"]) if "json" in kept else kept.get("item")
     place = kept.get("text")
     if not isinstance(place, list):
         return rest
@@ -214,6 +270,14 @@ def _is_json(text: str) -> bool:
 def _read(text: str) -> JSON:
     """Read JSON; what is none any more, because something was hidden in it, stays a text."""
     try:
-        return json.loads(text)
+        return _loaded(text)
     except ValueError:
         return text
+
+
+def _loaded(text: Any) -> JSON:  # noqa: ANN401 - whoever edits a file puts anything there
+    """Read JSON; what nobody can read raises ``ValueError``."""
+    try:
+        return json.loads(text)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error

@@ -9,14 +9,13 @@ because a run is cancelled while it is kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
 from engramdown.adapters.kept import Kept
-from engramdown.adapters.lines import JSON, Line, copies
+from engramdown.adapters.lines import JSON, Line, as_json, copies
 from engramdown.adapters.openai_items import (
     asks_for_work,
     called,
@@ -26,13 +25,13 @@ from engramdown.adapters.openai_items import (
     summarised,
     whole_items,
 )
-from engramdown.adapters.talk import Talk, told_of
+from engramdown.adapters.talk import Talk, title_of, told_of
 from engramdown.adapters.threads import beside
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
-from engramdown.episodes.ids import check_session_id
+from engramdown.episodes.ids import session_of
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem
@@ -59,7 +58,9 @@ class EngramdownSession(SessionABC):
     It can be shared by several runners, and by several event loops.
 
     Attributes:
-        session_id: The id of the transcript.
+        session_id: What the program calls it.
+        transcript: The id of its transcript, as ``engramdown log`` shows it: the same, if that is
+            a safe file name.
         session_settings: How many items a run is given at most, if that is limited.
         cortex: The memory.
     """
@@ -76,23 +77,26 @@ class EngramdownSession(SessionABC):
         """Begin a conversation, or go on with it; nothing is read or written yet.
 
         Args:
-            session_id: The id of its transcript, a safe file name.
+            session_id: What you call it. A transcript is a file: where that is no safe name for
+                one, it gets another that no other id gets.
             cortex: The memory; by default the scopes found from the working directory.
             session_settings: See the SDK.
             budget: What the history may cost, in tokens: once it is long, older items are
                 summarised beside the conversation, and their summaries given in their place. All
                 of it is given back unless this is set.
-            title: What to call a new transcript.
+            title: What to call a new transcript; by default the id, if its name is another one.
 
         Raises:
-            InvalidSessionError: If the id is no safe file name.
+            InvalidSessionError: If the id is empty.
             SettingsError: If ``cortex`` is to be found, and a setting is wrong.
             ValueError: If ``budget`` is not above 0.
         """
-        self.session_id = check_session_id(session_id)
+        self.session_id = session_id
+        self.transcript = session_of(session_id)
         self.session_settings = session_settings or SessionSettings()
         self.cortex = cortex or Cortex.open()
-        kept = Kept(self.cortex.episodes, session_id, _KEY, plain_item)
+        kept = Kept(self.cortex.episodes, self.transcript, _KEY, plain_item)
+        title = title or title_of(session_id)
         self._talk = Talk(self.cortex, kept, title=title, budget=budget)
         self._names: dict[str, str] = {}
 
@@ -121,9 +125,10 @@ class EngramdownSession(SessionABC):
 
         Raises:
             TypeError: If one cannot be said as JSON; nothing was kept then.
+            ValueError: If one runs in a circle; nothing was kept then.
         """
         _RUNNING.set(self)
-        given: list[Any] = json.loads(json.dumps(items))
+        given: list[Any] = [as_json(item) for item in items]
         if given:
             await self._do(lambda: self._add(given))
 

@@ -9,7 +9,6 @@ conversations may use one memory at once. No trouble with memory ends a run, and
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -19,7 +18,6 @@ try:
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import (
         ModelMessage,
-        ModelMessagesTypeAdapter,
         ModelRequest,
         ModelResponse,
         UserPromptPart,
@@ -42,15 +40,15 @@ from engramdown.adapters.pydantic_messages import (
     visible,
 )
 from engramdown.adapters.pydantic_tools import RUNNING, MemoryToolset
+from engramdown.adapters.pydantic_written import messages_from, written
 from engramdown.adapters.summaries import check_budget
 from engramdown.adapters.summarised import Summary
-from engramdown.adapters.talk import Talk, told_of
+from engramdown.adapters.talk import Talk, title_of, told_of
 from engramdown.adapters.threads import beside
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
-from engramdown.episodes.episode import words
-from engramdown.episodes.ids import check_session_id
+from engramdown.episodes.ids import session_of
 
 __all__ = ["EngramdownMemory", "MemoryToolset"]
 
@@ -63,8 +61,9 @@ _MOST_TALKS: Final = 100
 class EngramdownMemory(AbstractCapability[Any]):
     """Memory for the agents that are given it among their ``capabilities``.
 
-    Each conversation of pydantic-ai is a transcript, under its ``conversation_id``. What an agent
-    does for another one, in one of its tools, is a transcript of its own that knows its parent.
+    Each conversation of pydantic-ai is a transcript, under its ``conversation_id``, or under a name
+    that no other one gets where that is no safe file name. What an agent does for another one, in
+    one of its tools, is a transcript of its own that knows its parent.
 
     Attributes:
         cortex: The memory.
@@ -82,19 +81,20 @@ class EngramdownMemory(AbstractCapability[Any]):
 
         Args:
             cortex: The memory; by default the scopes found from the working directory.
-            session: The id of the transcript that all runs go into; by default the id of their
-                conversation.
+            session: The conversation that all runs are of, whatever their id of one is.
             tools: Which tools a model gets; see :meth:`engramdown.Cortex.tool_definitions`.
             budget: What a model may be shown of a conversation, in tokens: once it is long, older
                 messages are summarised beside it, and summaries sent in their place. The messages
                 that pydantic-ai keeps stay as they are.
 
         Raises:
-            InvalidSessionError: If ``session`` is no safe file name.
+            InvalidSessionError: If ``session`` is empty.
             ValueError: If there is no such tool, or ``budget`` is not above 0.
         """
         self.cortex = cortex or Cortex.open()
-        self._fixed = None if session is None else check_session_id(session)
+        if session is not None:
+            session_of(session)  # What is none is told now, not in the middle of a run.
+        self._fixed = session
         self._budget = check_budget(budget)
         self._toolset = MemoryToolset(self.cortex, tools)
         self._talks: dict[str, Talk] = {}
@@ -106,7 +106,7 @@ class EngramdownMemory(AbstractCapability[Any]):
         """Return this memory for one run."""
         mine = copy.copy(self)
         parent = RUNNING.get()
-        session = self._fixed or check_session_id(ctx.conversation_id or ctx.run_id or "")
+        session = self._fixed or ctx.conversation_id or ctx.run_id or ""
         talk = await self._do(lambda: self._talk(session, parent))
         mine._run = _Run(talk, ctx.run_id)  # noqa: SLF001 - a copy of this one
         return mine
@@ -162,24 +162,22 @@ class EngramdownMemory(AbstractCapability[Any]):
         and for secrets that are hidden in what tools got and gave.
 
         Args:
-            session: Its id, which is that of the transcript.
+            session: Its id, or that of its transcript.
             repair: Whether calls that a run left open which ended early are told to be
                 interrupted, so that the user can go on; not where a person is to approve them.
 
         Raises:
-            InvalidSessionError: If the id is no safe file name.
+            InvalidSessionError: If the id is empty.
         """
-        kept = await self._do(lambda: self._kept(check_session_id(session)).entries())
-        # Half a pair of surrogates, which a model leaves of an emoji, is refused with all the rest.
-        written = json.dumps(messages_of(kept), ensure_ascii=False).encode("utf-8", "replace")
-        found = ModelMessagesTypeAdapter.validate_json(written)
+        kept = await self._do(lambda: self._kept(session_of(session)).entries())
+        found = messages_from(messages_of(kept))
         return repair_messages(found) if repair else found
 
     async def confirmations(self, session: str) -> list[Proposal]:
         """Return the proposals to ask the user about now; none while a run of the session runs.
 
         Raises:
-            InvalidSessionError: If the id is no safe file name.
+            InvalidSessionError: If the id is empty.
             StoreError: If what waits cannot be read.
         """
         return await self._with(session, Talk.confirmations)
@@ -206,7 +204,7 @@ class EngramdownMemory(AbstractCapability[Any]):
         return await beside(self.cortex, act)
 
     async def _with(self, session: str, act: Callable[[Talk], T]) -> T:
-        return await self._do(lambda: act(self._talk(check_session_id(session))))
+        return await self._do(lambda: act(self._talk(session)))
 
     def _kept(self, session: str) -> Kept:
         talk = self._talks.get(session)
@@ -214,17 +212,23 @@ class EngramdownMemory(AbstractCapability[Any]):
             return talk.kept
         return Kept(self.cortex.episodes, session, _KEY, plain_part)
 
-    def _talk(self, session: str, parent: Talk | None = None) -> Talk:
+    def _talk(self, name: str, parent: Talk | None = None) -> Talk:
+        session = session_of(name)
         found = self._talks.pop(session, None)
         if found is None:
             above = parent.id if parent is not None and parent.cortex is self.cortex else None
-            above = None if above == session else above
-            found = Talk(self.cortex, self._kept(session), parent=above, budget=self._budget)
+            found = Talk(
+                self.cortex,
+                self._kept(session),
+                parent=None if above == session else above,
+                title=title_of(name),
+                budget=self._budget,
+            )
         self._talks[session] = found
-        for name in [each for each, talk in self._talks.items() if not talk.runs]:
-            if len(self._talks) <= _MOST_TALKS or name == session:
+        for each_id in [each for each, talk in self._talks.items() if not talk.runs]:
+            if len(self._talks) <= _MOST_TALKS or each_id == session:
                 break
-            self._talks.pop(name).end("idle_timeout")
+            self._talks.pop(each_id).end("idle_timeout")
         return found
 
     def _close(self) -> None:
@@ -240,8 +244,7 @@ class EngramdownMemory(AbstractCapability[Any]):
 
     def _keep(self, run: _Run, messages: list[ModelMessage]) -> None:
         run.messages = messages
-        new = run.new()
-        for message in _written(new) if new else ():
+        for message in written(run.new()):
             lines, model = message_lines(message), str(message.get("model_name") or "")
             begins = next((at for at, line in enumerate(lines) if line.role == "user"), None)
             for at, line in enumerate(lines):
@@ -284,19 +287,6 @@ class _Run:
         return found
 
 
-def _written(messages: list[ModelMessage]) -> list[dict[str, Any]]:
-    """Return messages as JSON, without the instructions that every run has of its own.
-
-    What JSON has no word for is said as text: a tool may note anything in the metadata.
-    """
-    found: list[dict[str, Any]] = ModelMessagesTypeAdapter.dump_python(
-        messages, mode="json", fallback=words
-    )
-    for each in found:
-        each.pop("instructions", None)
-    return found
-
-
 def _shortened(talk: Talk, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Return messages with summaries in the place of the parts that they stand for."""
     summaries = talk.summaries
@@ -305,8 +295,8 @@ def _shortened(talk: Talk, messages: Sequence[ModelMessage]) -> list[ModelMessag
     known = places(talk.kept.entries())
     made: list[ModelMessage] = []
     told: set[Summary] = set()
-    for message, written in zip(messages, _written(list(messages)), strict=True):
-        seqs = known.get(_key(written), ())
+    for message, said in zip(messages, written(messages), strict=True):
+        seqs = known.get(_key(said), ())
         if len(seqs) != len(message.parts):
             made.append(message)
             continue

@@ -18,16 +18,19 @@ from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.recording import degraded
 from engramdown.cortex.tools import TOOLS, Answer
 from engramdown.episodes.episode import Pointer
+from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError
+from engramdown.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.turns import Session
 
-__all__ = ["Talk", "told_of"]
+__all__ = ["Talk", "title_of", "told_of"]
 
 _MOST_ANSWERS: Final = 100
+_LONGEST_TITLE: Final = 100
 _Failure = (EngramdownError, OSError)
 
 
@@ -37,6 +40,11 @@ def told_of(cortex: Cortex, asked: str, session: Session | None = None) -> str:
         return str(cortex.build_memory_context(asked, session))
     except _Failure as error:
         return degraded(str(error))
+
+
+def title_of(name: str) -> str:
+    """Return what to call the transcript of a session whose file could not be called so."""
+    return "" if is_session_id(name) else redact(name)[:_LONGEST_TITLE]
 
 
 class Talk:

@@ -1,8 +1,8 @@
 """Names of sessions and of episodes.
 
 Promises: the id of a session is a safe file name on every system, and no two differ in case only;
-what cannot be one is refused with what could, never bent in silence. Ids of episodes sort by time.
-No clock, no dice: both are arguments.
+what cannot be one is refused with what could, or gets a name that no other one gets, where a
+program asks for that. Ids of episodes sort by time. No clock, no dice: both are arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from typing import Final
 
 from engramdown.errors import InvalidSessionError
 
-__all__ = ["LONGEST", "check_session_id", "episode_id", "is_like", "is_session_id", "session_id"]
+__all__ = [
+    "LONGEST",
+    "check_session_id",
+    "episode_id",
+    "is_like",
+    "is_session_id",
+    "session_id",
+    "session_of",
+]
 
 LONGEST: Final = 100
 """Characters of a session's id at most."""
@@ -31,6 +39,7 @@ _PAIRS: Final = [first + second for first in _DIGITS for second in _DIGITS]
 _TIME_DIGITS: Final = 10
 _RANDOM_DIGITS: Final = 6
 _SOMETHING: Final = "session"
+_DIGEST_DIGITS: Final = 16
 
 
 def is_session_id(value: str) -> bool:
@@ -67,6 +76,30 @@ def check_session_id(value: str) -> str:
 
         raise InvalidSessionError(value, fault, _suggestion(redact(value)))
     return value
+
+
+def session_of(name: str) -> str:
+    """Return the id of the session that a program calls ``name``, whatever that is.
+
+    It is the name itself where that can be an id; else what it looks like, and a digest of all of
+    it, so that no two names share a session. What is returned, given again, is returned again.
+
+    Raises:
+        InvalidSessionError: If the name is empty.
+
+    >>> session_of("support-42"), session_of("user/42")
+    ('support-42', 'user-42-ff9367307eb03373')
+    """
+    if not name or is_session_id(name):
+        return check_session_id(name)
+    # Imported here: they load much, and most names can be ids.
+    from hashlib import sha256
+
+    from engramdown.redaction import redact
+
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+    likeness = _suggestion(redact(name))[: LONGEST - _DIGEST_DIGITS - 1].rstrip("._-")
+    return f"{likeness}-{digest}"
 
 
 def session_id(at: datetime, number: int) -> str:

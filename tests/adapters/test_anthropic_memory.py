@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -164,19 +162,3 @@ def test_a_breakpoint_of_the_cache_is_passed_on(cortex: Cortex) -> None:
         tool = kind(cortex, "both", cache_control={"type": "ephemeral"})
         assert tool.to_dict()["cache_control"] == {"type": "ephemeral"}
         assert tool.name == "memory"
-
-
-def test_without_the_sdk_one_is_told_what_to_install(child_env: dict[str, str]) -> None:
-    script = (
-        "import sys; sys.modules['anthropic.lib.tools'] = None\n"
-        "import engramdown.adapters.anthropic_memory\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=child_env,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "pip install -U 'engramdown[anthropic]'" in done.stderr

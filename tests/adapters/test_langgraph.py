@@ -588,19 +588,3 @@ def test_what_came_with_git_waits(tmp_path: Path, isolated_home: Path) -> None:
     store.put(USER, "food", {"data": "pizza"})
     assert [each.key for each in store.search(())] == ["food"]
     assert value_of(store, "food") == {"data": "pizza"}
-
-
-def test_without_langgraph_one_is_told_what_to_install(child_env: dict[str, str]) -> None:
-    script = (
-        "import sys; sys.modules['langgraph.store.base'] = None\n"
-        "import engramdown.adapters.langgraph\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=child_env,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "pip install 'engramdown[langgraph]'" in done.stderr

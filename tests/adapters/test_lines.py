@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.adapters.lines import Entry, Line, as_line, as_value, copies, lift, readable
+from engramdown.adapters.lines import (
+    LEFT_OUT,
+    LEVELS,
+    Entry,
+    Line,
+    as_json,
+    as_line,
+    as_value,
+    copies,
+    cut_off,
+    lift,
+    readable,
+)
 from engramdown.redaction import redact
 
 KEY = "ghp_" + "a1B2" * 9
@@ -55,6 +67,33 @@ def test_what_a_transcript_cannot_say_as_it_is_comes_back_too(odd: object) -> No
     kept = as_line(Line("scratchpad", "", {"item": odd}), whole)
     assert isinstance(kept["json"], str)
     assert as_value(kept, "") == {"item": odd}
+
+
+@given(values)
+def test_a_value_that_is_not_deep_is_what_json_makes_of_it(value: object) -> None:
+    assert as_json(value) == cut_off(value) == value
+
+
+@pytest.mark.parametrize("levels", [LEVELS - 1, LEVELS, LEVELS + 1, 5_000])
+def test_of_a_deep_value_so_many_levels_are_left(levels: int) -> None:
+    value: Any = "end"
+    for at in range(levels):
+        value = {"a": value} if at % 2 else (value, at)
+    told, seen = as_json(value), 0
+    while not isinstance(told, str):
+        told, seen = told["a"] if isinstance(told, dict) else told[0], seen + 1
+    assert (told, seen) == ("end" if levels <= LEVELS else LEFT_OUT, min(levels, LEVELS))
+
+
+def test_what_json_has_no_word_for_is_said_by_whoever_knows() -> None:
+    assert as_json([{1}], lambda found: f"<{type(found).__name__}>") == ["<set>"]
+
+
+def test_a_kept_text_that_nobody_can_read_is_no_value() -> None:
+    for text in ("[" * 100_000, 7):
+        with pytest.raises(ValueError, match=r"recursion|must be"):
+            as_value({"json": text}, "")
+    assert as_value({"text": [], "read": "json"}, "[" * 100_000) == "[" * 100_000
 
 
 def test_a_secret_is_hidden_but_no_id_and_nothing_that_only_a_provider_reads() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -347,16 +345,3 @@ class TestMemoryInARun:
             memory_tools(cortex, ["fly"])
         tools: list[FunctionTool] = memory_tools(cortex, ["recall"])
         assert [tool.name for tool in tools] == ["recall"]
-
-
-def test_without_the_package_one_is_told_what_to_install(child_env: dict[str, str]) -> None:
-    script = "import sys; sys.modules['agents'] = None\nimport engramdown.adapters.openai_agents\n"
-    told = subprocess.run(
-        [sys.executable, "-c", script],
-        env=child_env,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert told.returncode == 1
-    assert "pip install -U 'engramdown[openai-agents]'" in told.stderr

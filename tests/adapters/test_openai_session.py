@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex
+from engramdown.adapters.lines import LEFT_OUT, LEVELS
 from engramdown.adapters.openai_agents import EngramdownSession
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError
@@ -66,6 +67,30 @@ class TestItems:
         with pytest.raises(TypeError, match="not JSON serializable"):
             kept(session, SAID, {"role": "user", "content": object()})
         assert kept(session) == []
+
+    def test_one_that_runs_in_a_circle_is_refused_whole(self, cortex: Cortex) -> None:
+        circle: dict[str, Any] = {"role": "user"}
+        circle["content"] = circle
+        with pytest.raises(ValueError, match="Circular"):
+            kept(session := EngramdownSession("s1", cortex), SAID, circle)
+        assert kept(session) == []
+
+    @pytest.mark.parametrize("levels", [LEVELS, LEVELS + 1, 600, 100_000])
+    @pytest.mark.parametrize("kind", ["message", "function_call_output", "of_tomorrow"])
+    def test_one_of_any_depth_ends_no_run(
+        self, cortex: Cortex, project: Path, levels: int, kind: str
+    ) -> None:
+        deep: Any = "end"
+        for _ in range(levels - 1):
+            deep = {"a": deep}
+        item = {"type": kind, "role": "user", "call_id": "c1"}
+        item |= {{"message": "content", "function_call_output": "output"}.get(kind, "x"): deep}
+        found = kept(EngramdownSession("s1", cortex), THE_CALL, item, SAID)
+        assert (found[1] == item) is (levels <= LEVELS)
+        assert (LEFT_OUT in json.dumps(found[1])) is (levels > LEVELS)
+        fresh = EngramdownSession("s1", again(cortex, project))
+        assert asyncio.run(fresh.get_items()) == found
+        assert [asyncio.run(fresh.pop_item()) for _ in range(2)] == [SAID, found[1]]
 
     @pytest.mark.parametrize(
         "limit, chosen, left",
@@ -145,9 +170,28 @@ class TestItems:
         kept(EngramdownSession("s1", fresh := again(cortex, project)), THE_RESULT)
         assert [each.name for each in lines(fresh, "s1")] == ["shell", "shell"]
 
-    def test_an_id_that_is_no_safe_name_is_refused_with_one_that_is(self, cortex: Cortex) -> None:
-        with pytest.raises(InvalidSessionError, match="user-1"):
-            EngramdownSession("User 1", cortex)
+    def test_any_id_names_a_session_of_its_own(self, cortex: Cortex, project: Path) -> None:
+        ids = ["user/42", "User/42", "user\\42", "user-42", "../42", "CON", "\u00e9", "42 " * 200]
+        for at, name in enumerate(ids):
+            kept(EngramdownSession(name, cortex), {"role": "user", "content": str(at)})
+        fresh = again(cortex, project)
+        for at, name in enumerate(ids):
+            session = EngramdownSession(name, fresh)
+            assert session.session_id == name
+            assert asyncio.run(session.get_items()) == [{"role": "user", "content": str(at)}]
+            assert (project / f".engramdown/episodes/{session.transcript}.jsonl").exists()
+        assert fresh.episodes is not None
+        titles = {info.id: info.title for info in fresh.episodes.sessions()}
+        assert titles[EngramdownSession("user/42", fresh).transcript] == "user/42"
+        assert titles["user-42"] == ""
+
+    def test_a_transcript_is_found_by_its_name_too(self, cortex: Cortex) -> None:
+        kept(session := EngramdownSession("user/42", cortex), SAID)
+        assert kept(EngramdownSession(session.transcript, cortex)) == [SAID]
+
+    def test_an_empty_id_is_refused(self, cortex: Cortex) -> None:
+        with pytest.raises(InvalidSessionError, match="is empty"):
+            EngramdownSession("", cortex)
 
     def test_a_title_is_that_of_the_transcript(self, cortex: Cortex) -> None:
         kept(EngramdownSession("s1", cortex, title="Cranes"), SAID)

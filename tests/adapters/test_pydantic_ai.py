@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +28,7 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from engramdown import Cortex, Engram
+from engramdown.adapters.lines import LEFT_OUT, LEVELS
 from engramdown.adapters.pydantic_ai import EngramdownMemory, MemoryToolset
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError, MidTurnError
@@ -396,12 +395,87 @@ class TestMemoryInARun:
         assert [entry.text for entry in other.entries()] == ["Use uv"]
         assert cortex.entries() == []
 
-    def test_an_id_that_is_no_safe_name_is_refused_with_one_that_is(self, cortex: Cortex) -> None:
-        with pytest.raises(InvalidSessionError, match="user-1"):
-            EngramdownMemory(cortex, session="User 1")
-        agent = Agent(Script("Hi").model, capabilities=[EngramdownMemory(cortex)])
-        with pytest.raises(InvalidSessionError, match="user-1"):
-            agent.run_sync("Hello", conversation_id="User 1")
+    @pytest.mark.parametrize("name", ["user/42", "User 1", "CON", "../x", "\u00e9" * 300])
+    def test_a_conversation_may_be_called_as_a_program_likes(
+        self, cortex: Cortex, project: Path, name: str
+    ) -> None:
+        memory = EngramdownMemory(cortex)
+        agent = Agent(Script("Hi").model, capabilities=[memory])
+        first = agent.run_sync("Hello", conversation_id=name)
+        agent.run_sync("Hello?", conversation_id="other")
+        assert done(memory.confirmations(name)) == []
+        fresh = EngramdownMemory(again(cortex, project))
+        assert done(fresh.messages(name)) == bare(first.all_messages())
+        again_memory = EngramdownMemory(fresh.cortex, session=name)
+        Agent(Script("Hi").model, capabilities=[again_memory]).run_sync("Hello!")
+        assert len(done(fresh.messages(name))) == 4
+        assert fresh.cortex.episodes is not None
+        titles = sorted(info.title for info in fresh.cortex.episodes.sessions())
+        assert titles == ["", name[:100]]
+
+    @pytest.mark.parametrize("levels", [LEVELS - 1, LEVELS + 1, 230])
+    def test_a_result_of_any_depth_that_a_run_survives_comes_back(
+        self, cortex: Cortex, levels: int
+    ) -> None:
+        memory = EngramdownMemory(cortex, session="c1")
+        agent = Agent(Script([("dig", {})], "Done.").model, capabilities=[memory])
+
+        @agent.tool_plain
+        def dig() -> object:
+            """Dig."""
+            found: object = "end"
+            for _ in range(levels):
+                found = {"a": found}
+            return found
+
+        wanted = bare(agent.run_sync("Dig").all_messages())
+        assert (done(memory.messages("c1")) == wanted) is (levels < LEVELS - 1)
+        assert len(done(memory.messages("c1"))) == 4
+
+    def test_what_a_tool_notes_ends_no_run(self, cortex: Cortex) -> None:
+        memory = EngramdownMemory(cortex, session="c1")
+        agent = Agent(Script([("look", {})], "Done.").model, capabilities=[memory])
+        circle: dict[str, Any] = {}
+        circle["one"] = circle["other"] = circle
+        deep: Any = "end"
+        for _ in range(3_000):
+            deep = [deep]
+
+        @agent.tool_plain
+        def look(at: int = 0) -> ToolReturn[str]:
+            """Look."""
+            return ToolReturn(return_value="seen", metadata=[circle, deep, {1: object()}][at])
+
+        for at in range(3):
+            script = Script([("look", {"at": at})], "Done.")
+            agent.run_sync("Look", model=script.model)
+        notes = [
+            part.metadata
+            for message in done(memory.messages("c1"))
+            for part in message.parts
+            if isinstance(part, ToolReturnPart)
+        ]
+        assert notes[0] == "{'one': {...}, 'other': {...}}"
+        assert LEFT_OUT in str(notes[1])
+        assert "object at" in notes[2]["1"]
+
+    def test_a_message_that_somebody_made_unreadable_hides_no_other(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        agent = Agent(Script("Hi").model, capabilities=[EngramdownMemory(cortex, session="c1")])
+        agent.run_sync("Hello")
+        agent.run_sync("Hello?")
+        path = project / ".engramdown/episodes/c1.jsonl"
+        whole = path.read_text(encoding="utf-8")
+        path.write_text(whole.replace('"user-prompt"', '"shout"', 1), encoding="utf-8")
+        fresh = EngramdownMemory(again(cortex, project))
+        assert [each.kind for each in done(fresh.messages("c1"))] == [
+            *("response", "request", "response")
+        ]
+
+    def test_an_empty_id_is_refused(self, cortex: Cortex) -> None:
+        with pytest.raises(InvalidSessionError, match="is empty"):
+            EngramdownMemory(cortex, session="")
 
     def test_a_secret_of_a_tool_is_hidden(self, cortex: Cortex, project: Path) -> None:
         agent = Agent(
@@ -573,18 +647,3 @@ def test_it_finds_the_memory_of_the_working_directory(
     monkeypatch.chdir(project)
     Agent(Script("Hi").model, capabilities=[EngramdownMemory(session="c1")]).run_sync("Hello")
     assert (project / ".engramdown/episodes/c1.jsonl").exists()
-
-
-def test_without_the_package_one_is_told_what_to_install(child_env: dict[str, str]) -> None:
-    script = (
-        "import sys; sys.modules['pydantic_ai'] = None\nimport engramdown.adapters.pydantic_ai\n"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", script],
-        env=child_env,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert told.returncode == 1
-    assert "pip install -U 'engramdown[pydantic-ai]'" in told.stderr

@@ -15,6 +15,7 @@ from engramdown.episodes.ids import (
     is_like,
     is_session_id,
     session_id,
+    session_of,
 )
 from engramdown.errors import EngramdownError, InvalidSessionError
 
@@ -64,6 +65,32 @@ def test_what_is_no_safe_name_is_refused_with_one_that_is(value: str) -> None:
     assert str(caught.value).isascii() or len(value) > 60
     assert isinstance(caught.value, EngramdownError)
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("value", [each for each in REFUSED.values() if each])
+def test_a_program_may_call_a_session_as_it_likes(value: str) -> None:
+    found = session_of(value)
+    assert is_session_id(found)
+    assert session_of(found) == found
+
+
+@given(
+    st.lists(st.text(st.characters(codec=None), min_size=1), min_size=2, max_size=5, unique=True)
+)
+def test_no_two_names_of_sessions_share_one(names: list[str]) -> None:
+    assert len({session_of(name) for name in names}) == len(names)
+
+
+def test_a_session_is_called_like_its_name_and_no_secret_in_it_is_told() -> None:
+    assert session_of("support-42") == "support-42"
+    assert session_of("user/42").startswith("user-42-")
+    assert session_of("User/42") != session_of("user/42")
+    assert "16c7e42f" not in session_of("for ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+
+
+def test_a_session_without_a_name_is_none() -> None:
+    with pytest.raises(InvalidSessionError, match="is empty"):
+        session_of("")
 
 
 def test_a_secret_in_the_place_of_a_name_is_not_told() -> None:
