@@ -16,7 +16,7 @@ from engramdown.characters import hidden_characters
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, InvalidSkillError
 from engramdown.redaction import find_secrets, redact
-from engramdown.skills.page import Key, Page
+from engramdown.skills.page import LONGEST_HEAD, Key, Page
 
 __all__ = [
     "LONGEST_DESCRIPTION",
@@ -48,6 +48,7 @@ _ADVICE: Final[Mapping[str, tuple[Level, str]]] = {
         "Begin the file with a line ---, name:, description:, and a line ---.",
     ),
     "not-closed": ("error", "End the front matter with a line --- on its own."),
+    "too-long": ("error", "Move what is no name and no description below it, or into a file."),
     "no-key": ("error", "Write `key: value`, indent what belongs to a key, or begin it with #."),
     "twice": ("error", "Keep one of them."),
     "name": ("error", f"Use {_LETTERS}; at most {LONGEST_LABEL} characters."),
@@ -102,7 +103,7 @@ def check(page: Page, label: str, *, briefly: bool = False) -> list[Finding]:
         briefly: Look for no more than errors, which takes less time.
     """
     found = [*_of_front_matter(page), *(() if briefly else _of_text(page))]
-    if page.opening:
+    if page.opening and not page.is_long:
         found += [*_of_keys(page), *_of_name(page, label), *_of_description(page)]
     return [*_few(sorted(found, key=lambda each: each.line))]
 
@@ -170,6 +171,9 @@ def _of_front_matter(page: Page) -> Iterator[Finding]:
         yield Finding(1, "not-closed", "the front matter is not closed")
     elif not page.opening:
         yield Finding(1, "front-matter", "there is no front matter")
+    elif page.is_long:
+        said = f"the front matter has {len(page.head)} characters, and {LONGEST_HEAD} are read"
+        yield Finding(1, "too-long", said)
     for line in page.strangers:
         yield Finding(line, "no-key", "the line is no key and belongs to none")
 

@@ -2,7 +2,8 @@ r"""A SKILL.md as it stands: front matter and body, read and edited without touc
 
 Promises: no I/O; ``parse(x).render() == x`` for every ``x``; an edit of a value or of the body
 changes the bytes of that and no others: comments, order, line ends, a byte order mark and keys that
-nobody knows stay as they are. Only ``\n`` ends a line.
+nobody knows stay as they are. Only ``\n`` ends a line. What is longer than :data:`LONGEST_HEAD` is
+no front matter that anybody wrote: no key of it is read.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from engramdown.errors import InvalidSkillError
 from engramdown.skills import scalars
 from engramdown.skills.scalars import Scalar
 
-__all__ = ["Key", "Page", "parse"]
+__all__ = ["LONGEST_HEAD", "Key", "Page", "parse"]
+
+LONGEST_HEAD: Final = 64 * 1024
+"""How long a front matter may be that is read, in characters."""
 
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
@@ -69,6 +73,11 @@ class Page:
         return not self.opening and _OPENING.match(self.body) is not None
 
     @property
+    def is_long(self) -> bool:
+        """Whether the front matter is longer than what is read."""
+        return len(self.head) > LONGEST_HEAD
+
+    @property
     def body_line(self) -> int:
         """The line on which the body begins, counted from 1."""
         return f"{self.opening}{self.head}{self.closing}".count("\n") + 1
@@ -104,6 +113,9 @@ class Page:
         """
         if self.is_open:
             raise InvalidSkillError("front matter", "is not closed; end it with a line ---")
+        if self.is_long:
+            reason = f"has {len(self.head)} characters of {LONGEST_HEAD}; shorten it in the file"
+            raise InvalidSkillError("front matter", reason)
         found = self.get(name)
         end = "\r\n" if self.opening.endswith("\r\n") else "\n"
         if found is None:
@@ -119,7 +131,7 @@ class Page:
 
     def with_notes(self, name: str, notes: Mapping[str, str]) -> Page:
         """Return the page with a key that holds texts of its own, unless it has that key."""
-        if self.get(name) is not None or not self.opening:
+        if self.get(name) is not None or not self.opening or self.is_long:
             return self
         end = "\r\n" if self.opening.endswith("\r\n") else "\n"
         lines = [f"{name}:", *(f"  {key}: {scalars.written(text)}" for key, text in notes.items())]
@@ -147,7 +159,7 @@ class Page:
     @cached_property
     def _found(self) -> tuple[tuple[Key | None, int], ...]:
         """Each key with its line, and each line that is none as ``None``."""
-        return tuple(self._scan())
+        return () if self.is_long else tuple(self._scan())
 
     def _scan(self) -> Iterator[tuple[Key | None, int]]:
         at, first = 0, 2

@@ -88,6 +88,14 @@ def test_what_is_wrong_is_named(text: str, line: int, code: str, message: str) -
     assert message in said
 
 
+def test_a_front_matter_that_is_too_long_is_one_finding() -> None:
+    for head in ("a: b\n", "???\n", "#\n"):
+        text = GOOD.replace("\n---\n", "\n" + head * 400_000 + "---\n")
+        ((line, code, message),) = found(text)
+        assert (line, code) == (1, "too-long")
+        assert message == f"the front matter has {len(text) - 19} characters, and 65536 are read"
+
+
 def test_no_finding_repeats_a_secret() -> None:
     for text in (GOOD.replace("charts", TOKEN, 1), GOOD.replace("desc", f"{TOKEN}: a\ndesc") * 2):
         assert TOKEN[:12] not in str(found(text))

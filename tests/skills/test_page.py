@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.page import parse
+from engramdown.skills.page import LONGEST_HEAD, parse
 from tests.skills import laws
 
 LINES = [
@@ -103,6 +103,19 @@ def test_a_text_is_put_where_it_belongs(text: str, after: str) -> None:
 def test_what_cannot_be_replaced_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidSkillError, match=reason):
         parse(text).with_text("name", "b")
+
+
+def test_of_a_front_matter_that_is_too_long_no_key_is_read() -> None:
+    line = "a: b\n"
+    head = "name: charts\n" + line * ((LONGEST_HEAD - len("name: charts\n")) // len(line))
+    longest = parse(f"---\n{head}---\nBody\n")
+    assert (longest.is_long, longest.text("name")) == (False, "charts")
+    page = parse(f"---\n{head}{line}---\nBody\n")
+    assert (page.is_long, page.keys, page.strangers, page.body) == (True, (), [], "Body\n")
+    assert page.with_notes("metadata", {"a": "b"}) is page
+    assert page.with_body("How\n").render() == f"---\n{head}{line}---\nHow\n"
+    with pytest.raises(InvalidSkillError, match=f"characters of {LONGEST_HEAD}; shorten it"):
+        page.with_text("name", "maps")
 
 
 def test_a_body_begins_on_a_line_of_its_own() -> None:
