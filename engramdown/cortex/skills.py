@@ -214,15 +214,18 @@ class Skills:
         (store,) = self._stores(skill.scope)
         return store.edit(skill.label, lambda page: changed(page, change))
 
-    def uses(self) -> dict[str, Used]:
+    def uses(self, before: str = "") -> dict[str, Used]:
         """Return how often each skill was read by a model, by scope and label: ``project/charts``.
 
         What was counted of built-in ones stands with that of all projects.
+
+        Args:
+            before: Count only what was read before this moment, in UTC.
         """
         found: dict[str, Used] = {}
         for store in self.stores:
             if store.scope != "builtin":
-                found |= Usage(store.root).counts()
+                found |= Usage(store.root).counts(before)
         return found
 
     def tidy(self) -> None:

@@ -1,13 +1,15 @@
 """How often skills were read: counts that stand beside what git tracks, in the folder of a scope.
 
 Promises: any number of processes count at once, and none is lost but to a crash in the middle of
-one; the file is bounded: what is long is folded to a line for each skill; a line that cannot be
-read is skipped. Counting is never an error: where it is not possible, nothing is counted.
+one; the file is bounded: what is long is folded to a line for each skill and one of today; a line
+that cannot be read is skipped. Counting is never an error: where it is not possible, nothing is
+counted.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +18,7 @@ from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.scope_lock import ScopeLock
 
-__all__ = ["NAME", "Usage", "Used"]
+__all__ = ["NAME", "Usage", "Used", "midnight"]
 
 NAME: Final = "skill-usage.jsonl"
 """The file, in the folder of a scope; no page of ours, nor for git."""
@@ -47,13 +49,17 @@ class Usage:
         self._path = root / NAME
         self._disk = disk or Disk(durable=False)
 
-    def counts(self) -> dict[str, Used]:
-        """Return how often each skill was read, by scope and label: ``project/charts``."""
+    def counts(self, before: str = "") -> dict[str, Used]:
+        """Return how often each skill was read, by scope and label: ``project/charts``.
+
+        Args:
+            before: Count only what was read before this moment, in UTC as :func:`moment` says it.
+        """
         try:
             data = self._disk.read(self._path) or b""
         except (OSError, StoreError):
             return {}
-        return _counted(data)
+        return _counted(told for told in _lines(data) if not before or told[1].last < before)
 
     def add(self, scope: str, label: str) -> bool:
         """Count that a skill was read; whether it could be."""
@@ -72,10 +78,18 @@ class Usage:
         return True
 
     def _fold(self) -> None:
-        """Say the same in a line for each skill, of those that were read last."""
-        counts = _counted(self._disk.read(self._path) or b"")
-        newest = sorted(counts.items(), key=lambda each: each[1].last, reverse=True)[:_MOST]
+        """Say the same in a line for each skill, and one of today, of those that were read last."""
+        told, today = [*_lines(self._disk.read(self._path) or b"")], midnight()
+        early = _counted(each for each in told if each[1].last < today)
+        late = _counted(each for each in told if each[1].last >= today)
+        counts = [*early.items(), *late.items()]
+        newest = sorted(counts, key=lambda each: each[1].last, reverse=True)[:_MOST]
         self._disk.create(self._path, b"".join(_line(*each) for each in sorted(newest)))
+
+
+def midnight() -> str:
+    """Return when the day began, in UTC as :func:`moment` says it."""
+    return moment()[: len("2026-01-01")]
 
 
 def _line(skill: str, used: Used) -> bytes:
@@ -83,15 +97,19 @@ def _line(skill: str, used: Used) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
-def _counted(data: bytes) -> dict[str, Used]:
+def _counted(told: Iterable[tuple[str, Used]]) -> dict[str, Used]:
     found: dict[str, Used] = {}
+    for skill, used in told:
+        before = found.get(skill, Used())
+        found[skill] = Used(before.times + used.times, max(before.last, used.last))
+    return found
+
+
+def _lines(data: bytes) -> Iterator[tuple[str, Used]]:
     for line in data.split(b"\n"):
         told = _read(line) if line else None
         if told is not None:
-            skill, used = told
-            before = found.get(skill, Used())
-            found[skill] = Used(before.times + used.times, max(before.last, used.last))
-    return found
+            yield told
 
 
 def _read(line: bytes) -> tuple[str, Used] | None:

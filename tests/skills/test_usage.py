@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.skills import usage
-from engramdown.skills.usage import NAME, Usage, Used
+from engramdown.skills.usage import NAME, Usage, Used, midnight
 
 
 @freeze_time("2026-03-01 10:15:00")
@@ -52,6 +52,22 @@ def test_a_long_file_is_folded_and_counts_the_same(
     for number in range(40):
         assert Usage(tmp_path).add("project", f"other-{number}")
     assert len(Usage(tmp_path).counts()) < 15
+
+
+def test_what_was_read_today_is_told_apart_also_in_a_folded_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usage, "_LARGEST", 0)
+    with freeze_time("2026-03-01 23:59:59") as clock:
+        for _ in range(3):
+            assert Usage(tmp_path).add("project", "charts")
+        clock.move_to("2026-03-02 00:00:00")
+        for _ in range(2):
+            assert Usage(tmp_path).add("project", "charts")
+        assert Usage(tmp_path).counts()["project/charts"].times == 5
+        assert Usage(tmp_path).counts(midnight())["project/charts"].times == 3
+        clock.move_to("2026-03-03 00:00:00")
+        assert Usage(tmp_path).counts(midnight())["project/charts"].times == 5
 
 
 def _count(root: Path) -> None:
