@@ -16,7 +16,7 @@ from engramdown.cortex.approvals import Approvals, Did, Said
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.proposals import Proposal
-from engramdown.cortex.pulled_skills import brought_skills, skill_pages
+from engramdown.cortex.pulled_skills import brought_skills, own_skills
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError
@@ -126,7 +126,7 @@ class Pulled:
         """
         for root, (place, _) in self._places.items():
             place.begin()
-            own = place.own_pages() | _own_skills(place, root)
+            own = place.own_pages() | own_skills(place, root)
             if own:
                 self._approvals.add(root, "own", own - self._approvals.of(root).approved)
 
@@ -149,7 +149,7 @@ class Pulled:
         """Return scope and label of each skill that waits to be approved; none if all is loaded."""
         found: set[tuple[str, str]] = set()
         for root, (place, store) in self._places.items() if self.reviews else ():
-            items = list(brought_skills(place, root))
+            items = list(brought_skills(place, root, whole=False))
             known = self._approvals.of(root).approved if items else frozenset[str]()
             found |= {
                 (store.scope, item.file.split("/")[1]) for item in items if item.key not in known
@@ -241,13 +241,6 @@ class Pulled:
 def _brought(place: Provenance, root: Path) -> list[Brought]:
     """Return what git brought into a scope: entries, pages, and skills as a whole."""
     return [*place.brought(), *brought_skills(place, root)]
-
-
-def _own_skills(place: Provenance, root: Path) -> set[str]:
-    """Return the keys of skills of which git knows nothing."""
-    strange = {item.key for item in brought_skills(place, root)}
-    mine = skill_pages(root) if place.is_versioned() else []
-    return {page.item.key for page in mine} - strange
 
 
 def _id(found: _Found) -> str:

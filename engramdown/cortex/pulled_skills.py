@@ -1,13 +1,15 @@
 """What git brought of skills: each as a whole, its references and scripts with it.
 
-Promises: a skill is known by all of its files but hidden ones, so that whoever approved it approved
-none of what is changed in them later, be there so many that a model is not told of all; one that
-cannot be read is none of these, and reaches no model anyway.
+Promises: a skill is known by all of its files, so that whoever approved it approved none of what is
+changed in them later: hidden ones too and what links lead to, be there so many that a model is not
+told of all; of what is hidden or what a program left, that counts which git knows. One that cannot
+be looked at as a whole, as it has too many files, is never approved.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,64 +19,97 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.pulled import Brought, Provenance
 
-__all__ = ["SkillPage", "brought_skills", "skill_pages"]
+__all__ = ["SkillPage", "brought_skills", "own_skills"]
 
 
 class SkillPage(NamedTuple):
     """A skill as something that git may have brought.
 
     Attributes:
-        item: Its SKILL.md, known by all of its files.
+        item: Its SKILL.md, known by all of its files; by nothing if they cannot be looked at.
         paths: Those files.
+        committed: What it is known by once git knows what is hidden of it, too.
     """
 
     item: Brought
     paths: tuple[Path, ...]
+    committed: str
 
 
-def brought_skills(place: Provenance, root: Path) -> Iterator[Brought]:
+def brought_skills(place: Provenance, root: Path, *, whole: bool = True) -> Iterator[Brought]:
     """Yield the skills of a scope of which git knows a file: they may be somebody else's.
 
+    Args:
+        place: Whose the scope is.
+        root: Its folder.
+        whole: Leave out what cannot be looked at as a whole, and is known by nothing.
+
     Raises:
         StoreError: If the folder of skills cannot be read.
     """
-    pages = skill_pages(root) if (root / "skills").is_dir() and place.is_versioned() else []
+    pages = _pages(place, root)
     known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
-    yield from (page.item for page in pages if known.intersection(page.paths))
+    for page in pages:
+        if known.intersection(page.paths) and (page.item.key or not whole):
+            yield page.item
 
 
-def skill_pages(root: Path) -> list[SkillPage]:
-    """Return the skills of a scope, whoever wrote them.
+def own_skills(place: Provenance, root: Path) -> set[str]:
+    """Return the keys of skills of which git knows nothing, also as they are once it does.
 
     Raises:
         StoreError: If the folder of skills cannot be read.
     """
-    if not (root / "skills").is_dir():
+    pages = _pages(place, root)
+    known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
+    mine = (page for page in pages if not known.intersection(page.paths))
+    return {key for page in mine for key in (page.item.key, page.committed)} - {""}
+
+
+def _pages(place: Provenance, root: Path) -> list[SkillPage]:
+    if not (root / "skills").is_dir() or not place.is_versioned():
         return []
     # Imported here: where nobody keeps a skill, nothing is loaded for them.
-    from engramdown.skills.beside import files_beside
     from engramdown.skills.store import SkillStore
 
-    disk, found = Disk(durable=False), []
-    for skill in SkillStore(root).skills():
-        home = skill.path.parent
-        try:
-            names = [each.name for each in files_beside(disk, home, every=True)]
-            told = [(name, _digest(disk, home / name)) for name in names]
-        except (StoreError, OSError):
-            continue
-        text = skill.page.render()
-        if skill.is_there:
-            name = f"skills/{skill.label}/SKILL.md"
-            key = page_key(name, text + "".join(f"\n{name} {digest}" for name, digest in told))
-            paths = (skill.path, *(home / name for name in names))
-            found.append(SkillPage(Brought(key, name, 0, text), paths))
-    return found
+    skills = SkillStore(root).skills(briefly=True)
+    return [
+        _page(place, skill.path, skill.label, skill.page.render())
+        for skill in skills
+        if skill.is_there
+    ]
+
+
+def _page(place: Provenance, path: Path, label: str, text: str) -> SkillPage:
+    from engramdown.skills.beside import parts_of
+
+    disk, home = Disk(durable=False), path.parent
+    name = f"skills/{label}/SKILL.md"
+    try:
+        parts = parts_of(disk, home, lambda folder: bool(place.knows([folder])))
+        aside = [home / each.name for each in parts if each.is_aside]
+        known = place.knows(aside) if aside else set[Path]()
+        told = {each.name: f"\n{each.name} {_digest(disk, home / each.name)}" for each in parts}
+    except (StoreError, OSError):
+        return SkillPage(Brought("", name, 0, text), (path,), "")
+    counting = [each for each in parts if not each.is_aside or home / each.name in known]
+    key = page_key(name, text + "".join(told[each.name] for each in counting))
+    committed = page_key(name, text + "".join(told.values()))
+    paths = (path, *(home / each.name for each in counting))
+    return SkillPage(Brought(key, name, 0, text), paths, committed)
 
 
 def _digest(disk: Disk, path: Path) -> str:
-    """Return a digest of a file; of one that is too large to be read, its size and time."""
+    """Return a digest of a file; of one that is too large to be read, its size and time.
+
+    Of a link it is where it leads; of a pipe or a device, that it is one.
+    """
+    if path.is_symlink():
+        return f"-> {os.readlink(path)}"  # noqa: PTH115 - as it stands there
     try:
         return hashlib.sha256(disk.read(path) or b"").hexdigest()
-    except StoreError:
-        return f"{disk.identity(path)[0]} {disk.changed_at(path)}"
+    except StoreError as error:
+        try:
+            return f"{disk.identity(path)[0]} {disk.changed_at(path)}"
+        except StoreError:
+            return str(error)

@@ -42,7 +42,8 @@ _LONGEST_LIST: Final = 50
 _LONGEST_DESCRIPTION: Final = 1_500
 _WAITS: Final = (
     "the skill {label} came with git and waits for the user's approval; it cannot be read before. "
-    "They approve it with `engramdown review`."
+    "They approve it with `engramdown review`; one that is not listed there holds too much to be "
+    "approved."
 )
 
 
@@ -112,10 +113,12 @@ class Skillbook:
         if not any((store.root / "skills").is_dir() for store in cortex.stores):
             return Procedures()
         from engramdown.redaction import redact
+        from engramdown.skills.usage import midnight
 
-        # As counted when this was first asked for: what is told stays the same meanwhile.
+        # As counted until the day began in which this was first asked for: the processes of a day
+        # tell the same, and a process goes on as it began.
         if "_skill_uses" not in cortex.__dict__:
-            cortex.__dict__["_skill_uses"] = self.skill_uses()
+            cortex.__dict__["_skill_uses"] = self.skills().uses(midnight())
         uses: dict[str, Used] = cortex.__dict__["_skill_uses"]
 
         def line(skill: Skill) -> SkillLine:

@@ -134,7 +134,7 @@ def is_versioned(path: Path, disk: Disk) -> bool:
 
 
 def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
-    """Return which of some files git knows; in doubt it does.
+    """Return which of some files git knows, and folders of which it knows a file; in doubt it does.
 
     Who asks wants to know whether a file may be a stranger's, who may have named it in other
     letters, or put a link in the place of a folder.
@@ -146,7 +146,8 @@ def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
         if place.parent not in folders:
             folders[place.parent] = _naming(place, trees, disk)
         tree, indexes = folders[place.parent]
-        return any(index is None or _name(tree, place) + b"\0" in index for index in indexes)
+        names = [] if not indexes else [_name(tree, place) + end for end in (b"\0", b"/")]
+        return any(index is None or any(name in index for name in names) for index in indexes)
 
     return {path for path in paths if any(map(is_known, {path, Path(os.path.realpath(path))}))}
 

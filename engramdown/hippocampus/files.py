@@ -108,7 +108,7 @@ class MemoryFiles:
             StoreError: If a folder cannot be read.
         """
         with named_errors(self.folder, "read"):
-            found = self._reader.names()
+            found = dict.fromkeys(self._reader.names())
         # An editor may have moved a file away for a moment; the journal knows that it is there.
         left = (name for name, head in self.history.heads().items() if head and name not in found)
         known = (name for name in left if self._reader.is_page(name))

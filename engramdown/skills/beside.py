@@ -2,13 +2,14 @@
 
 Promises: writes nothing; what is named leads nowhere out of the folder: links are passed over, and
 a name that is not listed is not opened; no more is read than is allowed; what cannot be read is
-told. Only so many files are looked at, however many there are.
+told. Only so many files are looked at, however many there are. To know a skill by all of its files,
+each counts, hidden ones and links too, but for what programs left that nobody shares.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,14 +19,16 @@ from engramdown.naming import named_errors
 from engramdown.skills.writing import FILE, KEPT
 from engramdown.swapping import TEMPORARY
 
-__all__ = ["DEEPEST", "MOST", "Beside", "files_beside", "read_beside"]
+__all__ = ["DEEPEST", "EVERY", "MOST", "Beside", "Part", "files_beside", "parts_of", "read_beside"]
 
 MOST: Final = 200
 """How many files of a skill are told of."""
 DEEPEST: Final = 6
 """How many folders deep they may stand."""
 
-_EVERY: Final = 5_000
+EVERY: Final = 5_000
+"""How many files a skill may have that is to be known by all of them."""
+
 _BOTTOM: Final = 30
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
 
@@ -42,7 +45,19 @@ class Beside(NamedTuple):
     size: int
 
 
-def files_beside(disk: Disk, home: Path, *, every: bool = False) -> list[Beside]:
+class Part(NamedTuple):
+    """A file of a skill as something that may have been changed.
+
+    Attributes:
+        name: Where it stands in the folder of the skill, with ``/`` between.
+        is_aside: Whether it is hidden, or what a program left: a part only if it is shared.
+    """
+
+    name: str
+    is_aside: bool = False
+
+
+def files_beside(disk: Disk, home: Path) -> list[Beside]:
     """Return the files in the folder of a skill but for SKILL.md, by name, :data:`MOST` at most.
 
     Hidden files, links, pipes and devices are passed over.
@@ -50,18 +65,36 @@ def files_beside(disk: Disk, home: Path, *, every: bool = False) -> list[Beside]
     Args:
         disk: The system calls.
         home: The folder.
-        every: Return those too that nobody is told of, as they are many, or deep down.
 
     Raises:
         StoreError: If the folder cannot be read.
     """
     found: list[Beside] = []
-    most, deepest = (_EVERY, _BOTTOM) if every else (MOST, DEEPEST)
     with named_errors(home, "read"):
-        for each in _walk(disk, home, "", deepest):
+        for each in _walk(disk, home, "", DEEPEST):
             found.append(each)
-            if len(found) == most:
+            if len(found) == MOST:
                 break
+    return found
+
+
+def parts_of(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> list[Part]:
+    """Return every file in the folder of a skill but SKILL.md, links among them.
+
+    Args:
+        disk: The system calls.
+        home: The folder.
+        is_shared: Whether others have anything of a folder that is hidden, or that a program left.
+
+    Raises:
+        StoreError: If the folder cannot be read, or holds more than :data:`EVERY`, or too deep.
+    """
+    found: list[Part] = []
+    with named_errors(home, "read"):
+        for each in _parts(disk, home, is_shared):
+            found.append(each)
+            if len(found) > EVERY:
+                raise StoreError(f"{home}: holds more than {EVERY} files; keep fewer there.")
     return found
 
 
@@ -106,6 +139,28 @@ def _walk(disk: Disk, folder: Path, before: str, deep: int) -> Iterator[Beside]:
         is_link = os.path.islink(folder / name)  # noqa: PTH114 - no error where it is gone
         if name[:1] != "." and name not in _PASSED_OVER and not is_link:
             yield from _walk(disk, folder / name, f"{before}{name}/", deep - 1)
+
+
+def _parts(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> Iterator[Part]:
+    left = [("", False)]
+    while left:
+        before, is_aside = left.pop()
+        folder = home / before
+        if before.count("/") > _BOTTOM:
+            raise StoreError(f"{folder}: is more than {_BOTTOM} folders deep; move it up.")
+        for name in disk.names(folder):
+            if before or name != FILE:
+                yield Part(before + name, is_aside or _is_aside(name, before))
+        for name in disk.folders(folder):
+            aside = is_aside or _is_aside(name, before)
+            if os.path.islink(folder / name):  # noqa: PTH114 - no error where it is gone
+                yield Part(before + name, aside)
+            elif not aside or is_shared(folder / name):
+                left.append((f"{before}{name}/", aside))
+
+
+def _is_aside(name: str, before: str) -> bool:
+    return name[:1] == "." or name in _PASSED_OVER or (not before and _is_page(name))
 
 
 def _is_page(name: str) -> bool:

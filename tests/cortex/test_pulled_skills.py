@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from engramdown.skills.beside import MOST
+from engramdown.skills.beside import EVERY, MOST
 
 
 @pytest.fixture
@@ -81,6 +81,76 @@ def test_a_change_of_a_file_that_no_model_is_told_of_waits_again(project: Path) 
         opened(project).resolve(waiting.id, "accept")
         last.write_text("else", encoding="utf-8")
         assert opened(project).recall_skill("charts").is_error
+
+
+HIDDEN = [
+    *(".env", ".hidden.sh", "scripts/.hidden/run.sh", "SKILL.other-0badc0de.md"),
+    *("scripts/__pycache__/run.cpython-311.pyc", "node_modules/left/index.js"),
+]
+
+
+@pytest.mark.parametrize("file", HIDDEN)
+def test_a_change_of_what_is_hidden_waits_again_if_git_knows_it(project: Path, file: str) -> None:
+    path = project / ".engramdown" / "skills" / "charts" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("one", encoding="utf-8")
+    git(project, "add", "--force", ".")
+    cortex = opened(project)
+    (waiting,) = cortex.pending()
+    cortex.resolve(waiting.id, "accept")
+    assert "Do it" in opened(project).recall_skill("charts").text
+    path.write_text("two", encoding="utf-8")
+    assert opened(project).recall_skill("charts").is_error
+    path.unlink()
+    assert opened(project).recall_skill("charts").is_error
+
+
+@pytest.mark.parametrize("file", [*HIDDEN, ".SKILL.md.swp"])
+def test_what_programs_leave_here_makes_nobody_ask(project: Path, file: str) -> None:
+    cortex = opened(project)
+    (waiting,) = cortex.pending()
+    cortex.resolve(waiting.id, "accept")
+    path = project / ".engramdown" / "skills" / "charts" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in range(EVERY + 1 if "modules" in file else 1):
+        path.with_name(f"{path.name}{number or ''}").touch()
+    assert "Do it" in opened(project).recall_skill("charts").text
+
+
+def test_where_a_link_leads_is_part_of_a_skill(project: Path) -> None:
+    link = project / ".engramdown" / "skills" / "charts" / "scripts"
+    link.symlink_to("../../memory")
+    cortex = opened(project)
+    (waiting,) = cortex.pending()
+    cortex.resolve(waiting.id, "accept")
+    assert "Do it" in opened(project).recall_skill("charts").text
+    link.unlink()
+    link.symlink_to("../../../src")
+    assert opened(project).recall_skill("charts").is_error
+
+
+def test_ones_own_hidden_files_make_nobody_ask_once_they_are_committed(project: Path) -> None:
+    page = write(project, "maps", "Make maps")
+    (page.parent / ".env.example").write_text("TZ=UTC", encoding="utf-8")
+    with opened(project).session():
+        pass
+    git(project, "add", ".")
+    assert "Do it" in opened(project).recall_skill("maps").text
+
+
+@pytest.mark.parametrize("way", ["many", "deep"])
+def test_what_cannot_be_looked_at_as_a_whole_is_never_approved(project: Path, way: str) -> None:
+    home = project / ".engramdown" / "skills" / "charts"
+    if way == "many":
+        for number in range(EVERY + 1):
+            (home / f"{number}.txt").touch()
+    else:
+        home.joinpath(*("d" * 32)).mkdir(parents=True)
+        (home.joinpath(*("d" * 32)) / "run.sh").touch()
+    cortex = opened(project)
+    assert cortex.pending() == []
+    assert "holds too much to be approved" in cortex.recall_skill("charts").text
+    assert "charts" not in cortex.build_memory_context()
 
 
 def test_what_is_declined_reaches_no_model_and_is_not_asked_about_again(project: Path) -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -209,14 +210,31 @@ def test_what_is_read_most_stays_when_there_is_little_room(tmp_path: Path) -> No
     for label in ("first", "second", "third"):
         write(home, label, "Do " + "one more thing " * 20, "So.\n")
     (home / "config.toml").write_text("[budgets]\nskills = 120\n", encoding="utf-8")
-    opened = Cortex.open(tmp_path, home)
-    before = opened.build_memory_context()
-    assert "- first" in before
-    assert opened.recall_skill("third").label == "third"
-    assert opened.skill_uses()["global/third"].times == 1
-    # The same process goes on as it began.
-    assert opened.build_memory_context() == before
-    assert "- third" in Cortex.open(tmp_path, home).build_memory_context()
+    with freeze_time("2026-11-02 09:00:00") as clock:
+        opened = Cortex.open(tmp_path, home)
+        before = opened.build_memory_context()
+        assert "- first" in before
+        for _ in range(3):
+            assert opened.recall_skill("third").label == "third"
+            # Neither in this process nor in another one does it change before the day has ended.
+            assert opened.build_memory_context() == before
+            assert Cortex.open(tmp_path, home).build_memory_context() == before
+        assert opened.skill_uses()["global/third"].times == 3
+        clock.move_to("2026-11-03 00:00:01")
+        # The same process goes on as it began.
+        assert opened.build_memory_context() == before
+        assert "- third" in Cortex.open(tmp_path, home).build_memory_context()
+
+
+def test_the_order_of_the_lines_is_that_of_the_labels_whatever_is_read(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for label in ("c", "a", "b"):
+        write(home, label, "Do it", "So.\n")
+    with freeze_time("2026-11-02 09:00:00") as clock:
+        before = Cortex.open(tmp_path, home).build_memory_context()
+        Cortex.open(tmp_path, home).recall_skill("c")
+        clock.move_to("2026-11-05 09:00:00")
+        assert Cortex.open(tmp_path, home).build_memory_context() == before
 
 
 @pytest.mark.parametrize("label", ["charts", "write-a-skill"])
@@ -242,6 +260,18 @@ def test_a_folder_of_skills_that_cannot_be_read_is_a_notice(tmp_path: Path) -> N
     assert "Plots need axes" in opened.build_memory_context()
     assert "is a link that leaves" in "".join(opened.notices())
     assert "is a link that leaves" in opened.recall_skill("charts").text
+
+
+def test_a_front_matter_of_six_megabytes_hides_no_other_and_is_told(
+    cortex: Cortex, tmp_path: Path
+) -> None:
+    page = tmp_path / "project" / ".engramdown" / "skills" / "broken" / "SKILL.md"
+    keys = "".join(f"k{number}: v\n" for number in range(600_000))
+    page.write_text(f"---\nname: broken\ndescription: x\n{keys}---\nHow.\n", encoding="utf-8")
+    assert "- charts: Make charts" in cortex.build_memory_context()
+    told = cortex.recall_skill("broken")
+    assert "How." in told.text
+    assert "characters, and 65536 are read" in told.text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
