@@ -39,7 +39,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RUNS: Final = 60
 STARTS: Final = 15
 ENTRIES: Final = 200
-COMMAND: Final = "import sys; from engramdown.cli.main import main; sys.exit(main())"
+COMMAND: Final = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
 ANSWER: Final = " ".join(f"word{number}" for number in range(20))
 RECALL: Final = {"name": "recall", "arguments": '{"query": "thing 17"}'}
 

@@ -30,7 +30,7 @@ __all__ = ["main"]
 
 RUNS: Final = 15
 ROOT: Final = Path(__file__).resolve().parent.parent
-COMMAND: Final = "import sys; from engramdown.cli.main import main; sys.exit(main())"
+COMMAND: Final = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
 YARDSTICK: Final = (sys.executable, "-c", "import click, sqlite3")
 PROMPT: Final = ("bash", "-ic", "git status --short --branch")
 MEMORIES: Final = 300

@@ -29,7 +29,7 @@ __all__ = ["main"]
 
 RUNS: Final = 25
 ROOT: Final = Path(__file__).resolve().parent.parent
-COMMAND: Final = "import sys; from engramdown.cli.main import main; sys.exit(main())"
+COMMAND: Final = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
 
 YARDSTICK: Final = ("-c", "import click, sqlite3")
 _NO_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"

@@ -92,7 +92,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         program.write_text(
             f"#!{sys.executable}\n"
             "import sys\n"
-            "from engramdown.cli.main import main\n"
+            "from engramdown.cli.entry import main\n"
             "sys.exit(main())\n",
             encoding="utf-8",
         )

@@ -5,6 +5,7 @@ A hook calls the command line on every prompt; benchmarks/startup.py says what t
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from contextlib import closing
@@ -49,7 +50,7 @@ atexit.register(lambda: open({path!r}, "w", encoding="utf-8").write(" ".join(sys
 COMMAND: Final = """
 import sys
 sys.argv = ["engramdown", *{arguments!r}]
-from engramdown.cli.main import main
+from engramdown.cli.entry import main
 sys.exit(main())
 """
 RECALL: Final = COMMAND.format(arguments=["recall", "linter"])
@@ -84,6 +85,24 @@ HOOK: Final = {
         "stop": ["--text", "done"],
     }.items()
 }
+# The same as an agent says them.
+TOLD: Final = {
+    "session-start": {"hook_event_name": "SessionStart", "source": "startup"},
+    "prompt-submit": {"hook_event_name": "UserPromptSubmit", "prompt": "thanks, go on"},
+    "post-tool": {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "tool_response": {"stdout": "a"},
+    },
+    "stop": {"hook_event_name": "Stop", "stop_hook_active": False},
+    "session-end": {"hook_event_name": "SessionEnd", "reason": "other"},
+}
+# What decides on new memory, ranks it, or reads archives and options: no hook without its reason.
+NEVER_IN_HOOK: Final = (
+    *("click", "difflib", "zipfile", "engramdown.cli.main"),
+    *("engramdown.cortex.gate", "engramdown.cortex.relevance", "engramdown.likeness.similarity"),
+)
 # What only some hooks need: memory itself, what renders it, what decides on new memory.
 NOT_IN_HOOK: Final = {
     "session-start": ("engramdown.cortex.intake", "engramdown.episodes.recall", "sqlite3"),
@@ -99,13 +118,14 @@ def packages_loaded_by(code: str, env: dict[str, str], folder: Path) -> set[str]
     return {name.partition(".")[0] for name in loaded}
 
 
-def _loaded(code: str, env: dict[str, str], folder: Path) -> set[str]:
+def _loaded(code: str, env: dict[str, str], folder: Path, given: bytes = b"") -> set[str]:
     report = folder / "modules.txt"
     subprocess.run(
         [sys.executable, "-c", REPORT.format(path=str(report)) + code],
         check=True,
         cwd=folder,
         env=env,
+        input=given,
         stdout=subprocess.DEVNULL,
     )
     return set(report.read_text(encoding="utf-8").split())
@@ -181,6 +201,19 @@ def test_a_hook_loads_nothing_that_it_does_not_need(
     packages = {each.partition(".")[0] for each in loaded}
     assert packages & (HEAVY - {"jinja2"}) == set()
     assert [each for each in loaded if each.startswith(NOT_IN_HOOK[name])] == []
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_hook_that_an_agent_calls_loads_no_command_line(
+    child_env: dict[str, str], project: Path, name: str
+) -> None:
+    told = {"session_id": "s1", "cwd": str(project), **TOLD[name]}
+    loaded = _loaded(
+        COMMAND.format(arguments=["hook"]), child_env, project, json.dumps(told).encode()
+    )
+    assert "engramdown.hooks.events" in loaded
+    assert [each for each in loaded if each.startswith(NEVER_IN_HOOK)] == []
+    assert [each for each in loaded if each.startswith(NOT_IN_HOOK.get(name, ()))] == []
 
 
 def test_naming_a_model_loads_nothing_of_a_provider(

@@ -1,4 +1,4 @@
-"""The entry point of ``engramdown`` and ``egd``: finds the command, turns errors into one line.
+"""The command line of ``engramdown`` and ``egd``: finds the command, turns errors into one line.
 
 Promises: a command's module is loaded when it is called, and no other; an expected error is one
 line on stderr with the next step, never a traceback; the exit codes are those of
@@ -7,7 +7,6 @@ line on stderr with the next step, never a traceback; the exit codes are those o
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -88,7 +87,6 @@ _COMMANDS: Final = {
     "hook": "hook:hook",
     "merge-driver": "merge_driver:merge_driver",
 }
-_MANY_OBJECTS: Final = 50_000
 _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
@@ -154,8 +152,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What stands behind the name of the program; by default that of the process.
     """
     output.set_up_streams()
-    # Most commands end before there is any garbage to look for, and do not stop to look.
-    gc.set_threshold(_MANY_OBJECTS)
     try:
         _run(sys.argv[1:] if arguments is None else list(arguments))
         output.flush()

@@ -6,10 +6,11 @@ Promises: no option reads a file while a command line is parsed, except to compl
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from engramdown.cli.place import Place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -32,20 +33,6 @@ Command = Callable[..., Any]
 """A command before click has made it one."""
 
 _SHOWN: Final = 60
-
-
-class Place(NamedTuple):
-    """Where memory is, as the options of the program say.
-
-    Attributes:
-        project: The folder to look for a project in, or ``None`` for the working directory.
-        home: The folder of the global scope, or ``None`` for the one of the environment.
-        mode: The mode of the gate, or ``None`` for the one of the settings.
-    """
-
-    project: Path | None = None
-    home: Path | None = None
-    mode: str | None = None
 
 
 pass_place = click.make_pass_decorator(Place, ensure=True)

@@ -10,19 +10,26 @@ Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Final, Protocol, TextIO
+from typing import Final, Protocol
 
 import click
 
 from engramdown.characters import visible
 from engramdown.cli.layout import Line, Part, line, wrap
+from engramdown.cli.streams import (
+    complain,
+    flush,
+    give_up_stdout,
+    is_terminal,
+    one_line,
+    set_up_streams,
+)
 
 __all__ = [
     "PlainScreen",
@@ -136,12 +143,6 @@ def is_person() -> bool:
     return is_terminal(sys.stdin) and is_terminal(sys.stdout)
 
 
-def is_terminal(stream: io.TextIOBase | object) -> bool:
-    """Return whether a person is at the other end of a stream."""
-    isatty: Callable[[], bool] | None = getattr(stream, "isatty", None)
-    return bool(isatty and not getattr(stream, "closed", False) and isatty())
-
-
 def print_json(data: object) -> None:
     """Print ``data`` as JSON, exact: a byte that is not UTF-8 stands as a lone surrogate.
 
@@ -156,7 +157,7 @@ def print_json(data: object) -> None:
 
 def note(message: str) -> None:
     """Say something on stderr that is no result."""
-    click.echo(f"note: {_one_line(message)}", err=True)
+    click.echo(f"note: {one_line(message)}", err=True)
 
 
 def page(rows: Iterable[str]) -> None:
@@ -172,39 +173,9 @@ def page(rows: Iterable[str]) -> None:
         click.echo("\n".join(piece), color=colour)
 
 
-def complain(message: str, command: str = "engramdown") -> None:
-    """Say on stderr, in one line, what went wrong; a secret in it is hidden."""
-    from engramdown.redaction import redact
-
-    message = redact(message)
-    click.echo(f"{command}: {_one_line(message)}", err=True)
-
-
 def complain_more(message: str) -> None:
     """Say below a complaint what could have been meant."""
-    click.echo(f"  {_one_line(message)}", err=True)
-
-
-def flush() -> None:
-    """Hand over what was printed, so that whoever reads it going away is seen in time."""
-    stream: TextIO | None = sys.stdout
-    if stream is not None:
-        stream.flush()
-
-
-def give_up_stdout() -> None:
-    """Send to nowhere what stdout cannot take, or Python would complain at its end."""
-    try:
-        flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def set_up_streams() -> None:
-    """Let no character that the terminal's encoding lacks stop a command."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    click.echo(f"  {one_line(message)}", err=True)
 
 
 def _terminal_columns() -> int:
@@ -217,7 +188,3 @@ def _terminal_columns() -> int:
 def _has_style() -> bool:
     wanted = is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return wanted and os.environ.get("TERM") != "dumb"
-
-
-def _one_line(message: str) -> str:
-    return visible(" ".join(message.split("\n")))

@@ -17,12 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.cortex.procedures import NONE, SKILLS, Procedures
 from engramdown.cortex.procedures import section as skills_section
-from engramdown.cortex.relevance import Index
-from engramdown.cortex.retrospect import HISTORY, retrospect
 from engramdown.cortex.sections import MemoryContext, Section
 from engramdown.cortex.templates import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
-from engramdown.episodes.cards.past import Past
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
@@ -30,6 +27,8 @@ from engramdown.wording.inert import bullet, one_line, paragraphs
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
+    from engramdown.cortex.relevance import Index
+    from engramdown.episodes.cards.past import Past
 
 __all__ = [
     "BUDGETS",
@@ -117,6 +116,9 @@ class Memory:
         """Return how well the entries of the section ``name`` fit ``message``, by position."""
         if not message or name == "identity":
             return {}
+        # Imported here: while everything fits, nothing is ranked.
+        from engramdown.cortex.relevance import Index
+
         if name not in self._indexes:
             self._indexes[name] = Index(self.section(name))
         return self._indexes[name].weighed(message, today)
@@ -162,6 +164,9 @@ def build(
     if memory.skills.known:
         sections.append(skills_section(memory.skills, allowed["skills"], words))
     if memory.earlier:
+        # Imported here: without earlier sessions nothing of transcripts is loaded.
+        from engramdown.cortex.retrospect import HISTORY, retrospect
+
         sections.append(retrospect(memory.earlier, allowed.get("history", HISTORY), words))
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""

@@ -8,18 +8,12 @@ place, and for no others. With ``news`` everything is loaded, and told of once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engramdown.cortex.approvals import Approvals, Did, Said
-from engramdown.cortex.evidence import harmless
-from engramdown.cortex.pending import Pending
-from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.pulled_skills import brought_skills, own_skills
-from engramdown.cortex.receipts import Receipt
-from engramdown.engram import Engram, Scope
-from engramdown.errors import InvalidEngramError
+from engramdown.engram import Scope
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry
@@ -27,14 +21,13 @@ from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
 from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.redaction import redact
 
-__all__ = ["Arrival", "Pulled"]
+if TYPE_CHECKING:
+    from engramdown.cortex.pending import Pending
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.receipts import Receipt
 
-LOAD: Final = "load"
-_HOLD: Final = "it came with git, and you approve what does"
-_BLANK: Final = "(nothing but white space)"
-_PAGE: Final = "it shapes what a model is told, and came with git"
+__all__ = ["Arrival", "Found", "Pulled"]
 
 
 class Arrival(NamedTuple):
@@ -69,10 +62,28 @@ class Arrival(NamedTuple):
         return f"{self.scope} {where}{said}"
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
+    """Something that git brought, where it stands.
+
+    Attributes:
+        place: What git brought into its store.
+        store: The store.
+        item: What it is.
+    """
+
     place: Provenance
     store: Hippocampus
     item: Brought
+
+    @property
+    def id(self) -> str:
+        """What it is called in a review."""
+        return f"~{self.item.key[:12]}"
+
+    @property
+    def path(self) -> Path:
+        """The file that it stands in."""
+        return self.place.path(self.item)
 
 
 class Pulled:
@@ -132,7 +143,13 @@ class Pulled:
 
     def proposals(self) -> list[Proposal]:
         """Return what waits for approval, as a person decides on it; nothing if all is loaded."""
-        return [_proposal(each) for each in self._held()] if self.reviews else []
+        held = self._held() if self.reviews else []
+        if not held:
+            return []
+        # Imported here: it decides on new memory, and hardly ever anything waits.
+        from engramdown.cortex.approving import proposal
+
+        return [proposal(each) for each in held]
 
     def shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
         """Return those of ``entries`` of a store that may be loaded."""
@@ -169,22 +186,15 @@ class Pulled:
             EntryNotFoundError: If the entry is not there any more.
             StoreError: If it could not be written.
         """
-        found = next((each for each in self._held() if _id(each) == proposal_id), None)
+        found = next((each for each in self._held() if each.id == proposal_id), None)
         if found is None:
             return None
-        engram = _engram(found)
-        if decision == "skip":
-            return Receipt(engram, "queued", "skipped", proposal_id, found.item.file)
-        if decision == "decline":
-            self._decline(found)
-            return Receipt(engram, "discarded", "declined")
-        if text is not None:
-            engram = replace(engram, text=redact(text))
-            self._reword(found, text)
-        else:
-            self._add(found, "approved")
-        at = (found.item.file, found.item.line)
-        return Receipt(engram, "encoded", "approved", _own_id(found), *at)
+        from engramdown.cortex.approving import resolve
+
+        def add(did: Did) -> None:
+            self._add(found, did)
+
+        return resolve(found, decision, text, add)
 
     def said(self, receipts: Iterable[Receipt]) -> None:
         """Approve what the user says themselves that stands there already."""
@@ -197,15 +207,15 @@ class Pulled:
             if (found.store.scope, found.item.file, found.item.line) in lines:
                 self._add(found, "approved")
 
-    def _held(self) -> list[_Found]:
+    def _held(self) -> list[Found]:
         """Return what waits to be approved."""
         found = self._waiting(lambda said: said.approved | said.declined)
         aside = (filing.PENDING, filing.ARCHIVE)
         return [each for each in _once(found) if each.item.file not in aside]
 
-    def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[_Found]:
+    def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
         return [
-            _Found(place, store, item)
+            Found(place, store, item)
             for root, (place, store) in self._places.items()
             if (brought := _brought(place, root))
             for known in (without(self._approvals.of(root)),)
@@ -222,19 +232,7 @@ class Pulled:
         known = self._approvals.of(store.root).approved if brought else frozenset[str]()
         return {(item.file, item.line) for item in brought if item.key not in known}
 
-    def _decline(self, found: _Found) -> None:
-        if found.item.placed is None:
-            self._add(found, "declined")
-        else:
-            found.place.retire(found.item)
-
-    def _reword(self, found: _Found, text: str) -> None:
-        if found.item.placed is None:
-            reason = f"{_path(found)} is a page; change it in an editor, then accept it"
-            raise InvalidEngramError("text", reason)
-        found.place.reword(found.item, text)
-
-    def _add(self, found: _Found, did: Did) -> None:
+    def _add(self, found: Found, did: Did) -> None:
         self._approvals.add(found.store.root, did, [found.item.key])
 
 
@@ -243,54 +241,20 @@ def _brought(place: Provenance, root: Path) -> list[Brought]:
     return [*place.brought(), *brought_skills(place, root)]
 
 
-def _id(found: _Found) -> str:
-    return f"~{found.item.key[:12]}"
-
-
-def _once(found: Sequence[_Found]) -> list[_Found]:
+def _once(found: Sequence[Found]) -> list[Found]:
     """Return each thing once, in whatever lines it stands: a lesson has a copy under its topic."""
     once = {(each.store.root, each.item.key): each for each in reversed(found)}
     return [*reversed(once.values())]
 
 
-def _own_id(found: _Found) -> str:
-    return filing.entry_id(found.item.placed) if found.item.placed else _id(found)
+def _arrival(found: Found) -> Arrival:
+    # Imported here: news is told once.
+    from engramdown.redaction import redact
 
-
-def _path(found: _Found) -> Path:
-    return found.place.path(found.item)
-
-
-def _arrival(found: _Found) -> Arrival:
     kind = "page"
     if found.item.file == filing.PENDING:
         kind = "proposal"
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
     text, line = redact(found.item.text), found.item.line
-    return Arrival(_id(found), text, found.store.scope, _path(found), line, kind, found.item.key)
-
-
-def _proposal(found: _Found) -> Proposal:
-    is_page = found.item.placed is None
-    return Proposal(
-        id=_id(found),
-        engram=_engram(found),
-        hold=_PAGE if is_page else _HOLD,
-        reason=_PAGE if is_page else _HOLD,
-        op=LOAD,
-        file=str(_path(found)),
-        line=found.item.line,
-    )
-
-
-def _engram(found: _Found) -> Engram:
-    """Return what waits as an engram: its words, and of what it claims what can be."""
-    text = found.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    if found.item.placed is None:
-        return harmless(Engram(text if text.strip() else _BLANK, "profile", found.store.scope))
-    entry = as_entry(found.item.file, found.store.scope, found.item.placed)
-    try:
-        return harmless(entry.engram())
-    except InvalidEngramError:
-        return harmless(Engram(text, entry.kind, found.store.scope, entry.confidence))
+    return Arrival(found.id, text, found.store.scope, found.path, line, kind, found.item.key)

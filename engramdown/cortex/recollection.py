@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.clock import today
 from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
-from engramdown.cortex.frozen import left, taken_out
 from engramdown.cortex.identity import Aside, Identity, Page, Why
 from engramdown.cortex.procedures import Procedures
 from engramdown.cortex.templates import TEMPLATES
-from engramdown.episodes.cards.past import Past
 from engramdown.hippocampus import spelling
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import PROFILE
@@ -27,6 +25,7 @@ from engramdown.settings import Settings
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Pulled
+    from engramdown.episodes.cards.past import Past
 
 __all__ = ["FOLDER", "SOUL", "Recollection"]
 
@@ -121,6 +120,9 @@ class Recollection:
         """
         scope = frozen.pages[0].scope
         now = next((store.soul() for store in self._files() if store.scope == scope), "")
+        # Imported here: it compares and redacts, which the start of a session does not.
+        from engramdown.cortex.frozen import left, taken_out
+
         soul = left(frozen.soul, now) if frozen.soul else ""
         here = {entry.id for entry in self._global.recall_identity()}
         gone = [entry for entry in frozen.profile if entry.id not in here]

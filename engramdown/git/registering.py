@@ -142,7 +142,7 @@ def program() -> tuple[str, ...]:
     found = shutil.which("engramdown")
     if found is not None:
         return (Path(found).absolute().as_posix(),)
-    call = "import sys; from engramdown.cli.main import main; sys.exit(main())"
+    call = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
     return (Path(sys.executable).as_posix(), "-c", call)
 
 

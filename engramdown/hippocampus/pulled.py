@@ -24,7 +24,6 @@ from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
 from engramdown.hippocampus.steps import Step, digest
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.redaction import redact
 
 __all__ = ["NAME", "SOUL", "Brought", "Provenance"]
 
@@ -127,6 +126,8 @@ class Provenance:
             EntryNotFoundError: If it is not there any more.
             StoreError: If it could not be written.
         """
+        # Imported here: what git brought is reworded once, and looked at with every prompt.
+        from engramdown.redaction import redact
 
         def edit(draft: Draft) -> None:
             for name, placed in self._lines(draft, item):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from engramdown.errors import LockTimeoutError
@@ -102,6 +101,8 @@ def _learn(place: HookPlace, session: str, kept: Kept) -> None:
     found, last = lessons(place, session, given.learned)
     if found:
         if not place.home.is_dir():
+            from dataclasses import replace
+
             # Who has no memory for all projects is not given one unasked.
             found = [replace(each, scope="project") for each in found]
         if any(each.action == "failed" for each in place.cortex().propose(found)):

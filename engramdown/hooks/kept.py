@@ -20,7 +20,6 @@ from engramdown.clock import moment, nanoseconds
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.ids import is_session_id
 from engramdown.errors import StoreError
-from engramdown.redaction import redact
 
 __all__ = ["FOLDER", "TROUBLE", "Given", "Kept", "complain", "others", "troubles", "untold"]
 
@@ -187,6 +186,9 @@ def others(root: Path, session: str, before: float, most: int) -> list[Kept]:
 
 def complain(root: Path, event: str, reason: str) -> None:
     """Keep that a hook had trouble, for ``doctor`` and the next session; never raises."""
+    # Imported here: hooks hardly ever have trouble.
+    from engramdown.redaction import redact
+
     disk = EpisodeDisk()
     path = root / FOLDER / TROUBLE
     line = f"{moment()} {event}: {' '.join(redact(reason).split())[:_LONGEST]}\n"

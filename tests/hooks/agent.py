@@ -14,7 +14,7 @@ from tests.cli.conftest import Runner
 
 __all__ = ["PROGRAM", "Agent", "Answer", "hook_process", "told"]
 
-PROGRAM: Final = "import sys; from engramdown.cli.main import main; sys.exit(main())"
+PROGRAM: Final = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
 
 
 class Answer(NamedTuple):

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
-from zipfile import BadZipFile, ZipFile
 
 from engramdown.errors import StoreError
 
@@ -27,8 +26,6 @@ _ZIP: Final = b"PK\x03\x04"
 _UNWANTED: Final = (".deleted.", "agent-acompact-")
 # Transcripts of sub-agents name the session that started them.
 _LATER: Final = "agent-"
-# RuntimeError: the archive wants a password. NotImplementedError, its child: of an unknown method.
-_FAULTS: Final = (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)
 
 
 class UnreadableError(StoreError):
@@ -47,14 +44,14 @@ class Opened:
         """Return the next bytes, at most ``size``."""
         try:
             return self._stream.read(size)
-        except _FAULTS as error:
+        except _faults() as error:
             raise _unreadable(self._path, error) from error
 
     def readline(self) -> bytes:
         """Return the next line, with its end."""
         try:
             return self._stream.readline()
-        except _FAULTS as error:
+        except _faults() as error:
             raise _unreadable(self._path, error) from error
 
 
@@ -97,8 +94,16 @@ def _told(path: str) -> Iterator[None]:
     """Let what goes wrong name the file."""
     try:
         yield
-    except _FAULTS as error:
+    except _faults() as error:
         raise _unreadable(path, error) from error
+
+
+def _faults() -> tuple[type[Exception], ...]:
+    """Return what goes wrong with a file: asked for when something did."""
+    from zipfile import BadZipFile
+
+    # RuntimeError: the archive wants a password; its child NotImplementedError: an unknown method.
+    return (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)
 
 
 def _unreadable(path: str, error: Exception) -> UnreadableError:
@@ -166,6 +171,9 @@ def _is_zip(path: Path) -> bool:
 
 
 def _in_archive(path: Path) -> Iterator[Input]:
+    # Imported here: a hook reads files only, and an archive loads all that can compress one.
+    from zipfile import ZipFile
+
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     with _told(str(path)), ZipFile(path) as archive:
         members = [each for each in archive.infolist() if _is_wanted(each.filename)]
@@ -176,6 +184,8 @@ def _in_archive(path: Path) -> Iterator[Input]:
 
 
 def _member(path: Path, name: str) -> Callable[[ExitStack], IO[bytes]]:
+    from zipfile import ZipFile
+
     def opened(stack: ExitStack) -> IO[bytes]:
         archive = stack.enter_context(ZipFile(path))
         return stack.enter_context(archive.open(name))

@@ -1,0 +1,193 @@
+"""A hook of a coding agent, without the command line around it: an agent waits for each of them.
+
+Promises: it raises nothing and what it prints is whole or nothing; it ends after some seconds at
+most. Loading this module loads no click.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from engramdown.cli import hook_messages as messages
+from engramdown.cli import streams
+from engramdown.cli.place import Place
+from engramdown.hooks.payload import Event, read_event
+
+__all__ = ["SESSION", "complain", "happen", "read_input", "told_by_json"]
+
+SESSION: Final = "ENGRAMDOWN_SESSION"
+"""The variable that holds the id of the conversation, for agents that do not say it."""
+
+_LARGEST: Final = 64 * 1024 * 1024
+_PIECE: Final = 1024 * 1024
+# Claude Code gives the end of a session a second and a half.
+_SECONDS: Final = {"session-end": 1.2, "stop": 8.0}
+_USUAL_SECONDS: Final = 3.0
+_READING_SECONDS: Final = 2.0
+_PATIENCE: Final = "ENGRAMDOWN_HOOK_SECONDS"
+_DIGITS: Final = 6
+_CAN_WAKE: Final = hasattr(signal, "setitimer")
+
+
+class _TooLongError(Exception):
+    """A hook took too long."""
+
+
+def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
+    """Tell memory that something happened to an agent, and print what the agent is to know.
+
+    Args:
+        place: Where memory is.
+        name: What happened, if that is known before it is read.
+        found: Reads what happened; it is given a moment, and what it raises is told on stderr.
+    """
+    told: list[str] = []
+    try:
+        with _limited():
+            _tell(place, name, found, told.append)
+    except KeyboardInterrupt:
+        complain(name, messages.STOPPED)
+    _print("\n\n".join(filter(None, told)))
+
+
+def told_by_json(name: str) -> Event:
+    """Return what the standard input says that happened; ``name`` goes first.
+
+    Raises:
+        ValueError: If it says more than a hook reads.
+    """
+    event = read_event(read_input(), name)
+    return event._replace(session=event.session or os.environ.get(SESSION, ""))
+
+
+def _tell(
+    place: Place, name: str, found: Callable[[], Event], say: Callable[[str], object]
+) -> None:
+    """Say what to print; trouble is told on stderr, and kept for ``doctor``."""
+    where = None
+    try:
+        event = found()
+        name = event.name or name
+        if not event.name:
+            return
+        _allow(_patience(_SECONDS.get(name, _USUAL_SECONDS)))
+        from engramdown.hooks.place import find_place
+
+        where = find_place(_folder(place, event), place.home, place.mode)
+        if where is None:
+            return
+        from engramdown.hooks.events import happened
+
+        happened(where, event, say)
+    except _TooLongError:
+        reason = messages.TOOK_TOO_LONG
+    except Exception as error:  # noqa: BLE001 - no fault of ours is to be one of the agent's
+        reason = _reason(error)
+    else:
+        return
+    _allow(0)
+    complain(name, reason)
+    if where is not None:
+        from engramdown.hooks import kept
+
+        kept.complain(where.root, name, reason)
+
+
+def _folder(place: Place, event: Event) -> Path:
+    """Return the folder that the agent works in."""
+    named = (os.environ.get("CLAUDE_PROJECT_DIR", ""), event.folder)
+    for folder in (place.project, *(Path(each) for each in named if each)):
+        if folder is not None and folder.is_absolute() and folder.is_dir():
+            return folder
+    return place.project.absolute() if place.project is not None else Path.cwd()
+
+
+def read_input() -> bytes:
+    """Return what the agent wrote; more than a hook reads is taken, so that it can write it.
+
+    Raises:
+        ValueError: If it is that much.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        return b""
+    parts, size = [], 0
+    # What cannot be read is nothing: an agent may have closed it.
+    with suppress(OSError):
+        while piece := sys.stdin.buffer.read(_PIECE):
+            size += len(piece)
+            if size <= _LARGEST:
+                parts.append(piece)
+    if size > _LARGEST:
+        raise ValueError(messages.too_large(_LARGEST))
+    return b"".join(parts)
+
+
+def _print(text: str) -> None:
+    """Print it in one go; an agent that does not listen is no trouble."""
+    if not text or sys.stdout is None:
+        return
+    try:
+        sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
+        streams.flush()
+    except OSError:
+        streams.give_up_stdout()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        from engramdown.cli.messages import system_error
+
+        return system_error(error)
+    return str(error) or type(error).__name__
+
+
+def complain(event: str, reason: str) -> None:
+    """Say on stderr that a hook could not do what it is for."""
+    try:
+        streams.complain(messages.in_trouble(event, reason))
+    except OSError:
+        return  # Nobody listens there, either.
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Give up what takes too long, where the system has an alarm; first of all, to be told."""
+    before = None
+    if _CAN_WAKE:
+        # Only the main thread may ask for it.
+        with suppress(ValueError):
+            before = signal.signal(signal.SIGALRM, _too_long) or signal.SIG_DFL
+    if before is None:
+        yield
+        return
+    _allow(_patience(_READING_SECONDS))
+    try:
+        yield
+    finally:
+        _allow(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _patience(usual: float) -> float:
+    """Return how many seconds something may take: what the environment says, or the usual."""
+    said = os.environ.get(_PATIENCE, "")
+    is_number = said.isascii() and said.isdecimal() and len(said) <= _DIGITS
+    return float(said) if is_number and int(said) else usual
+
+
+def _allow(seconds: float) -> None:
+    """Allow so many seconds from now on; 0 for any number."""
+    if _CAN_WAKE and signal.getsignal(signal.SIGALRM) is _too_long:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _too_long(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise _TooLongError

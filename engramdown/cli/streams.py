@@ -1,0 +1,60 @@
+"""The streams of a process: what every command needs of them, also one that loads no click.
+
+Promises: no character stops a command that a terminal's encoding lacks, nor a reader that went
+away; what goes wrong is one line on stderr without a secret, and nothing of it reaches a terminal
+that it would obey.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import TextIO
+
+__all__ = ["complain", "flush", "give_up_stdout", "is_terminal", "one_line", "set_up_streams"]
+
+
+def complain(message: str, command: str = "engramdown") -> None:
+    """Say on stderr, in one line, what went wrong; a secret in it is hidden."""
+    from engramdown.redaction import redact
+
+    if sys.stderr is not None:
+        sys.stderr.write(f"{command}: {one_line(redact(message))}\n")
+        sys.stderr.flush()
+
+
+def one_line(message: str) -> str:
+    """Return a message without what a terminal would obey, in one line."""
+    from engramdown.characters import visible
+
+    return visible(" ".join(message.split("\n")))
+
+
+def flush() -> None:
+    """Hand over what was printed, so that whoever reads it going away is seen in time."""
+    stream: TextIO | None = sys.stdout
+    if stream is not None:
+        stream.flush()
+
+
+def give_up_stdout() -> None:
+    """Send to nowhere what stdout cannot take, or Python would complain at its end."""
+    try:
+        flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_terminal(stream: io.TextIOBase | object) -> bool:
+    """Return whether a person is at the other end of a stream."""
+    isatty: Callable[[], bool] | None = getattr(stream, "isatty", None)
+    return bool(isatty and not getattr(stream, "closed", False) and isatty())
+
+
+def set_up_streams() -> None:
+    """Let no character that the terminal's encoding lacks stop a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
