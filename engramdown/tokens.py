@@ -38,16 +38,25 @@ def estimate_tokens(text: str) -> int:
     plain = len(text.encode("ascii", "ignore"))
     # What is beyond the basic plane takes two units of UTF-16.
     beyond = len(text.encode("utf-16-le", "surrogatepass")) // 2 - size
-    cjk = size - len(_cjk().sub("", text))
+    cjk = size - len(_cjk().sub("", text)) if _maybe_cjk().search(text) else 0
     other = size - plain - cjk - beyond
     quarters = plain * _ASCII + other * _OTHER + cjk * _CJK + beyond * _BEYOND
     return -(-quarters // _PER_TOKEN)
 
 
 @cache
+def _maybe_cjk() -> re.Pattern[str]:
+    """Return what finds a character that is no letter of the west, nor a dash or a quotation mark.
+
+    It compiles in a tenth of the time of the exact one, which most texts do not need.
+    """
+    return re.compile("[^\x00-\u10ff\u1e00-\u2e7f]")
+
+
+@cache
 def _cjk() -> re.Pattern[str]:
     """Return what finds runs of Han, kana and Hangul, their punctuation, and wide letters."""
-    # Compiled with the first text that is not all ASCII: many processes never see one.
+    # Compiled with the first text that may have one: many processes never see any.
     return re.compile(
         "[\u1100-\u11ff\u2e80-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
         "\ufe30-\ufe4f\uff00-\uffef]+"

@@ -42,10 +42,18 @@ def spaced(text: str) -> str:
     >>> spaced("use 日本語")
     'use  日  本  語 '
     """
-    return text if text.isascii() else _unspaced().sub(r" \1 ", text)
+    if text.isascii() or not _maybe_unspaced().search(text):
+        return text
+    return _unspaced().sub(r" \1 ", text)
+
+
+@cache
+def _maybe_unspaced() -> re.Pattern[str]:
+    # No letter of the west, nor a dash or a quotation mark: those are in most texts.
+    return re.compile("[^\x00-\u0dff\u1e00-\u2e7f]")
 
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    # So many characters take milliseconds to compile, and most texts are ASCII.
+    # So many characters take milliseconds to compile, and most texts have none of them.
     return re.compile(f"([{UNSPACED}])")

@@ -56,6 +56,11 @@ def test_each_character_has_its_weight(text: str) -> None:
     assert estimate_tokens(text) == math.ceil(sum(map(weight, text)))
 
 
+def test_each_character_of_the_basic_plane_has_its_weight() -> None:
+    every = [chr(at) for at in range(0x10000) if not 0xD800 <= at < 0xE000]
+    assert [each for each in every if estimate_tokens(each * 4) != weight(each) * 4] == []
+
+
 @given(st.text(min_size=1))
 def test_what_says_anything_costs_something(text: str) -> None:
     assert estimate_tokens(text) >= 1
