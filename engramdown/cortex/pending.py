@@ -1,6 +1,7 @@
 """A proposal as it stands in a queue, and what a queue of one scope can do.
 
-Promises: pure; two proposals are the same when their texts are, and what they would do.
+Promises: pure; two proposals are the same when their texts are, and what they would do; of values
+under keys, when the values are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Operation = Literal[
     "encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move", "skill"
 ]
 Tick = Literal["", "x", "-"]
-Identity = tuple[str, str, str, str]
+Identity = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ class Pending:
         line: Its line in ``pending.md``, from 1, or 0.
         problem: Why it cannot be accepted as it stands, or ``""``.
         stays: The memory that is to stay for those of ``of``, or ``""``.
-        seen: A digest of what those said when it was proposed, or ``""``.
+        seen: A digest of what those said when it was proposed, or ``""``; of a value under a key,
+            of its own words, so that it is known whether a person changed them.
+        put: Of a value that a program put under a key, what its metadata says of that.
     """
 
     id: str
@@ -54,6 +57,7 @@ class Pending:
     problem: str = ""
     stays: str = ""
     seen: str = ""
+    put: tuple[tuple[str, str], ...] = ()
 
 
 class Queue(Protocol):
@@ -105,7 +109,10 @@ class Queue(Protocol):
 
 def identity(item: Pending) -> Identity:
     """Return what makes two proposals the same."""
-    return (*kind_and_fold(item.engram), item.op, item.of)
+    what = (item.op, item.of)
+    if item.put:  # A value is another one if only a space is.
+        return (item.engram.kind, item.engram.text, *what, *(text for _, text in item.put))
+    return (*kind_and_fold(item.engram), *what)
 
 
 def kind_and_fold(engram: Engram) -> tuple[str, str]:

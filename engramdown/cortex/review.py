@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from engramdown.clock import today
+from engramdown.cortex.keyed.marks import digest_of, key_of, proposed
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.pending import (
     Identity,
@@ -80,6 +81,8 @@ class FileQueue:
                 return self._skill(draft, placed, item, engram)
             if item.op in OPERATIONS:
                 filed = self._settle(draft, item, engram)
+            elif item.put and item.op != "forget":
+                filed = self._put(draft, item, engram)
             else:
                 self._retire_replaced(draft, item, engram)
                 filed = None if item.op == "forget" else _write(draft, engram)
@@ -150,12 +153,23 @@ class FileQueue:
 
     def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
         known = waiting.setdefault(identity(item), item)
+        if known is item and item.put:
+            self._make_way(draft, item)
         if known is item:
             document = draft.get(filing.PENDING)
             title = filing.title_of(filing.PENDING)
             text = f"[ ] {item.engram.text}"
             draft.put(filing.PENDING, document.add(text, _metadata(item), "", title))
         return known
+
+    def _make_way(self, draft: Draft, item: Pending) -> None:
+        """Take away what a program put under the same key before, and nobody looked at yet."""
+        for placed in draft.get(filing.PENDING).placed():
+            old = self._read(placed)
+            if old is None or key_of(old.put) != key_of(item.put) or old.op == "forget":
+                continue
+            if not old.tick and old.seen == digest_of(old.engram.text):
+                draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
 
     def _read(self, placed: Placed) -> Pending | None:
         """Read a task-list line; any other line of the file is the person's note."""
@@ -180,6 +194,7 @@ class FileQueue:
             problem=problem,
             stays=values.get("replaced", ""),
             seen=values.get("seen", ""),
+            put=proposed(values),
         )
 
     def _kind_of(self, text: str) -> Kind:
@@ -202,6 +217,16 @@ class FileQueue:
 
         desk = Desk(self._store.files.names(), new_id, today().isoformat(), "user")
         return settle(draft, item, engram.text, self._store.scope, desk)
+
+    def _put(self, draft: Draft, item: Pending, engram: Engram) -> filing.Filed:
+        """Write a value under the key under which a program put it."""
+        # Imported here: hardly ever does a value wait.
+        from engramdown.cortex.keyed.placing import accepted, first_made, place_of
+
+        place = place_of(item, engram, self._store.scope)
+        made = first_made(draft, place) if place else ""
+        self._retire_replaced(draft, item, engram)
+        return accepted(draft, item, place, engram, made) if place else _write(draft, engram)
 
     def _retire_replaced(self, draft: Draft, item: Pending, engram: Engram) -> None:
         """Move the memory that the proposal is about to the archive, wherever it stands."""
@@ -272,6 +297,7 @@ def _metadata(item: Pending) -> Metadata:
         "seen": item.seen,
         "reason": "" if _is_plain(item) else item.reason,
         "replaced": item.stays,
+        **dict(item.put),
     }
     return Metadata().update(filing.fields(item.engram, item.id, today().isoformat()) | more)
 

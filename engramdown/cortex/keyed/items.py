@@ -12,6 +12,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import today
+from engramdown.cortex.keyed.marks import (
+    DUPLICATE,
+    FIELD,
+    HIDDEN,
+    KEY,
+    MADE,
+    NAMESPACE,
+    REST,
+    WHEN,
+)
 from engramdown.cortex.keyed.namespaces import Home, Namespace, home_of, named, native, written
 from engramdown.cortex.keyed.values import Parts, joined
 from engramdown.cortex.relevance import Index
@@ -27,29 +37,7 @@ from engramdown.hippocampus.store import Hippocampus
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
 
-__all__ = [
-    "DUPLICATE",
-    "FIELD",
-    "HIDDEN",
-    "KEY",
-    "MADE",
-    "NAMESPACE",
-    "REST",
-    "WHEN",
-    "Item",
-    "Items",
-]
-
-# What the metadata of a line says besides what every memory has.
-NAMESPACE: Final = "ns"
-KEY: Final = "key"
-FIELD: Final = "field"
-REST: Final = "rest"
-MADE: Final = "made"
-WHEN: Final = "when"
-HIDDEN: Final = "hidden"
-DUPLICATE: Final = "duplicate"
-"""Why tidying archived a value: another one has the same words. Under its key it stands."""
+__all__ = ["Item", "Items"]
 
 _ASIDE: Final = frozenset({ARCHIVE, PENDING})
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,31 +9,22 @@ scope, and what somebody changed meanwhile is left as it is, and told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from engramdown.clock import moment, today
+from engramdown.clock import today
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
-from engramdown.cortex.keyed.items import (
-    DUPLICATE,
-    FIELD,
-    HIDDEN,
-    KEY,
-    MADE,
-    NAMESPACE,
-    REST,
-    WHEN,
-    Item,
-    Items,
-)
+from engramdown.cortex.keyed.items import Item, Items
+from engramdown.cortex.keyed.marks import FIELD, HIDDEN, KEY, NAMESPACE, REST, digest_of, proposed
 from engramdown.cortex.keyed.namespaces import Home, Namespace, written
+from engramdown.cortex.keyed.placing import Place, put_line, standing
 from engramdown.cortex.keyed.values import Parts, same, split
 from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
@@ -41,14 +32,8 @@ from engramdown.hippocampus.filing import (
     ARCHIVE,
     PROFILE,
     RULES,
-    as_entry,
     entry_id,
-    fields,
-    make_way,
-    raw_entries,
-    title_of,
 )
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.redaction import find_secrets, redact
@@ -95,6 +80,11 @@ class _Planned(NamedTuple):
     item: Item | None
     engram: Engram | None
     parts: Parts
+
+    @property
+    def place(self) -> Place:
+        """Where it belongs."""
+        return Place(self.put.namespace, self.put.key, self.home)
 
 
 class Putting:
@@ -178,7 +168,10 @@ class Putting:
             code = _THEIRS if theirs else decision.code
             reason = REASONS[_THEIRS] if theirs else decision.reason
             pending = self._pending(engram, "replace" if item else "encode", item, code)
-            self._ask(put, home, pending, reason)
+            marks = {NAMESPACE: written(put.namespace), KEY: put.key}
+            marks |= _marks(put, planned.parts)
+            seen = digest_of(pending.engram.text)
+            self._ask(put, home, replace(pending, put=proposed(marks), seen=seen), reason)
         else:
             self._planned.append(planned)
 
@@ -229,13 +222,13 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     late: list[str] = []
     gone: list[tuple[_Planned, Entry]] = []
     for each in planned:
-        stands = _standing(draft, each)
+        stands = standing(draft, each.place, each.item)
         if stands is not None and stands.entry.by_person:
             late.append(f"{_name(each.put)} {_CHANGED}")
         elif stands is None and each.engram is not None and _was_deleted(draft, each.item):
             late.append(f"{_name(each.put)} {_DELETED}")
         elif each.engram is not None:
-            _put(draft, each, each.engram, stands)
+            put_line(draft, each.place, each.engram, _marks(each.put, each.parts), stands)
         elif stands is not None and stands.entry.file == ARCHIVE:
             draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
         elif stands is not None:
@@ -249,66 +242,12 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     return late
 
 
-class _Stands(NamedTuple):
-    """A value as it stands now.
-
-    Attributes:
-        placed: Its line.
-        entry: The memory.
-    """
-
-    placed: Placed
-    entry: Entry
-
-
-def _standing(draft: Draft, planned: _Planned) -> _Stands | None:
-    """Return what stands under a key now, wherever it stood when it was looked for."""
-    put, home, item = planned.put, planned.home, planned.item
-    namespace = "" if home.native else written(put.namespace)
-    # A look at the line is a tenth of the work of reading what it says.
-    sign = item.entry.id if item else _inside(Metadata().update({KEY: put.key}))
-    for file in dict.fromkeys((item.entry.file if item else home.file, home.file)):
-        for placed in raw_entries(file, draft.get(file)):
-            if sign not in placed.block.raw and not sign.startswith("~"):
-                continue
-            meta = placed.block.meta or Metadata()
-            has_key = (meta.get(KEY), meta.get(NAMESPACE)) == (put.key, namespace)
-            is_it = item is not None and not item.was_put and entry_id(placed) == item.key
-            went = (meta.get("reason"), meta.get("was")) != (DUPLICATE, home.file)
-            if (has_key or is_it) and not (file == ARCHIVE and went):
-                return _Stands(placed, as_entry(file, home.scope, placed))
-    return None
+def _marks(put: Put, parts: Parts) -> dict[str, str]:
+    """Return what metadata says of the rest of a value."""
+    return {FIELD: parts.field, REST: parts.rest, HIDDEN: "" if put.searched else "yes"}
 
 
 def _was_deleted(draft: Draft, item: Item | None) -> bool:
     """Whether a person took away what stood there, since it was looked for."""
     gone = tombstones(draft.get(ARCHIVE)) if item is not None else ()
     return any(item is not None and entry_id(placed) == item.entry.id for placed in gone)
-
-
-def _inside(meta: Metadata) -> str:
-    """Return metadata as it is written, without the comment around it."""
-    return str(meta).removeprefix("<!-- ").removesuffix(" -->")
-
-
-def _put(draft: Draft, planned: _Planned, engram: Engram, stands: _Stands | None) -> None:
-    """Write a value in the place of the line that has its key, or as a new line."""
-    put, home, parts = planned.put, planned.home, planned.parts
-    now = moment()
-    said = {FIELD: parts.field, REST: parts.rest, HIDDEN: "" if put.searched else "yes"}
-    if stands is not None and stands.entry.file != ARCHIVE:
-        file, block = stands.entry.file, stands.placed.block
-        meta = (block.meta or Metadata()).update({**said, WHEN: now})
-        draft.put(file, draft.get(file).replace(block, engram.text, meta))
-        return
-    if stands is not None:
-        # It was taken for another value of the same words, and is none any more.
-        draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
-    namespace = "" if home.native else written(put.namespace)
-    said |= {NAMESPACE: namespace, KEY: put.key, MADE: now}
-    meta = Metadata().update(fields(engram, new_id(), today().isoformat()) | said)
-    if home.file == PROFILE:
-        make_way(draft, engram.text, "llm", new_id(), today().isoformat())
-    section = engram.kind if home.file == RULES else ""
-    document = draft.get(home.file).add(engram.text, meta, section, title_of(home.file))
-    draft.put(home.file, document)
