@@ -6,7 +6,8 @@ the kinds of secret that are known here are found. No I/O.
 
 A token of a known shape (``ghp_…``) counts by its shape. The value of an assignment
 (``password = …``) counts by what it looks like: references, placeholders, names and words do not.
-A random token on its own counts if it is long and mixes capitals, small letters and digits.
+A random token on its own counts if it is long and mixes capitals, small letters and digits. In a
+file that is no text only what has a known shape counts: of the rest, chance makes too much there.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from engramdown.lone import find_random
 from engramdown.sought import runs
 from engramdown.told import KEY_IDS, LOGINS, find_told_keys, find_told_passwords
 
-__all__ = ["Secret", "find_secrets", "redact"]
+__all__ = ["Secret", "find_secrets", "redact", "secret_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,26 @@ def redact(text: str) -> str:
         done = secret.end
     return "".join(parts) + text[done:]
 
+
+def secret_in(data: bytes) -> str:
+    """Return the kind of the first secret that a file holds, or ``""``.
+
+    >>> secret_in(b"password = 'plum-7-pear'"), secret_in(bytes(99) + b"password = 'plum-7-pear'")
+    ('password', '')
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        found = find_secrets(data.decode("utf-16", "replace"))
+    elif len(data) - len(data.translate(None, _CONTROLS)) <= max(_FEW, len(data) // 100):
+        found = find_secrets(data.decode("utf-8", "replace"))
+    else:
+        words = b"\n".join(re.findall(rb"[\t\n\r -~]{8,}+", data)).decode("ascii")
+        found = [secret for secret in find_secrets(words) if secret.kind in _SHAPED]
+    return found[0].kind if found else ""
+
+
+# A text has few of these, or one in a hundred, whatever its encoding; what is packed one in ten.
+_CONTROLS: Final = bytes({*range(32), 127} - {*b"\t\n\r\f\b\x1b"})
+_FEW: Final = 16
 
 # ---- pieces of a text ----
 
@@ -301,6 +322,13 @@ _LONG_SHAPES: Final = (
     ("Discord bot token", _DISCORD),
 )
 
+
+# What counts by its shape alone, wherever it stands.
+_SHAPED: Final = {
+    *_PREFIXES.values(),
+    *(kind for kind, *_ in _SHAPES),
+    *(kind for kind, _ in _LONG_SHAPES),
+} - {"authorization header", "bearer token", "password", "password in a URL", "signature"}
 
 # Whatever is longer holds some word of a placeholder by chance, and is none.
 _LONG: Final = 200

@@ -5,8 +5,11 @@ Every secret in here is put together when a test asks for it.
 
 from __future__ import annotations
 
+import random
+import sysconfig
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 from engramdown import redaction
 from engramdown.credentials import Span
-from engramdown.redaction import Secret, find_secrets, redact
+from engramdown.redaction import Secret, find_secrets, redact, secret_in
 from tests.corpora import secrets_held_out, secrets_seen, secrets_tuning
 from tests.corpora.pieces import ALNUM, BASE64, HEX, Planted, chars, key_lines
 
@@ -253,3 +256,37 @@ def test_an_id_and_its_secret_are_both_hidden() -> None:
 
 def test_a_digest_is_never_a_secret() -> None:
     assert find_secrets(f"sha256:{chars('redaction/sha', HEX, 64)}") == []
+
+
+@given(TEXTS.map(lambda text: "".join(char for char in text if char >= " " and char != "\ud800")))
+@example("")
+def test_of_a_file_that_is_a_text_every_secret_counts(text: str) -> None:
+    kinds = [secret.kind for secret in find_secrets(text)]
+    assert secret_in(text.encode()) == (kinds[0] if kinds else "")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("planted", SEEN[:20], ids=lambda each: each.kind)
+def test_a_text_in_another_encoding_is_a_text(planted: Planted, encoding: str) -> None:
+    assert secret_in(f"{planted.text}\nZo\xe9\n".encode(encoding, "replace"))
+
+
+def noise(seed: int, size: int) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+@pytest.mark.parametrize("text", [GITHUB, f"{BEGIN}\n{key_lines('redaction/binary')}\n{END}"])
+def test_what_has_a_known_shape_counts_in_any_file(text: str) -> None:
+    assert secret_in(noise(1, 5_000) + b"\0" + text.encode() + b"\0" + noise(2, 5_000))
+
+
+def test_chance_makes_no_secret_in_what_is_no_text() -> None:
+    for seed in range(40):
+        assert secret_in(noise(seed, 100_000)) == ""
+    assert secret_in(b"\0pass=\x91\x07aQ9-zk2!\x05api_key=\x03s3cr-4u5-x9\0" * 9) == ""
+
+
+def test_the_programs_that_this_python_loads_hold_no_secret() -> None:
+    found = [*Path(sysconfig.get_path("platstdlib")).glob("lib-dynload/*.so")]
+    for path in sorted(found)[:25]:
+        assert secret_in(path.read_bytes()) == "", path

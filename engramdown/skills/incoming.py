@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from engramdown.disk import Disk
 from engramdown.errors import InvalidSkillError, StoreError
 from engramdown.naming import named_errors
-from engramdown.redaction import find_secrets
+from engramdown.redaction import secret_in
 from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.labels import label_of
 from engramdown.skills.page import Page, parse
@@ -251,7 +251,7 @@ def _problem(label: str, files: Mapping[str, Content], findings: tuple[Finding, 
     if errors:
         return "; ".join(f"{FILE}:{each.line}: {each.message}" for each in errors)
     for name, content in files.items():
-        secrets = find_secrets(content.data.decode("utf-8", "replace"))
-        if secrets:
-            return f"{name} holds a {secrets[0].kind}; take it out of {label} first"
+        kind = secret_in(content.data)
+        if kind:
+            return f"{name} holds a {kind}; take it out of {label} first"
     return ""
