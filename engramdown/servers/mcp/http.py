@@ -2,7 +2,8 @@
 
 Promises: it listens on a loopback address and no other; a request is looked at only if its Host is
 exactly where we listen, its Origin, if a browser sent it, too, and it shows the token; headers that
-stand twice are refused. What is refused is answered before anything of it is read.
+stand twice are refused. What is refused is answered before anything of it is read, and who connects
+and asks for nothing is not waited for.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import json
 import logging
 import signal
 import socket
@@ -19,6 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError
+from engramdown.servers.mcp.ids import NO_ID, is_odd
 from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
@@ -35,9 +38,14 @@ _SESSIONS: Final = 256
 _CONNECTIONS: Final = 512
 _IDLE: Final = 30 * 60
 _PATIENCE: Final = 1
+_SILENCE: Final = 10
+"""For how many seconds a connection may be open without a whole request."""
 _USUAL: Final = 80
 """The port that a Host header need not name."""
-_MISDIRECTED, _FORBIDDEN, _UNAUTHORIZED = 421, 403, 401
+_MISDIRECTED, _FORBIDDEN, _UNAUTHORIZED, _BAD = 421, 403, 401, 400
+_TEXT: Final = "text/plain; charset=utf-8"
+_JSON: Final = "application/json"
+_ODD: Final = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": NO_ID}}
 _COMMAND: Final = "mcp"
 _NOT_HERE: Final = (
     "{host!r} is no loopback address, and memory is served on this machine only: give 127.0.0.1, "
@@ -138,7 +146,7 @@ async def serve(server: Server[Any], place: Place, token: str, ready: Callable[[
         logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         Guard(app, hosts, token),
-        http="h11",
+        http=_impatient(),
         ws="none",
         log_config=None,
         access_log=False,
@@ -180,9 +188,18 @@ class Guard:
         elif scope["type"] == "http":
             refused = self._refused(scope["headers"])
             if refused is None:
-                await self._app(scope, _mending(receive), send)
+                await self._hand_on(scope, receive, send)
             else:
                 await _answer(send, *refused)
+
+    async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        message = await _whole(receive)
+        if message["type"] != "http.request":
+            return  # Whoever asked has left.
+        if is_odd(message["body"]):
+            await _answer(send, _BAD, json.dumps(_ODD), _JSON)
+        else:
+            await self._app(scope, _beginning_with(message, receive), send)
 
     def _refused(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
         """Return the status and the reason with which a request is refused, if it is."""
@@ -212,31 +229,58 @@ def _only(headers: list[tuple[bytes, bytes]], name: bytes) -> str:
     return found[0].decode("latin-1").strip() if len(found) == 1 else ""
 
 
-def _mending(receive: Receive) -> Receive:
-    """Return what hands on the body of a request in one piece, as JSON that every reader takes."""
-    is_read = False
-
-    async def mended() -> Message:
-        nonlocal is_read
-        if is_read:
-            return await receive()
-        is_read, body = True, bytearray()
-        while len(body) <= _LONGEST:
-            message = await receive()
-            if message["type"] != "http.request":
-                return message
-            body += message.get("body", b"")
-            if not message.get("more_body", False):
-                return {"type": "http.request", "body": well_formed(bytes(body))}
-        return {"type": "http.request", "body": bytes(body), "more_body": True}
-
-    return mended
+async def _whole(receive: Receive) -> Message:
+    """Return the body of a request in one piece, as JSON that every reader takes."""
+    body = bytearray()
+    while len(body) <= _LONGEST:
+        message = await receive()
+        if message["type"] != "http.request":
+            return message
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            return {"type": "http.request", "body": well_formed(bytes(body))}
+    # Too long, as the server finds.
+    return {"type": "http.request", "body": bytes(body), "more_body": True}
 
 
-async def _answer(send: Send, status: int, why: str) -> None:
+def _beginning_with(message: Message, receive: Receive) -> Receive:
+    """Return what hands on ``message``, and then what comes."""
+    waiting = [message]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
+
+
+def _impatient() -> type[asyncio.Protocol]:
+    """Return what speaks HTTP, and lets go of a connection on which nobody asks for anything."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Impatient(H11Protocol):
+        def connection_made(
+            self,
+            transport: asyncio.Transport,  # type: ignore[override]  # as in uvicorn
+        ) -> None:
+            super().connection_made(transport)
+            self._silent = self.loop.call_later(_SILENCE, self._look)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._silent.cancel()
+            super().connection_lost(exc)
+
+        def _look(self) -> None:
+            has_asked: bool = self.cycle is not None
+            if not has_asked:
+                self.transport.close()
+
+    return Impatient
+
+
+async def _answer(send: Send, status: int, why: str, kind: str = _TEXT) -> None:
     body = f"{why}\n".encode()
     headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-type", kind.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]

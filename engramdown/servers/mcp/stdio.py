@@ -23,6 +23,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from engramdown.servers.mcp.hands import Hand
+from engramdown.servers.mcp.ids import END, NO_ID, id_of, is_id, is_odd
 from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
@@ -37,17 +38,45 @@ _BLOCK: Final = 65_536
 _PATIENCE: Final = 1.5
 """For how many seconds calls that run are waited for when the input has ended."""
 _TOO_LONG: Final = f"a message may have at most {LONGEST} bytes; this one was passed over"
-_NO_JSON: Final = "this line is no JSON"
-_NO_MESSAGE: Final = "this line is JSON, but no message of JSON-RPC"
+_NO_JSON: Final = "this line is no JSON in UTF-8, or is nested too deeply"
+_NO_MESSAGE: Final = "this line is JSON, but no message of JSON-RPC; a batch is none either"
 
 
 async def serve(server: Server[Any]) -> None:
-    """Serve the client at the other end of standard input and output, until it leaves."""
-    with _taken() as (source, sink), anyio.CancelScope() as scope:
-        if sys.platform != "win32":
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, scope.cancel)
-        async with _Wire(source, sink).open() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+    """Serve the client at the other end of standard input and output, until it leaves.
+
+    Raises:
+        KeyboardInterrupt: If Ctrl-C ended it.
+    """
+    with _taken() as (source, sink), anyio.CancelScope() as scope, _ended_by(scope) as numbers:
+        try:
+            async with _Wire(source, sink).open() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+        except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # A message was handed on as it ended.
+    if signal.SIGINT in numbers:
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _ended_by(scope: anyio.CancelScope) -> Iterator[list[signal.Signals]]:
+    """Let signals end what is done in ``scope``; yield those that came."""
+    came: list[signal.Signals] = []
+
+    def end(number: signal.Signals) -> None:
+        came.append(number)
+        scope.cancel()
+
+    # Elsewhere the loop takes no handlers, and Ctrl-C is an exception as ever.
+    numbers = () if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM)
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.add_signal_handler(number, end, number)
+    try:
+        yield came
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
 
 
 class _Wire:
@@ -123,29 +152,42 @@ class Lines:
         """Read from ``descriptor``."""
         self._descriptor = descriptor
         self._rest = bytearray()
+        self._end = b""
         self._looked = 0
 
     def next(self) -> bytes | None:
-        """Return the next line that holds something, as far as it is kept; ``None`` at the end."""
+        """Return the next line that holds something; ``None`` at the end.
+
+        Of a line that is too long come its first bytes, as many as tell that it is, and its last.
+        """
         while True:
             at = self._rest.find(b"\n", self._looked)
             if at >= 0:
-                line = bytes(self._rest[: min(at, LONGEST + 1)])
+                line = self._cut(at)
                 del self._rest[: at + 1]
                 self._looked = 0
                 if line.strip():
                     return line
                 continue
-            # Of a line that is too long, no more is kept than tells that it is.
-            del self._rest[LONGEST + 1 :]
+            if len(self._rest) > LONGEST:
+                self._end = (self._end + self._rest[LONGEST + 1 :])[-END:]
+                del self._rest[LONGEST + 1 :]
             self._looked = len(self._rest)
             block = self._read()
             if not block:
-                line = bytes(self._rest)
+                line = self._cut(len(self._rest))
                 self._rest.clear()
                 self._looked = 0
                 return line if line.strip() else None
             self._rest += block
+
+    def _cut(self, at: int) -> bytes:
+        """Return the line that ends at ``at``, as far as it is kept."""
+        line = bytes(self._rest[: min(at, LONGEST + 1)])
+        if at > LONGEST:
+            line += (self._end + self._rest[LONGEST + 1 : at])[-END:]
+        self._end = b""
+        return line
 
     def _read(self) -> bytes:
         try:
@@ -157,16 +199,22 @@ class Lines:
 def _message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
     """Return what a line says; what is none is answered with an error."""
     if len(line) > LONGEST:
-        return _refused(None, types.INVALID_REQUEST, _TOO_LONG)
+        return _refused(id_of(line), types.INVALID_REQUEST, _TOO_LONG)
+    if is_odd(line):
+        return _refused(None, types.INVALID_REQUEST, NO_ID)
+    line = well_formed(line)
     with contextlib.suppress(ValidationError):
-        return types.jsonrpc_message_adapter.validate_json(well_formed(line), by_name=False)
+        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     try:
-        found = json.loads(line.decode("utf-8", "replace"))
+        found = json.loads(line)
     except (ValueError, RecursionError):
-        return _refused(None, types.PARSE_ERROR, _NO_JSON)
-    asked = found.get("id") if isinstance(found, dict) else None
-    key = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
-    return _refused(key, types.INVALID_REQUEST, _NO_MESSAGE)
+        return _refused(id_of(line), types.PARSE_ERROR, _NO_JSON)
+    with contextlib.suppress(ValidationError):
+        # What is nested too deeply for the reader above is for its tool to refuse.
+        return types.jsonrpc_message_adapter.validate_python(found, by_name=False)
+    is_answer = isinstance(found, dict) and not found.keys().isdisjoint(("result", "error"))
+    asked = found.get("id") if isinstance(found, dict) and not is_answer else None
+    return _refused(asked if is_id(asked) else None, types.INVALID_REQUEST, _NO_MESSAGE)
 
 
 def _refused(key: str | int | None, code: int, why: str) -> _Refusal:

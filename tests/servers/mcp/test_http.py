@@ -16,10 +16,14 @@ from typing import Final
 
 import pytest
 
+from engramdown import Cortex
 from engramdown.errors import SettingsError
 from engramdown.scope_lock import ScopeLock
 from engramdown.servers.mcp import http
+from engramdown.servers.mcp.changes import Changes
+from engramdown.servers.mcp.hands import Desk
 from engramdown.servers.mcp.http import Guard, bind
+from engramdown.servers.mcp.server import Memory, Offer
 from tests.servers.mcp.conftest import ERAS, Asked, Served, run, said, serving
 
 HELLO: Final = {
@@ -178,6 +182,19 @@ def test_what_is_no_request_of_a_client_is_refused(served: Served) -> None:
     assert ask(served)[0] == 200
 
 
+def test_a_request_whose_id_is_none_is_refused(served: Served) -> None:
+    """Else it is taken for a notification, and answered with nothing."""
+    odd: tuple[object, ...] = (None, 1.5, True, {})
+    for key in odd:
+        asks = {"jsonrpc": "2.0", "id": key, "method": "tools/list"}
+        status, text = ask(served, body=json.dumps(asks).encode())
+        assert (status, json.loads(text)["error"]["code"]) == (400, -32600)
+
+
+def test_a_byte_order_mark_is_passed_over(served: Served) -> None:
+    assert ask(served, body=b"\xef\xbb\xbf" + json.dumps(HELLO).encode())[0] == 200
+
+
 def test_half_a_character_is_answered_as_all_others(served: Served) -> None:
     told = {"text": "Half \ud83d, whole \ud83d\ude00", "kind": "lesson"}
     prefix, version = "io.modelcontextprotocol", "2026-07-28"
@@ -250,6 +267,45 @@ def test_sessions_that_end_leave_nothing_behind(served: Served) -> None:
     while size()[0] > before[0]:  # A connection is closed a moment after its client left.
         time.sleep(0.01)
     assert size() == before
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_request_is_no_news(
+    tmp_path: Path, programs: Path
+) -> None:
+    with serving(tmp_path, programs) as served:
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+            f"Authorization: Bearer {served.token}\r\nContent-Type: application/json\r\n"
+            "Accept: application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{"
+        )
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", served.port), timeout=30) as raw:
+                raw.sendall(head.encode())
+        assert ask(served)[0] == 200
+        served.process.send_signal(signal.SIGTERM)
+        _, told = served.process.communicate(timeout=30)
+    assert "Traceback" not in told
+
+
+def test_who_connects_and_asks_for_nothing_is_not_waited_for(
+    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any program of this machine can connect; only so many connections are open at once."""
+    monkeypatch.setattr(http, "_SILENCE", 0.01)
+
+    async def work() -> None:
+        place = bind("127.0.0.1", 0)
+        memory = Memory(Desk(cortex), Offer([]), Changes([]))
+        serves = asyncio.ensure_future(http.serve(memory.server, place, "t" * 43, bool))
+        for half in (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
+            writer.write(half)
+            assert await reader.read() == b""
+            writer.close()
+        serves.cancel()
+        await asyncio.gather(serves, return_exceptions=True)
+
+    run(work())
 
 
 def test_ctrl_c_ends_it_although_clients_are_there(tmp_path: Path, programs: Path) -> None:

@@ -210,6 +210,24 @@ def test_a_signal_ends_it_although_it_waits_for_input(
     assert b"Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    "signal_number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=["ctrl-c", "term"]
+)
+def test_a_signal_ends_it_while_messages_come(
+    by_hand: ByHand, project: Path, signal_number: int, code: int
+) -> None:
+    by_hand.begin()
+    for number in range(20):
+        told = {"text": f"The {number}. of them", "kind": "lesson"}
+        by_hand.ask(number, "tools/call", name="memorize", arguments=told)
+    by_hand.process.send_signal(signal_number)
+    out, err = by_hand.process.communicate(timeout=30)
+    assert by_hand.process.returncode == code
+    assert b"Traceback" not in err
+    # What was acknowledged is there.
+    assert len(Cortex.open(project).entries()) >= out.count(b"Remembered")
+
+
 def test_the_end_of_the_input_ends_it_when_all_is_answered(by_hand: ByHand) -> None:
     by_hand.begin()
     told = {"text": "The last word", "kind": "lesson"}
@@ -227,6 +245,8 @@ def test_it_ends_when_nobody_reads_any_more(by_hand: ByHand) -> None:
     assert b"Traceback" not in pipe(by_hand.process.stderr).read()
 
 
+LONG: Final = b"x" * (2 * LONGEST)
+DEEP: Final = b"[" * 10_000 + b"]" * 10_000
 NO_MESSAGES: Final = (
     (b"no JSON", -32700, None),
     (b"\xff\xfe", -32700, None),
@@ -235,6 +255,17 @@ NO_MESSAGES: Final = (
     (b'{"jsonrpc": "2.0", "id": true, "method": 1}', -32600, None),
     (b"[]", -32600, None),
     (b'{"id": "' + b"x" * LONGEST + b'"}', -32600, None),
+    # Who waits for an answer gets one, wherever the id stands.
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": "' + LONG + b'"}', -32600, 7),
+    (b'{"method": "ping", "params": "' + LONG + b'", "jsonrpc": "2.0", "id": "a"}', -32600, "a"),
+    (b'{"jsonrpc": "2.0", "id": 7, "result": "' + LONG + b'"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "\xff"}}', -32700, 7),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": ' + DEEP + b"}", -32700, 7),
+    (b'{"jsonrpc": "2.0", "id": 7, "result": 1}', -32600, None),
+    # Every reader would take them for notifications, which nobody answers.
+    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
 )
 
 
@@ -246,6 +277,19 @@ def test_a_line_that_is_no_message_is_answered_and_passed_over(shared: ByHand) -
         shared.say(b"   ")
     shared.ask(1, "tools/list")
     assert shared.hear()["id"] == 1
+
+
+def test_a_byte_order_mark_is_passed_over(shared: ByHand) -> None:
+    shared.say(b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 3, "method": "tools/list"}')
+    assert shared.hear()["id"] == 3
+
+
+def test_what_is_nested_deeply_is_refused_by_the_tool(shared: ByHand) -> None:
+    deep = b"[" * 400 + b"]" * 400
+    call = b'{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "recall", '
+    shared.say(call + b'"arguments": {"query": ' + deep + b"}}}")
+    (content,) = shared.hear()["result"]["content"]
+    assert content["text"].startswith('recall was not called rightly: "query" is [[[')
 
 
 def test_an_error_of_a_client_is_an_answer_and_no_line_to_answer(

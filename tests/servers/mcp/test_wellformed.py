@@ -32,3 +32,7 @@ def test_what_every_reader_takes_comes_back(value: object, plain: bool) -> None:
 def test_what_is_no_json_stays_as_it_is(data: bytes) -> None:
     broken = b"\\ud800 {" + data
     assert well_formed(broken) == broken
+
+
+def test_a_byte_order_mark_is_left_out() -> None:
+    assert well_formed(b"\xef\xbb\xbf{}") == b"{}"
