@@ -1,7 +1,8 @@
 """What a model gives a tool, held against what it was told to give.
 
 Promises: pure; anything may come in: what is wrong is told in sentences that a model can act on,
-never as an exception. ``null`` counts as left out, and nothing is made into another type.
+never as an exception, and never in many of them. ``null`` counts as left out, and nothing is made
+into another type.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-__all__ = ["Arguments", "Schema", "read_arguments", "schema_of"]
+__all__ = ["LONGEST", "Arguments", "Schema", "read_arguments", "schema_of"]
 
 Schema = Mapping[str, Any]
 """A JSON schema of type ``object``."""
@@ -24,12 +25,16 @@ _LIMITS: Final = (
     ("maxLength", "at most {} characters"),
 )
 _SHOWN: Final = 60
+_TOLD: Final = 5
+"""How many arguments that are none are named."""
+LONGEST: Final = 100_000
+"""How many characters a string may have; what is asked for in more is no question."""
 
 
 class Arguments(BaseModel):
     """The arguments of a tool; each tool's own are a subclass."""
 
-    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False, str_max_length=LONGEST)
 
     def given(self) -> set[str]:
         """Return the names of what was not left out."""
@@ -96,7 +101,7 @@ def _short(property_schema: Schema) -> dict[str, Any]:
     choice = next((each for each in choices if each["type"] != "null"), property_schema)
     whole = {**choice, **property_schema}
     order = ("type", "enum", "minimum", "maximum", "maxLength", "default", "description")
-    return {key: whole[key] for key in order if whole.get(key) not in (None, "")}
+    return {key: whole[key] for key in order if whole.get(key) not in (None, "", LONGEST)}
 
 
 def _parsed(text: str) -> object:
@@ -110,18 +115,24 @@ def _unknown(given: Mapping[str, object], wanted: type[Arguments]) -> Iterator[s
     there = (
         f"there are {', '.join(wanted.model_fields)}" if wanted.model_fields else "it takes none"
     )
-    for name in (each for each in given if each not in wanted.model_fields):
+    names = [each for each in given if each not in wanted.model_fields]
+    for name in names[:_TOLD]:
         yield f"{_shown(name)} is no argument; {there}"
+    if names[_TOLD:]:
+        yield f"{len(names) - _TOLD} more are none either"
 
 
 def _complaints(error: ValidationError, wanted: type[Arguments]) -> Iterator[str]:
     properties = schema_of(wanted)["properties"]
-    for each in error.errors(include_url=False, include_context=False):
+    for each in error.errors(include_url=False):
         name = str(each["loc"][0])
         if each["type"] == "missing":
             yield f'"{name}" is missing'
-        else:
-            yield f'"{name}" is {_shown(each["input"])}; it must be {_wanted(properties[name])}'
+            continue
+        must = properties[name]
+        if each["type"] == "string_too_long":
+            must = {**must, "maxLength": each["ctx"]["max_length"]}
+        yield f'"{name}" is {_shown(each["input"])}; it must be {_wanted(must)}'
 
 
 def _wanted(wanted: Schema) -> str:

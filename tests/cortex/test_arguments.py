@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
+from engramdown.cortex.arguments import LONGEST, Arguments, read_arguments, schema_of
 
 
 class Given(Arguments):
@@ -109,6 +109,20 @@ def test_anything_may_come(arguments: object) -> None:
     found, wrong = read_arguments(arguments, Given)
     assert bool(wrong) == (found is None)
     assert found is None or isinstance(found.query, str)
+
+
+def test_what_is_far_too_long_is_not_taken() -> None:
+    assert read_arguments({"query": "x" * LONGEST}, Given)[1] == []
+    (wrong,) = read_arguments({"query": "x" * (LONGEST + 1)}, Given)[1]
+    assert wrong.endswith("x…; it must be a string, at most 100000 characters")
+
+
+def test_however_much_is_wrong_few_words_tell_it() -> None:
+    _, wrong = read_arguments({"query": "a"} | {f"k{number}": 1 for number in range(9)}, Given)
+    assert [each.split(";")[0] for each in wrong] == [
+        *(f'"k{number}" is no argument' for number in range(5)),
+        "4 more are none either",
+    ]
 
 
 def test_a_tool_that_takes_nothing_says_so() -> None:

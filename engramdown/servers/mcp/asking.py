@@ -37,6 +37,10 @@ _FORGET: Final = "The assistant wants to forget this ({kind}, {scope}):"
 _WHY: Final = "Why you are asked: {why}."
 _HOW: Final = "Decline, and it is not proposed again. Leave it, and it waits in pending.md."
 _LEFT: Final = "The user was asked and has not decided; it waits in pending.md as {id}."
+_MISFIT: Final = (
+    "What came back from the form of the user is not what it asked for (text: a string of at most "
+    "{most} characters), so nothing is decided; it waits in pending.md as {id}."
+)
 _CHANGED: Final = "What the user was asked about was changed meanwhile; it waits as {id}."
 _DECLINED: Final = "The user was asked and declined; do not propose it again."
 _ACCEPTED: Final = "The user was asked and accepted."
@@ -127,17 +131,18 @@ def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, 
         if reply.action == "decline":
             cortex.resolve(proposal_id, "decline")
             return _DECLINED
-        return _accepted(cortex, proposal_id, waiting, reply.content or {})
+        words = (reply.content or {}).get("text")
+        if words is not None and not (isinstance(words, str) and len(words) <= _LONGEST):
+            # Whatever they wrote, it is not known that they want the words as they were.
+            return _MISFIT.format(most=_LONGEST, id=proposal_id)
+        return _accepted(cortex, proposal_id, waiting, words or "")
     except EngramdownError as error:
         return _FAILED.format(why=inert(str(error)))
 
 
-def _accepted(
-    cortex: Cortex, proposal_id: str, waiting: Proposal | None, form: dict[str, Any]
-) -> str:
-    words = form.get("text")
+def _accepted(cortex: Cortex, proposal_id: str, waiting: Proposal | None, words: str) -> str:
     own: str | None = None
-    if isinstance(words, str) and words.strip() and waiting is not None:
+    if words.strip() and waiting is not None:
         # What the form showed is not what is meant, if a sign had to be made visible.
         own = None if words == inert(waiting.engram.text) else words
     receipt = cortex.resolve(proposal_id, "accept", own)

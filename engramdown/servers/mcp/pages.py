@@ -42,6 +42,8 @@ _MOST: Final = 1_000
 _MANY: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
 _NOTHING: Final = "Nothing yet."
+_LONGEST: Final = 200
+"""How much of an address that is none is told back, in characters."""
 
 
 class Page(NamedTuple):
@@ -84,13 +86,15 @@ def page(cortex: Cortex, uri: str) -> str:
         StoreError: If memory cannot be read.
     """
     path = uri.rstrip("/")
-    if path in PAGES:
-        return PAGES[path].text(cortex)
+    # What names the kind of a page has no capitals, whoever writes it with some.
+    known = path.casefold()
+    if known in PAGES:
+        return PAGES[known].text(cortex)
     for begins, read in ((TOPIC, _topic), (SKILL, _skill)):
-        if f"{path}/".startswith(begins):
-            return read(cortex, unquote(f"{path}/".removeprefix(begins).rstrip("/")))
+        if f"{known}/".startswith(begins):
+            return read(cortex, unquote(path[len(begins) :]))
     there = ", ".join((*PAGES, f"{TOPIC}<topic>", f"{SKILL}<label>"))
-    raise UnknownPageError(f"there is no page {inert(uri)!r}; there are {there}")
+    raise UnknownPageError(f"there is no page {_told(uri)}; there are {there}")
 
 
 def listed(cortex: Cortex) -> list[Listed]:
@@ -152,14 +156,20 @@ def _topic(cortex: Cortex, name: str) -> str:
     live = _live(found)
     if not live:
         there = ", ".join(topic for topic, _ in _topics(cortex)) or "none yet"
-        raise UnknownPageError(f"there is no topic {inert(name)!r}; there are {there}")
+        raise UnknownPageError(f"there is no topic {_told(name)}; there are {there}")
     return _document(f"Topic {slug(name)}", live, _listed)
 
 
+def _told(name: str) -> str:
+    shown = inert(name)
+    return repr(shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…")
+
+
 def _skill(cortex: Cortex, label: str) -> str:
+    # As a tool, so that a model that remembers its words is not taken to have them from the user.
     found = cortex.use_tool("recall_skill", {"label": label})
     if found.is_error:
-        raise UnknownPageError(found.text)
+        raise UnknownPageError(found.text.removeprefix("recall_skill failed: "))
     return found.text
 
 

@@ -232,11 +232,13 @@ class Memory:
         self, ctx: _Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
         values: list[str] = []
-        if isinstance(params.ref, types.ResourceTemplateReference):
-            begun = params.ref.uri.partition("{")[0]
+        uri = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else ""
+        if any(uri == template for _, template, _ in _TEMPLATES):
+            begun = uri.partition("{")[0]
             found = await self._read(ctx, "completion", pages.listed)
             known = [unquote(each.uri[len(begun) :]) for each in found if begun in each.uri]
-            values = [each for each in known if each.startswith(params.argument.value)]
+            typed = params.argument.value.casefold()
+            values = [each for each in known if each.casefold().startswith(typed)]
         shown = types.Completion(values=values[:_COMPLETED], total=len(values))
         return types.CompleteResult(completion=shown)
 

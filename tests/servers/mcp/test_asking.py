@@ -78,6 +78,22 @@ def test_an_empty_form_accepts_the_words_as_they_are(
 
 
 @pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("words", [7, ["x"], "x" * 4_001], ids=["number", "list", "long"])
+def test_a_form_that_comes_back_otherwise_decides_nothing(
+    copilot: Cortex,
+    project: Path,
+    era: str,
+    words: Any,  # noqa: ANN401 - JSON
+) -> None:
+    """It is not known what the person wants, and a model is not sent pages of it."""
+    answer = memorized(copilot, Asked("accept", text=words), era)
+    (waiting,) = copilot.pending()
+    assert answer.startswith("What came back from the form of the user is not what it asked for")
+    assert answer.endswith(f"so nothing is decided; it waits in pending.md as {waiting.id}.")
+    assert texts(project) == []
+
+
+@pytest.mark.parametrize("era", ERAS)
 def test_who_does_not_decide_finds_it_in_pending(copilot: Cortex, era: str) -> None:
     answer = memorized(copilot, Asked("cancel"), era)
     (waiting,) = copilot.pending()
@@ -228,10 +244,19 @@ async def _raw(
     )
 
 
-def test_words_that_cannot_be_remembered_leave_it_waiting(copilot: Cortex, project: Path) -> None:
-    answer = memorized(copilot, Asked("accept", text="x" * 200_000), "auto")
-    assert "could not be carried out" in answer or texts(project)
-    assert len(copilot.pending()) + len(texts(project)) == 1
+def test_a_decision_that_cannot_be_carried_out_leaves_it_waiting(
+    copilot: Cortex, project: Path
+) -> None:
+    class InTheWay(Asked):
+        async def __call__(self, context: object, params: object) -> types.ElicitResult:
+            (project / ".engramdown" / "memory" / "lessons.md").mkdir()
+            return await super().__call__(context, params)
+
+    answer = memorized(copilot, InTheWay("accept"), "auto")
+    assert "what they decided could not be carried out" in answer
+    assert "lessons.md: is a folder" in answer
+    (project / ".engramdown" / "memory" / "lessons.md").rmdir()
+    assert len(copilot.pending()) == 1
 
 
 def test_a_client_that_says_nothing_of_forms_cannot_ask() -> None:

@@ -69,7 +69,10 @@ def test_every_page_that_is_listed_can_be_read(kept: Path, project: Path, era: s
             assert (topic, skill) == ("memory://topics/{slug}", "memory://skills/{label}")
             for uri, begun, found in (
                 (topic, "c", ["ci"]),
+                (topic, "C", ["ci"]),
                 (topic, "x", []),
+                ("memory://", "", []),
+                ("", "", []),
                 (skill, "write-", ["write-a-skill"]),
             ):
                 asked = types.ResourceTemplateReference(uri=uri)
@@ -93,6 +96,17 @@ def test_a_page_shows_what_a_model_may_see_and_no_more(kept: Path, project: Path
         "# Topic ci\n\n## In this project\n\n- CI is slow\n- And red\n"
     )
     assert "- Use uv" in pages.page(cortex, "memory://context")
+
+
+def test_the_kind_of_a_page_may_be_written_with_capitals(kept: Path, project: Path) -> None:
+    assert kept.is_dir()
+    cortex = Cortex.open(project)
+    for uri, other in (
+        ("memory://rules", "MEMORY://Rules"),
+        ("memory://topics/ci", "Memory://Topics/CI"),
+        ("memory://topics/ci", "memory://topics/Ci/"),
+    ):
+        assert pages.page(cortex, other) == pages.page(cortex, uri)
 
 
 def test_an_empty_memory_has_pages_that_say_so(cortex: Cortex) -> None:
@@ -159,6 +173,8 @@ def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
         ("memory://skills/nix", "there is no skill 'nix'; there are: find-out-why"),
         ("memory://skills/..%2F..%2Fsoul", "there is no skill"),
         ("memory://topicsx", "there is no page 'memory://topicsx'"),
+        (f"memory://topics/{'x' * 5_000}", f"there is no topic '{'x' * 200}…'; there are ci"),
+        (f"memory:{'x' * 5_000}", "x…'; there are memory://context"),
     ],
 )
 def test_a_page_that_is_not_there_is_refused_with_those_that_are(
@@ -172,6 +188,7 @@ def test_a_page_that_is_not_there_is_refused_with_those_that_are(
                 await client.read_resource(uri)
             assert why in caught.value.error.message
             assert "\x1b" not in caught.value.error.message
+            assert "recall_skill" not in caught.value.error.message  # Nobody called a tool.
             assert caught.value.error.code == types.INVALID_PARAMS
 
     run(work())
