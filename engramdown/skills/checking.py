@@ -38,7 +38,14 @@ _LONGEST_SHOWN: Final = 60
 _MOST: Final = 10
 _AGAIN: Final = 2
 _LABEL: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_TEXTS: Final = ("license", "compatibility", "allowed-tools")
+_TEXTS: Final = ("license", "compatibility")
+# What is looked at by itself.
+_OWN: Final = ("name", "description")
+# What others may take no notice of where it has another form.
+_FORMS: Final = {
+    "allowed-tools": "is no text of names with spaces between",
+    "metadata": "is no mapping of keys to texts",
+}
 _LETTERS: Final = "small letters a-z, digits, and single hyphens between them"
 _NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
 
@@ -58,6 +65,7 @@ _ADVICE: Final[Mapping[str, tuple[Level, str]]] = {
         f"Say in 1 to {LONGEST_DESCRIPTION} characters what it does and when.",
     ),
     "value": ("error", "Write a text, in double quotes if it holds a colon or a hash."),
+    "form": ("warning", "Write it as the standard has it, or others may take no notice of it."),
     "secret": ("warning", "Take it out, and name the place where it is kept instead."),
     "hidden": ("warning", "Take the characters out, unless you put them there."),
     "no-utf-8": ("warning", "Save the file as UTF-8."),
@@ -185,7 +193,9 @@ def _of_keys(page: Page) -> Iterator[Finding]:
         seen[key.name] += 1
         if seen[key.name] == _AGAIN:
             yield Finding(key.line, "twice", f"{_shown(key.name)} stands here again")
-        elif key.name in _TEXTS and key.value.problem:
+        elif key.name in _FORMS and _is_odd(key):
+            yield Finding(key.line, "form", f"{key.name} {_FORMS[key.name]}")
+        elif key.name not in _OWN and key.value.problem and not _may_be_other(key):
             yield _bad_value(key)
     compatibility = page.text("compatibility")
     if len(compatibility) > _LONGEST_COMPATIBILITY:
@@ -241,6 +251,18 @@ def _of_text(page: Page) -> Iterator[Finding]:
         yield Finding(bisect(ends, found.start()) + 1, "no-utf-8", "there are bytes of no UTF-8")
     if not page.body.strip() and not page.is_open:
         yield Finding(page.body_line, "empty", "there is nothing below the front matter")
+
+
+def _is_odd(key: Key) -> bool:
+    """Whether a value is well written, but something else than the standard has."""
+    if key.name == "metadata":
+        return bool(key.value.text) and not key.value.problem
+    return key.value.is_other
+
+
+def _may_be_other(key: Key) -> bool:
+    """Whether a value is something else than a text, and nobody minds."""
+    return key.value.is_other and key.name not in _TEXTS
 
 
 def _bad_value(key: Key) -> Finding:

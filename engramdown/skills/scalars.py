@@ -47,7 +47,11 @@ _OPAQUE: Final = {
     "[": "a list",
     "{": "a mapping",
 }
+_TABBED: Final = re.compile(r"\n\t++[^\s#]")
+_CLOSES: Final = {"[": "]", "{": "}"}
+_STRINGS: Final = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"\\]|\\[\s\S])*+"|(?:^|\s)#[^\n]*+""")
 _KEPT: Final = "%@`,]}|>"
+_NO_TEXT: Final = ", not a text"
 _SURROGATES: Final = range(0xD800, 0xE000)
 _CODES: Final = range(0x110000)
 
@@ -66,6 +70,11 @@ class Scalar(NamedTuple):
     spans: tuple[Span, ...] = ()
     problem: str = ""
 
+    @property
+    def is_other(self) -> bool:
+        """Whether nothing is wrong but that it is something else than a text."""
+        return self.problem.endswith(_NO_TEXT)
+
 
 def read(source: str, start: int, end: int) -> Scalar:
     r"""Read the value that stands in ``source`` from ``start``, right behind a key, to ``end``.
@@ -78,16 +87,27 @@ def read(source: str, start: int, end: int) -> Scalar:
     if at == end:
         return Scalar("", ((start, start),))
     first = source[at]
+    if first in _QUOTED:
+        return _quoted(source, at, end)
+    found = _unquoted(source, start, at, end)
+    # Not so in quotes, where any white space is folded.
+    if (found.is_other or not found.problem) and _TABBED.search(source, start, end):
+        return found._replace(problem="has a line that begins with a tab; indent it by spaces")
+    return found
+
+
+def _unquoted(source: str, start: int, at: int, end: int) -> Scalar:
+    first = source[at]
     header = _HEADER.match(source, at, end)
     if header is not None:
         return _block(source, header, end)
-    if first in _QUOTED:
-        return _quoted(source, at, end)
+    if first in _CLOSES and not _is_closed(source[at:end]):
+        return Scalar(None, (), f"begins with {first} and does not end with {_CLOSES[first]}")
     if first in _OPAQUE:
-        return Scalar(None, (), f"is {_OPAQUE[first]}, not a text")
+        return Scalar(None, (), f"is {_OPAQUE[first]}{_NO_TEXT}")
     nested = _NESTED.match(source, at, end)
     if nested is not None and (nested[0] in "-?" or "\n" in source[start:at]):
-        return Scalar(None, (), f"is {'a list' if first == '-' else 'a mapping'}, not a text")
+        return Scalar(None, (), f"is {'a list' if first == '-' else 'a mapping'}{_NO_TEXT}")
     return _plain(source, at, end)
 
 
@@ -181,6 +201,12 @@ def _block(source: str, header: re.Match[str], end: int) -> Scalar:
     if not _is_empty("\n".join(rest)):
         return Scalar(text, (), "has a line that is less indented")
     return Scalar(text, (header.span(), (first, min(last, end))))
+
+
+def _is_closed(source: str) -> bool:
+    """Whether a list or a mapping has as many ends as beginnings, without those in quotes."""
+    bare = _STRINGS.sub("", source)
+    return all(bare.count(first) == bare.count(last) for first, last in _CLOSES.items())
 
 
 def _is_empty(rest: str) -> bool:

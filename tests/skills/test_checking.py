@@ -67,6 +67,22 @@ def test_what_is_allowed_is_fine(text: str) -> None:
             "compatibility has 501 characters of 500",
             id="compatibility",
         ),
+        pytest.param(
+            GOOD.replace("\n---\n", "\nx-ours: 'a\n---\n"), 4, "value", "x-ours begins", id="ours"
+        ),
+        pytest.param(
+            GOOD.replace("\n---\n", "\nmetadata:\n\ta: b\n---\n"), 4, "value", "a tab", id="tab"
+        ),
+        pytest.param(
+            GOOD.replace("\n---\n", "\nallowed-tools: [Read]\n---\n"),
+            4,
+            "form",
+            "allowed-tools is no text of names",
+            id="tools",
+        ),
+        pytest.param(
+            GOOD.replace("\n---\n", "\nmetadata: mine\n---\n"), 4, "form", "no mapping", id="notes"
+        ),
         pytest.param(GOOD + TOKEN, 6, "secret", "there is a GitHub token", id="secret"),
         pytest.param(
             GOOD + "a\u202eb\u200bc\n",
@@ -82,7 +98,7 @@ def test_what_is_allowed_is_fine(text: str) -> None:
 def test_what_is_wrong_is_named(text: str, line: int, code: str, message: str) -> None:
     (one,) = check(parse(text), "charts")
     at, what, said = one.line, one.code, one.message
-    warned_of = {"secret", "hidden", "no-utf-8", "empty"}
+    warned_of = {"secret", "hidden", "no-utf-8", "empty", "form"}
     assert one.level == ("warning" if code in warned_of else "error")
     assert (at, what) == (line, code)
     assert message in said

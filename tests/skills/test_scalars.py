@@ -75,6 +75,11 @@ def test_a_text_is_read(value: str, text: str) -> None:
         pytest.param(' "\\ud83d"\n', r"the escape \ud83d", id="half-a-pair"),
         pytest.param(' "\\UFFFFFFFF"\n', r"the escape \UFFFFFFFF", id="no-character"),
         pytest.param(" | one\n", "has more than | in front", id="words-behind-a-header"),
+        pytest.param(" [a, b\n", "begins with [ and does not end with ]", id="open-list"),
+        pytest.param(" {a: '}'\n", "begins with { and does not end with }", id="open-mapping"),
+        pytest.param(" [a, {b: ']'}] # [\n", "is a list", id="brackets-in-quotes-and-comments"),
+        pytest.param("\n\ta: b\n", "begins with a tab; indent it by spaces", id="tab-in-mapping"),
+        pytest.param("\n  - a\n\t- b\n", "begins with a tab", id="tab-in-list"),
     ],
 )
 def test_what_is_no_text_is_told_and_left_alone(value: str, problem: str) -> None:
@@ -93,6 +98,7 @@ def test_what_is_no_text_is_told_and_left_alone(value: str, problem: str) -> Non
         pytest.param(" a # b\n  c\n", "a", "goes on behind a comment", id="behind-a-comment"),
         pytest.param(" a\n- b\n", "a - b", "that is not indented", id="not-indented"),
         pytest.param(" |\n   one\n  two\n", "one\n", "less indented", id="less-indented"),
+        pytest.param(" a\n\tb\n", "a b", "begins with a tab", id="tab"),
     ],
 )
 def test_what_others_read_otherwise_is_told(value: str, text: str, problem: str) -> None:
