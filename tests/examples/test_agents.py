@@ -131,7 +131,7 @@ def test_a_wrong_name_and_a_missing_key_are_told(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     main = runpy.run_path(program)["main"]
-    for argument, told in (("My Talk", "my-talk"), ("talk", "OPENAI_API_KEY")):
+    for argument, told in (("", "empty"), ("My Talk", "OPENAI_API_KEY")):
         monkeypatch.setattr(sys, "argv", [program, argument])
         assert main() == 2
         assert told in capsys.readouterr().err
