@@ -30,7 +30,7 @@ from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.transcripts import open_transcripts
 from engramdown.episodes.ids import is_session_id
-from engramdown.episodes.notes.store import Note, WorkingNotes, path_of
+from engramdown.episodes.notes.store import Note, WorkingNotes
 from engramdown.errors import EngramdownError
 
 __all__ = ["notes"]
@@ -76,10 +76,13 @@ def notes(place: Place, /, *, session: str, as_json: bool, dry_run: bool, **_: o
 
 def _opened(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     scope, root = meant(place, chosen)
-    # Of a session whose transcript is gone there may be notes still.
-    alone = is_session_id(session) and path_of(root, session).exists()
-    found = session if alone else open_transcripts(place, chosen).find(session)
-    return WorkingNotes(root, found, disk=disk_of(settings_of(place, scope, root)))
+    disk = disk_of(settings_of(place, scope, root))
+    if is_session_id(session):
+        # Without a transcript there may be notes, or some that were removed.
+        kept = WorkingNotes(root, session, disk=disk)
+        if kept.path.exists() or kept.history():
+            return kept
+    return WorkingNotes(root, open_transcripts(place, chosen).find(session), disk=disk)
 
 
 def _change(

@@ -255,16 +255,22 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
         return self._heard(self._made_own(self._intake.encode(engrams)))
 
-    def pending(self) -> list[Proposal]:
+    def pending(self, *, for_model: bool = False) -> list[Proposal]:
         """Return what waits for a person, global proposals first, each with what it touches.
 
         Behind them stands what git brought and waits to be approved.
+
+        Args:
+            for_model: Whether a model is told: then without anything that git brought and nobody
+                approved.
         """
         from engramdown.cortex.proposals import describe
 
-        items = self._intake.waiting.items()
+        waits = self._intake.waiting
+        items = waits.ours() if for_model else waits.items()
         waiting = describe(items, self.entries()) if items else []
-        return [*waiting, *self._pulled.proposals()] if self._reviews else waiting
+        shows = self._reviews and not for_model
+        return [*waiting, *self._pulled.proposals()] if shows else waiting
 
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None

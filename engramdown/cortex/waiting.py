@@ -83,6 +83,15 @@ class Waiting:
         queues = self._queues.values()
         return [(queue, item) for queue in queues for item in queue.pending()]
 
+    def ours(self) -> list[tuple[Queue, Pending]]:
+        """Return what waits, with its queue, but for lines that git brought and nobody approved."""
+        return [
+            (queue, item)
+            for scope, queue in self._queues.items()
+            for item in queue.pending()
+            if not self._came_with_git(scope, item)
+        ]
+
     def forgot(self, scope: Scope, entry: Entry) -> None:
         """Take note that a person let a store forget ``entry``."""
         self._queues[scope].forgot(entry)

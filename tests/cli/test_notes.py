@@ -129,3 +129,11 @@ def test_what_is_not_there_is_told(run: Runner, notes: WorkingNotes) -> None:
 def test_notes_on_a_session_whose_transcript_is_gone_are_shown(run: Runner, memory: Path) -> None:
     WorkingNotes(memory.parent, "gone").write("one")
     assert run.ok("log", "notes", "gone").out.endswith("one\n")
+
+
+def test_notes_that_were_removed_come_back_without_a_transcript(run: Runner, memory: Path) -> None:
+    notes = WorkingNotes(memory.parent, "todo")
+    notes.write("step 1")
+    notes.delete()
+    run.ok("log", "notes", "todo", "--restore", "1")
+    assert notes.read().text == "step 1"

@@ -1,7 +1,8 @@
 """Free notes of a model: pages of text that nothing else reads, below ``working/``.
 
 Promises: what is replaced is kept and can be brought back; what was saved meanwhile is not written
-over; no secret is written; the notes on a conversation that is recorded are not touched.
+over; notes that a person wrote or changed are only added to, in every mode; no secret is written;
+the notes on a conversation that is recorded are not touched.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from engramdown.cortex.notebooks import known
 from engramdown.disk import Disk
 from engramdown.episodes.ids import is_session_id
+from engramdown.episodes.journal.page import normal
 from engramdown.errors import MemoryCommandError
 
 if TYPE_CHECKING:
@@ -55,25 +57,33 @@ class FreeNotes:
             )
         if not text.strip():
             raise MemoryCommandError("`file_text` is empty; say what is to be kept.")
-        return _hidden(notes.write(text, expected=note.digest).hidden)
+        return _hidden(notes.write(text, expected=note.digest, own=True).hidden)
 
     def change(self, name: str, change: Callable[[str], str]) -> tuple[str, str, str]:
         """Change notes; return them before and after, and what :meth:`create` returns."""
         notes = self._notes(name)
         note = notes.read()
         before = f"{note.text}\n"
-        written = notes.write(change(before), expected=note.digest)
+        after = change(before)
+        if not note.own and not _only_adds(note.text, normal(after)):
+            raise _theirs(name, "changes or deletes lines of theirs")
+        written = notes.write(after, expected=note.digest, own=note.own)
         return before, f"{written.text}\n", _hidden(written.hidden)
 
     def delete(self, name: str) -> None:
         """Take notes away; they can be brought back."""
-        self._notes(name).delete()
+        self._own(name, "deletes them").delete()
 
     def rename(self, old: str, new: str) -> None:
         """Let notes be called otherwise: the new ones are there before the old ones go."""
-        note = self._notes(old).read()
-        self._notes(new).write(note.text, expected="")
-        self._notes(old).delete()
+        self._own(old, "renames them").move(self._notes(new))
+
+    def _own(self, name: str, does: str) -> WorkingNotes:
+        """Return notes, if they are a model's own."""
+        notes = self._notes(name)
+        if not notes.read().own:
+            raise _theirs(name, does)
+        return notes
 
     def _notes(self, name: str) -> WorkingNotes:
         why_not = self._why_not(name)
@@ -89,6 +99,20 @@ class FreeNotes:
         if self._cortex.settings.pulled == "review" and known([notes.path]):
             return "came with git, and only the user reads them"
         return ""
+
+
+def _theirs(name: str, does: str) -> MemoryCommandError:
+    return MemoryCommandError(
+        f"Nothing was changed: the user wrote or changed the notes {name!r}, and nobody else "
+        f"{does}. Add to them with insert, keep notes of your own under another name, or ask the "
+        f"user to do it."
+    )
+
+
+def _only_adds(before: str, after: str) -> bool:
+    """Whether every line stays, in its order."""
+    left = iter(after.split("\n"))
+    return all(line in left for line in before.split("\n"))
 
 
 def _hidden(kinds: tuple[str, ...]) -> str:

@@ -84,8 +84,8 @@ class Reading:
 
     def queue(self, scope: Scope) -> Iterator[str]:
         """Yield what waits for a person, as lines to tick."""
-        for each in self._cortex.pending():
-            if each.engram.scope == scope and each.op != "load":
+        for each in self._cortex.pending(for_model=True):
+            if each.engram.scope == scope:
                 held = each.hold == REASONS["instruction"]
                 yield bullet(f"[ ] {f'({_ORDER})' if held else each.engram.text}")
 

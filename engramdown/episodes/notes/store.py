@@ -25,6 +25,7 @@ from engramdown.episodes.journal.page import Author
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.notes.page import (
     Version,
+    is_own,
     read_versions,
     text_of,
     updated_of,
@@ -55,12 +56,14 @@ class Note(NamedTuple):
         updated: When they were written last, UTC, or ``""``.
         digest: What a later :meth:`WorkingNotes.write` may expect to find; ``""`` for no file.
         hidden: The kinds of secrets that were hidden as they were written.
+        own: Whether an agent wrote all of it, and nobody changed it since.
     """
 
     text: str = ""
     updated: str = ""
     digest: str = ""
     hidden: tuple[str, ...] = ()
+    own: bool = False
 
 
 class _MovedError(Exception):
@@ -116,7 +119,7 @@ class WorkingNotes:
         if data is None:
             return Note()
         page = _decoded(data)
-        return Note(text_of(page), updated_of(page), _digest(data))
+        return _note(page, data)
 
     def history(self) -> list[Version]:
         """Return the texts that were replaced, each once, the newest first; not what stands there.
@@ -133,13 +136,21 @@ class WorkingNotes:
 
     # ---- writing ----
 
-    def write(self, text: str, *, by: Author = "agent", expected: str | None = None) -> Note:
+    def write(
+        self,
+        text: str,
+        *,
+        by: Author = "agent",
+        expected: str | None = None,
+        own: bool = False,
+    ) -> Note:
         """Replace the notes; what stands there is kept in :meth:`history`.
 
         Args:
             text: What to keep; secrets in it are hidden.
             by: Who writes.
             expected: The digest of the notes that were read, if no others may be replaced.
+            own: Whether to note that an agent wrote all of it.
 
         Raises:
             InvalidNoteError: If it is too long.
@@ -147,7 +158,7 @@ class WorkingNotes:
             StoreError: If it could not be written; the notes are as before.
         """
         kept, hidden = without_secrets("text", text)
-        return self._changed(lambda _: kept, by, expected)._replace(hidden=hidden)
+        return self._changed(lambda _: kept, by, expected, own=own)._replace(hidden=hidden)
 
     def append(self, text: str, *, by: Author = "agent") -> Note:
         """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
@@ -199,7 +210,26 @@ class WorkingNotes:
 
     # ---- steps ----
 
-    def _changed(self, make: Callable[[str], str], by: Author, expected: str | None) -> Note:
+    def move(self, other: WorkingNotes, *, by: Author = "agent") -> None:
+        """Let the notes be those on another session, which has none; every byte of them stays.
+
+        They are there before they are gone here, where they can be restored.
+
+        Raises:
+            NotesChangedError: If the other one has notes.
+            StoreError: If it could not be written.
+        """
+        data = self._load()
+        if data is not None:
+            try:
+                other._replaced(None, data)
+            except _MovedError:
+                raise NotesChangedError(str(other.path)) from None
+            self.delete(by=by)
+
+    def _changed(
+        self, make: Callable[[str], str], by: Author, expected: str | None, *, own: bool = False
+    ) -> Note:
         for _ in range(_TRIES):
             before = self._load()
             if expected is not None and expected != _digest(before):
@@ -211,21 +241,22 @@ class WorkingNotes:
             if not text.startswith(old):
                 self._keep(old, by)
             with contextlib.suppress(_MovedError):
-                return self._replaced(before, with_text(page, text, _now()))
+                after = with_text(page, text, _now(), own=own)
+                return self._replaced(before, after.encode("utf-8", "surrogateescape"))
         raise StoreError(
             f"{self.path}: is saved by somebody else again and again; nothing was written. "
             f"Try again when that is over."
         )
 
-    def _replaced(self, before: bytes | None, page: str) -> Note:
+    def _replaced(self, before: bytes | None, page: bytes) -> Note:
         def swapped(now: bytes | None) -> bytes:
             if now != before:
                 raise _MovedError
-            return page.encode("utf-8", "surrogateescape")
+            return page
 
         with self._hold():
             data = self._swap.edit(self.path, swapped)
-        return Note(text_of(page), updated_of(page), _digest(data))
+        return _note(_decoded(page), data)
 
     def _keep(self, text: str, by: Author) -> None:
         """Keep a text that is about to be replaced, unless it is kept already."""
@@ -294,6 +325,10 @@ def _now() -> str:
 
 def _decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+def _note(page: str, data: bytes | None) -> Note:
+    return Note(text_of(page), updated_of(page), _digest(data), own=is_own(page))
 
 
 def _digest(data: bytes | None) -> str:

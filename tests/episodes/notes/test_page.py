@@ -10,6 +10,7 @@ from engramdown.episodes.front import split
 from engramdown.episodes.journal.page import normal
 from engramdown.episodes.notes.page import (
     Version,
+    is_own,
     read_versions,
     text_of,
     updated_of,
@@ -36,6 +37,8 @@ def test_what_is_read_is_what_was_written(page: str, text: str) -> None:
     if before.opening:
         assert front.opening == before.opening
         assert front.head.startswith(before.head[: before.head.find("updated")])
+    if not front.opening:
+        return  # A line of a person's stayed.
     assert updated_of(after) == NOW or before.get("updated")[:1] in tuple("|>") or before.head
 
 
@@ -54,6 +57,58 @@ def test_what_is_read_is_what_was_written(page: str, text: str) -> None:
 )
 def test_what_a_person_added_above_stays(page: str, after: str) -> None:
     assert with_text(page, "new", NOW) == after
+
+
+ENDS = st.sampled_from(["\n", "\r\n", "\n\n", "  \n", "\r\n \r\n"])
+
+
+@given(
+    st.sampled_from(["", "---\r\nmood: fine\n---\r\n", "\ufeff", " \r\n\n"]),
+    st.lists(ENDS, min_size=2, max_size=6),
+    st.integers(0, 5),
+    st.sampled_from(["said", "said\nand done", ""]),
+    st.booleans(),
+)
+def test_a_line_that_stays_keeps_its_bytes(
+    front: str,
+    ends: list[str],
+    at: int,
+    said: str,
+    closed: bool,  # noqa: FBT001 - the same
+) -> None:
+    lines = [f"line {number}\udcff{end}" for number, end in enumerate(ends)]
+    lines[-1] = lines[-1] if closed else lines[-1].rstrip()
+    page, at = f"{front}{''.join(lines)}", at % len(lines)
+    after = with_text(page, text_of(page).replace(f"line {at}\ufffd", said), NOW)
+    others = [line for number, line in enumerate(lines) if number not in (at - 1, at, at + 1)]
+    assert after.startswith(front[:3])
+    assert [line for line in others if line in after] == others
+    assert text_of(after) == normal(text_of(page).replace(f"line {at}\ufffd", said))
+
+
+@pytest.mark.parametrize(
+    "page, text, after",
+    [
+        ("one\r\ntwo\r\n", "one\n2", "one\r\n2\r\n"),
+        ("one\r\ntwo", "one\n2", "one\r\n2"),
+        ("one\r\ntwo", "one\ntwo\nthree", "one\r\ntwo\r\nthree"),
+        ("\r\n\none  \ntwo  \n\n", "one  \ntwo\nthree", "\r\n\none  \ntwo\nthree\r\n\n"),
+        ("one\ntwo\r\nthree\n", "one\n2\nthree", "one\n2\r\nthree\n"),
+        ("one\r\ntwo\r\n", "zero\none\ntwo", "zero\r\none\r\ntwo\r\n"),
+        ("one\r\n", "new", f"---\r\nupdated: {NOW}\r\n---\r\n\r\nnew\r\n"),
+        ("a: 1\n---\n", "---\na: 1\n---", f"---\nupdated: {NOW}\n---\n\n---\na: 1\n---\n"),
+    ],
+)
+def test_an_edit_changes_the_lines_that_it_is_about(page: str, text: str, after: str) -> None:
+    assert with_text(page, text, NOW) == after
+
+
+@given(texts, texts)
+def test_what_an_agent_wrote_is_its_own_until_somebody_changes_it(page: str, text: str) -> None:
+    after = with_text("", text, NOW, own=True)
+    assert is_own(after)
+    assert is_own(with_text(after, page, NOW)) is (normal(page) == normal(text))
+    assert is_own(with_text(after, page, NOW, own=True))
 
 
 def test_no_text_is_a_page_without_one() -> None:
