@@ -124,13 +124,16 @@ def review(cortex: Cortex, given: ReviewArguments, session: Session | None) -> _
         EngramdownError: If it cannot be read.
     """
     del given, session
-    waiting = cortex.pending()
+    waiting = cortex.pending(for_model=True)
+    brought = len(cortex.pending()) - len(waiting)
+    hidden = [f"({brought} came with git and are not approved; only the user sees them)"]
     if not waiting:
-        return "Nothing waits for the user.", ()
+        return "\n".join(["Nothing waits for the user.", *(hidden if brought > 0 else ())]), ()
     rows = [LABEL, "", f"{len(waiting)} wait for the user, who alone can decide:"]
     rows += [_waiting_row(each) for each in waiting[:MOST]]
     if waiting[MOST:]:
         rows.append(f"({len(waiting) - MOST} more)")
+    rows += hidden if brought > 0 else []
     rows.append("")
     rows.append("They tick them in pending.md, or run `engramdown review`.")
     return "\n".join(rows), ()
