@@ -6,7 +6,7 @@ Promises: none changes a skill; a broken one never hides another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.exceptions import Exit
@@ -43,6 +43,8 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
         output.print_json([_known_data(each, uses) for each in found])
     else:
         output.screen().show(_listed(found))
+    if skills.troubles:
+        _end_with(skills.troubles)
     if all(each.skill.scope == "builtin" for each in found):
         output.note(said.NO_SKILLS)
     if not found:
@@ -93,15 +95,28 @@ def validate(
         found = [skill for skill in found if skill.label in labels]
     wrong = [finding for skill in found for finding in skill.findings]
     if as_json:
-        output.print_json({"valid": not wrong, "skills": [skill_data(skill) for skill in found]})
+        output.print_json(
+            {
+                "valid": not wrong and not skills.troubles,
+                "skills": [skill_data(skill) for skill in found],
+            }
+        )
     else:
         lines = [each for skill in found for each in finding_lines(skill)]
         ending = (
             (said.findings(len(wrong)), "strong") if wrong else (said.healthy(len(found)), "good")
         )
         output.screen().show([*lines, line(ending)])
+    if skills.troubles:
+        _end_with(skills.troubles)
     if wrong:
         raise Exit(STORE_FAILED if "unreadable" in {each.code for each in wrong} else REFUSED)
+
+
+def _end_with(troubles: Iterable[str]) -> NoReturn:
+    for trouble in troubles:
+        output.note(trouble)
+    raise Exit(STORE_FAILED)
 
 
 def skill_data(skill: Skill) -> dict[str, Any]:

@@ -43,9 +43,6 @@ def brought_skills(place: Provenance, root: Path, *, whole: bool = True) -> Iter
         place: Whose the scope is.
         root: Its folder.
         whole: Leave out what cannot be looked at as a whole, and is known by nothing.
-
-    Raises:
-        StoreError: If the folder of skills cannot be read.
     """
     pages = _pages(place, root)
     known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
@@ -55,11 +52,7 @@ def brought_skills(place: Provenance, root: Path, *, whole: bool = True) -> Iter
 
 
 def own_skills(place: Provenance, root: Path) -> set[str]:
-    """Return the keys of skills of which git knows nothing, also as they are once it does.
-
-    Raises:
-        StoreError: If the folder of skills cannot be read.
-    """
+    """Return the keys of skills of which git knows nothing, also as they are once it does."""
     pages = _pages(place, root)
     known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
     mine = (page for page in pages if not known.intersection(page.paths))
@@ -72,7 +65,10 @@ def _pages(place: Provenance, root: Path) -> list[SkillPage]:
     # Imported here: where nobody keeps a skill, nothing is loaded for them.
     from engramdown.skills.store import SkillStore
 
-    skills = SkillStore(root).skills(briefly=True)
+    try:
+        skills = SkillStore(root).skills(briefly=True)
+    except StoreError:
+        return []  # Then nobody is told of any.
     return [
         _page(place, skill.path, skill.label, skill.page.render())
         for skill in skills

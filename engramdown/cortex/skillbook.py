@@ -104,7 +104,7 @@ class Skillbook:
         """Return what a model may be told of skills; built-in ones stand beside others only.
 
         Raises:
-            StoreError: If a folder of skills cannot be read.
+            StoreError: If it cannot be found out what of them git brought.
         """
         # Imported here: where nobody keeps a skill, nothing is loaded for them.
         from engramdown.cortex.procedures import Procedures, SkillLine
@@ -145,11 +145,8 @@ class Skillbook:
 
         Left out is what is broken, and with ``pulled = "review"`` what git brought and nobody
         approved: it takes the place of no other.
-
-        Raises:
-            StoreError: If a folder of skills cannot be read.
         """
-        return [skill for skill in self._counting() if skill.is_fit]
+        return [skill for skill in self._counting()[0] if skill.is_fit]
 
     def recall_skill(
         self, label: str, file: str = "", *, session: Session | None = None
@@ -165,9 +162,14 @@ class Skillbook:
         """
         del session  # What is read stands in its transcript, as that of every tool does.
         try:
-            found = _recalled(self._counting(), self._waiting_skills(), (label, file))
+            skills, broken = self._counting()
+            found = _recalled(skills, self._waiting_skills(), (label, file))
         except (EngramdownError, OSError) as error:
             return _failed(str(error))
+        if found.label in broken:
+            found = _with_note(found, broken[found.label])
+        if not found.label and self.skills().troubles:
+            return _failed(f"{found.text} {self.skills().troubles[0]}")
         if not found.is_error and not file:
             self._count(found)
         return found
@@ -182,15 +184,21 @@ class Skillbook:
         if cortex.mode != "off" and not self._rehearsing and roots:
             Usage(roots[0]).add(found.scope, found.label)
 
-    def _counting(self) -> list[Skill]:
-        """Return of each label the skill that counts, broken ones too."""
+    def _counting(self) -> tuple[list[Skill], dict[str, Skill]]:
+        """Return of each label the skill that counts, and the broken one whose place it takes."""
         waiting = self._waiting_skills()
         chosen: dict[str, Skill] = {}
-        for known in self.skills().known(briefly=True):
+        broken: dict[str, Skill] = {}
+        skills = self.skills()
+        for known in skills.known(briefly=True):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
-                chosen.setdefault(skill.label, skill)
-        return [chosen[label] for label in sorted(chosen)]
+                before = chosen.setdefault(skill.label, skill)
+                if skill.is_fit and not before.is_fit:
+                    chosen[skill.label], broken[skill.label] = skill, before
+        for trouble in skills.troubles:
+            self._tell(f"could not read skills: {trouble}")
+        return [chosen[label] for label in sorted(chosen)], broken
 
     def _waiting_skills(self) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits for a person's approval."""
@@ -250,6 +258,17 @@ def _told(skill: Skill, note: str) -> RecalledSkill:
         parts.append(_listed(skill, files))
     text = "\n\n".join(part for part in parts if part)
     return RecalledSkill(skill.label, skill.scope, text, files, note)
+
+
+def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
+    """Return what was found, with a word on the broken skill whose place it takes."""
+    from engramdown.wording.inert import one_line
+
+    wrong = next(each for each in broken.findings if each.level == "error")
+    path, said = one_line(str(broken.path)), one_line(wrong.message)
+    note = f"{path} is broken, so this is another one of that label: {said}"
+    told = f"({note}; tell the user)\n\n{found.text}"
+    return found._replace(text=told, note="; ".join(filter(None, [found.note, note])))
 
 
 def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:

@@ -1,7 +1,8 @@
 """The skills of a project, of all projects, and built in: which one counts, what may be written.
 
 Promises: a project's skill wins over the one of all projects with the same label, and that over a
-built-in one; each is told; nothing is written to what is built in; no text that holds a secret is
+built-in one, but none that is broken over one that is not; each is told, and a folder that cannot
+be read hides no other; nothing is written to what is built in; no text that holds a secret is
 written, and none is repeated; a change is made to what was read or to nothing: what somebody wrote
 meanwhile is not lost.
 """
@@ -90,11 +91,13 @@ class Skills:
 
     Attributes:
         stores: A store for each scope, the one that wins first.
+        troubles: Which folders could not be read when it was last looked into them, and why.
     """
 
     def __init__(self, stores: Iterable[SkillStore]) -> None:
         """Look into ``stores``, the project's first."""
         self.stores = tuple(stores)
+        self.troubles: list[str] = []
 
     def known(self, only: SkillScope | None = None, *, briefly: bool = False) -> list[Known]:
         """Return every skill, of one scope or of all, the project's first.
@@ -102,19 +105,22 @@ class Skills:
         Args:
             only: The scope.
             briefly: Look for no more than errors, which takes less time.
-
-        Raises:
-            StoreError: If a folder of skills cannot be read.
         """
-        found = {store.scope: store.skills(briefly=briefly) for store in self.stores}
-        labels = {
-            scope: {skill.label for skill in skills if skill.is_there}
-            for scope, skills in found.items()
-        }
+        self.troubles = []
+        found: list[Skill] = []
+        for store in self.stores:
+            try:
+                found += store.skills(briefly=briefly)
+            except StoreError as error:
+                self.troubles.append(str(error))
+        there: dict[str, list[SkillScope]] = {}
+        # One that is broken comes last: it takes the place of none.
+        for skill in sorted(found, key=lambda skill: not skill.is_fit):
+            if skill.is_there:
+                there.setdefault(skill.label, []).append(skill.scope)
         return [
-            _known(skill, [scope for scope in found if skill.label in labels[scope]])
-            for skills in found.values()
-            for skill in skills
+            _known(skill, there.get(skill.label, []))
+            for skill in found
             if only in (None, skill.scope)
         ]
 
@@ -125,12 +131,15 @@ class Skills:
             SkillNotFoundError: If there is none.
             StoreError: If it cannot be read.
         """
+        self.troubles = []
         for store in self._stores(scope):
-            if label in store.files.labels():
+            if label in self._labels(store):
                 try:
                     return store.read(label)
                 except SkillNotFoundError:
                     continue  # an empty folder
+        if self.troubles:
+            raise StoreError(self.troubles[0])
         raise SkillNotFoundError(label, self._near(label))
 
     def drafted(self, label: str, description: str, body: str, **more: str) -> Page:
@@ -250,10 +259,18 @@ class Skills:
     def _stores(self, scope: SkillScope | None) -> list[SkillStore]:
         return [store for store in self.stores if scope in (None, store.scope)]
 
+    def _labels(self, store: SkillStore) -> list[str]:
+        """Return the labels of a scope; a folder that cannot be read is a trouble."""
+        try:
+            return store.files.labels()
+        except StoreError as error:
+            self.troubles.append(str(error))
+            return []
+
     def _near(self, label: str) -> str:
         import difflib
 
-        labels = {each for store in self.stores for each in store.files.labels()} - {label}
+        labels = {each for store in self.stores for each in self._labels(store)} - {label}
         return next(iter(difflib.get_close_matches(label, sorted(labels), n=1)), "")
 
 

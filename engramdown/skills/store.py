@@ -15,7 +15,7 @@ from engramdown.disk import Disk
 from engramdown.errors import SkillNotFoundError, StoreError
 from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.page import Page, parse
-from engramdown.skills.writing import KEPT, SkillFiles
+from engramdown.skills.writing import FILE, KEPT, SkillFiles
 
 __all__ = ["BUILT_IN", "Skill", "SkillScope", "SkillStore", "built_in"]
 
@@ -107,9 +107,8 @@ class SkillStore:
         Raises:
             StoreError: If the folder of skills cannot be read.
         """
-        return [
-            skill for label in self.files.labels() if (skill := self._looked_at(label, briefly))
-        ]
+        labels = [*self.files.labels(), *self.files.loose()]
+        return [skill for label in sorted(labels) if (skill := self._looked_at(label, briefly))]
 
     def read(self, label: str) -> Skill:
         """Return one skill.
@@ -178,6 +177,9 @@ class SkillStore:
         nothing = parse("")
         path = self.files.folder / label / "SKILL.md"
         mark = self.files.mark(label)
+        if not path.parent.is_dir():
+            found = Finding(0, "unreadable", f"{path.parent}: is a link that leads to no folder")
+            return Skill(label, self.scope, path, nothing, (found,))
         try:
             others = self.files.others(label)
             known = self._looked.get((label, briefly))
@@ -188,7 +190,10 @@ class SkillStore:
             found = Finding(0, "unreadable", str(error))
             return Skill(label, self.scope, path, nothing, (found,))
         if data is None:
-            found = Finding(0, "missing", "there is no SKILL.md")
+            # Systems that do not tell letters apart take it for the file; git brings it anywhere.
+            near = next((name for name in others if name.lower() == FILE.lower()), "")
+            also = f", but {near}; rename that" if near else ""
+            found = Finding(0, "missing", f"there is no {FILE}{also}")
             return Skill(label, self.scope, path, nothing, (found,)) if others else None
         skill = self._skill(label, data, others, briefly=briefly)
         self._looked.pop((label, briefly), None)

@@ -59,13 +59,20 @@ class SkillFiles:
             self._disk.inside(self.folder, self.root)
             return [name for name in self._disk.folders(self.folder) if name[:1] != "."]
 
+    def loose(self) -> list[str]:
+        """Return the names of links that lead to no folder, where a skill should stand, sorted."""
+        with named_errors(self.folder, "read"):
+            found = [name for name in self._disk.names(self.folder) if name[:1] != "."]
+            return [name for name in found if (self.folder / name).is_symlink()]
+
     def path(self, label: str) -> Path:
         """Return the file of a skill.
 
         Raises:
-            StoreError: If a link leads out of the scope.
+            StoreError: If a link leads out of the scope, or that of a skill out of this folder.
         """
-        return self._disk.inside(self.folder / label, self.root) / FILE
+        self._disk.inside(self.folder, self.root)
+        return self._disk.inside(self.folder / label, self.folder) / FILE
 
     def read(self, label: str) -> bytes | None:
         """Return the bytes of a skill, or ``None`` if it has no file. Takes no lock.

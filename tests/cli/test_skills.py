@@ -221,6 +221,29 @@ def test_one_broken_skill_hides_no_other(run: Runner, skill: Path) -> None:
     assert run.ok("skills", "validate", "notes").out == "1 skill is fine.\n"
 
 
+def test_a_folder_of_skills_that_cannot_be_read_hides_no_other(run: Runner, skill: Path) -> None:
+    run.ok("skills", "new", "notes", "--global", "--description", "Everywhere")
+    folder = skill.parent.parent
+    folder.rename(folder.with_name("kept"))
+    folder.symlink_to("skills")
+    for words in (["list"], ["list", "--json"], ["validate"]):
+        done = run("skills", *words)
+        assert done.code == 3
+        assert str(folder) in done.err
+        assert words == ["validate"] or "Everywhere" in done.out
+    assert not run("skills", "validate", "--json").json["valid"]
+    assert "Everywhere" in run.ok("skills", "show", "notes").out
+    assert run("skills", "show", "no-such").code == 3
+
+
+def test_the_list_says_that_one_that_is_broken_does_not_count(run: Runner, skill: Path) -> None:
+    run.ok("skills", "new", "notes", "--global", "--description", "Everywhere")
+    skill.write_text("Do it.\n", encoding="utf-8")
+    mine, everywhere, *_ = run.ok("skills", "list", "--json").json
+    assert (mine["shadowed_by"], mine["shadows"]) == ("global", None)
+    assert (everywhere["shadowed_by"], everywhere["shadows"]) == (None, "project")
+
+
 def test_nothing_of_a_skill_reaches_the_terminal_as_it_is(run: Runner, skill: Path) -> None:
     hostile = "\x1b]0;x\x07\u202eevil\u200b"
     skill.write_text(

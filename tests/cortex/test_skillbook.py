@@ -259,7 +259,31 @@ def test_a_folder_of_skills_that_cannot_be_read_is_a_notice(tmp_path: Path) -> N
     opened.encode(Engram("Plots need axes", "lesson", "global"))
     assert "Plots need axes" in opened.build_memory_context()
     assert "is a link that leaves" in "".join(opened.notices())
-    assert "is a link that leaves" in opened.recall_skill("charts").text
+    assert "is a link that leaves" in opened.recall_skill("no such skill").text
+    # What the user keeps elsewhere is there.
+    assert "- charts: Make charts" in opened.build_memory_context()
+    assert "So." in opened.recall_skill("charts").text
+
+
+@pytest.mark.parametrize("broken", ["Do it.\n", "---\nname: other\n---\n", None])
+def test_a_broken_skill_takes_the_place_of_no_other(tmp_path: Path, broken: str | None) -> None:
+    home, root = tmp_path / "home", tmp_path / "project" / ".engramdown"
+    write(home, "charts", "Make charts", "With care.\n")
+    page = write(root, "charts", "Make our charts", "Ours.\n")
+    assert "Ours." in Cortex.open(root, home).recall_skill("charts").text
+    if broken is None:
+        page.unlink()
+        page.mkdir()
+    else:
+        page.write_text(broken, encoding="utf-8")
+    opened = Cortex.open(root, home)
+    assert "- charts: Make charts" in opened.build_memory_context()
+    found = opened.recall_skill("charts")
+    assert (found.scope, "With care." in found.text) == ("global", True)
+    assert f"({page} is broken, so this is another one of that label:" in found.text
+    assert str(page) in found.note
+    shutil.rmtree(home / "skills" / "charts")
+    assert "is broken" in opened.recall_skill("charts").note
 
 
 def test_a_front_matter_of_six_megabytes_hides_no_other_and_is_told(

@@ -149,12 +149,40 @@ def test_one_broken_skill_hides_no_other(store: SkillStore, root: Path) -> None:
     assert store.read("Odd Name").description == "Make charts"
 
 
-def test_a_link_to_itself_hides_no_skill(store: SkillStore, root: Path) -> None:
+@pytest.mark.parametrize("target", ["ring", "nowhere"])
+def test_a_link_that_leads_nowhere_hides_no_skill_and_is_told(
+    store: SkillStore, root: Path, target: str
+) -> None:
     store.create("charts", PAGE)
     for place in (root / "skills", root / "skills" / "charts"):
-        (place / "ring").symlink_to("ring")
-    (found,) = store.skills()
+        (place / "ring").symlink_to(target)
+    found, ring = store.skills()
     assert (found.label, found.is_fit) == ("charts", True)
+    ((line, code, message, _),) = ring.findings
+    assert (ring.label, line, code) == ("ring", 0, "unreadable")
+    assert "ring: is a link that leads to no folder" in message
+
+
+def test_a_skill_is_no_link_to_what_else_a_scope_holds(store: SkillStore, root: Path) -> None:
+    store.create("charts", PAGE)
+    (root / "sessions").mkdir()
+    (root / "sessions" / "SKILL.md").write_text(PAGE.render(), encoding="utf-8")
+    (root / "skills" / "leak").symlink_to("../sessions")
+    (root / "skills" / "twin").symlink_to("charts")
+    _, leak, twin = store.skills()
+    assert leak.findings[0].code == "unreadable"
+    assert [each.code for each in twin.findings] == ["other-name"]
+    with pytest.raises(StoreError, match="is a link that leaves"):
+        store.read("leak")
+
+
+def test_a_page_in_other_letters_is_named(store: SkillStore, root: Path) -> None:
+    store.create("charts", PAGE)
+    home = root / "skills" / "charts"
+    (home / "SKILL.md").rename(home / "skill.md")
+    (found,) = store.skills()
+    if not (home / "SKILL.md").exists():  # where letters are told apart
+        assert found.findings[0].message == "there is no SKILL.md, but skill.md; rename that"
 
 
 def test_files_whose_names_are_those_of_others_in_the_making_come_too(
