@@ -101,11 +101,14 @@ def suppresses_with_reason(source: str) -> list[str]:
 
 
 def is_of_every_system(source: str) -> list[str]:
-    """What Python has on one system only is not imported: locks come from portalocker."""
+    """What Python has on one system only is not imported: locks come from portalocker.
+
+    Unless what is to be done without it stands below, in ``except ImportError``.
+    """
     return [
         f"{line}: {name}; not every system has it"
         for line, name in _imports(source)
-        if name in _SYSTEM
+        if name in _SYSTEM and line not in _tried(source)
     ]
 
 
@@ -160,6 +163,18 @@ def _imports(source: str) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.lineno, node.module.partition(".")[0]
+
+
+def _tried(source: str) -> set[int]:
+    """Return the lines below a ``try`` that knows what to do if an import fails."""
+    return {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Try)
+        if any("ImportError" in ast.unparse(each.type or node) for each in node.handlers)
+        for statement in node.body
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    }
 
 
 def _functions(tree: ast.Module) -> Iterator[_Function]:

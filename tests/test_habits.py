@@ -119,6 +119,11 @@ def test_every_pure_module_keeps_the_rules_of_pure_modules(name: str, rule: rule
         pytest.param(rules.is_of_every_system, "import fcntl\n", id="one-system"),
         pytest.param(rules.is_of_every_system, "def f():\n    import fcntl\n", id="inside"),
         pytest.param(rules.is_of_every_system, "from fcntl import flock\n", id="from-one-system"),
+        pytest.param(
+            rules.is_of_every_system,
+            "try:\n    import termios\nexcept OSError:\n    pass\n",
+            id="one-system-tried",
+        ),
         pytest.param(rules.reads_no_clock, "datetime.now(UTC)\n", id="now"),
         pytest.param(rules.reads_no_clock, "date.today()\n", id="today"),
         pytest.param(rules.does_no_io, "open('x')\n", id="open"),
@@ -158,6 +163,11 @@ def test_a_rule_bites(rule: rules.Rule, bad: str) -> None:
             id="docstring-is-free",
         ),
         pytest.param(rules.suppresses_with_reason, "f()  # noqa: S102 - it runs docs\n", id="noqa"),
+        pytest.param(
+            rules.is_of_every_system,
+            "try:\n    import termios\nexcept ImportError:\n    pass\n",
+            id="done-without",
+        ),
     ],
 )
 def test_a_rule_lets_good_code_pass(rule: rules.Rule, good: str) -> None:

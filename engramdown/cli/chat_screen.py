@@ -21,24 +21,22 @@ from engramdown.cli import chat_messages as said
 from engramdown.cli import output
 from engramdown.cli.blocks import Blocks, Words
 from engramdown.cli.layout import Line, cells, line
+from engramdown.cli.preview import Preview
 from engramdown.wording.inert import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.live import Live
     from rich.segment import Segment
 
     from engramdown.cortex.tools import Answer
 
 __all__ = ["PlainTurn", "RichTurn", "Silent", "TurnScreen", "turn_screen"]
 
-_DRAWN_A_SECOND: Final = 12
-_ROWS_LEFT: Final = 3
 # To draw so much as markdown again and again would take longer than it takes to come.
 _MOST_DRAWN: Final = 6_000
 _MOST_MARKDOWN: Final = 100_000
 _SHORTEST: Final = 10
-# For the ^C of a person, which would begin another row.
+# So that no row ends where another one may begin or not.
 _ROOM: Final = 2
 _CHANGING: Final = frozenset({"memorize", "forget"})
 
@@ -143,7 +141,7 @@ class RichTurn:
 
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._blocks = Blocks()
-        self._live: Live | None = None
+        self._preview = Preview(self._console, _columns)
 
     def waits(self) -> None:
         """Show that something is to come."""
@@ -155,7 +153,7 @@ class RichTurn:
         """Draw the blocks that are finished, and below them what is being written."""
         done = self._blocks.add(text)
         if done:
-            self._hide()
+            self._preview.hide()
             for block in done:
                 self._draw(block)
                 self._console.print()
@@ -172,40 +170,23 @@ class RichTurn:
 
     def finish(self) -> None:
         """Draw what is left."""
-        self._hide()
+        self._preview.hide()
         self._draw(self._blocks.rest())
 
     def _draw(self, block: str) -> None:
         if block.strip():
-            self._console.width = max(output.width() - _ROOM, _SHORTEST)
+            self._console.width = _columns()
             self._console.print(_Shown(_markdown(block)), end="")
 
     def _show(self, what: RenderableType) -> None:
-        from rich.live import Live
-
-        self._console.width = max(output.width() - _ROOM, _SHORTEST)
-        if self._live is None:
-            self._live = Live(
-                _Shown(what),
-                console=self._console,
-                # To draw with each piece would be slower than some models.
-                refresh_per_second=_DRAWN_A_SECOND,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._live.start(refresh=True)
-        else:
-            self._live.update(_Shown(what))
-
-    def _hide(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self._preview.show(_Shown(what))
 
 
 class _End:
-    """As many of the last rows of what is being written as fit on the screen."""
+    """As many of the last rows of what is being written as fill a third of the screen.
+
+    More could be pushed out of it, to where nothing can be taken back, by one that becomes narrow.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -214,7 +195,7 @@ class _End:
         from rich.segment import Segment
 
         rows = console.render_lines(_markdown(self._text), options, pad=False)
-        for row in rows[-max(console.height - _ROWS_LEFT, 1) :]:
+        for row in rows[-max(console.height // 3, 1) :]:
             yield from row
             yield Segment.line()
 
@@ -235,6 +216,10 @@ class _Shown:
         for row in rows[_blank(rows) : len(rows) - _blank(reversed(rows))]:
             yield from _without_end([Segment(visible(part.text), part.style) for part in row])
             yield Segment.line()
+
+
+def _columns() -> int:
+    return max(output.width() - _ROOM, _SHORTEST)
 
 
 def _without_end(row: list[Segment]) -> list[Segment]:

@@ -54,7 +54,8 @@ _STEADY: Final = (
     (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b"), "20260227-101500-4f2a"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), "2026-02-27"),
 )
-_ID: Final = re.compile(r"(?<= )(?=[a-z]*\d)[0-9a-hjkmnp-tv-z]{8}(?=[ .;)]|$)")
+# An id may be made of letters alone: it is known by what stands before it.
+_ID: Final = re.compile(r"(?:(?<=id )|(?<=as )|(?<=· )|(?<=\d  ))[0-9a-hjkmnp-tv-z]{8}(?=[ .;)]|$)")
 _IDS: Final = ("k3v9q2ht", "p81dz5ka", "7m0xw4ce", "9c2hq7xk")
 _CONTROL: Final = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])")
 # rich fetches its letters from a server of somebody's.

@@ -1,0 +1,216 @@
+"""Rows at the bottom of a terminal that are drawn again while they change, and then go.
+
+Promises: they leave nothing behind when the terminal becomes narrower or wider, when somebody types
+into them, and when the program is stopped by Ctrl-Z and goes on; what stands above them is not
+touched. The terminal is as it was when they are gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+from engramdown.cli.layout import cells
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.segment import Segment
+
+__all__ = ["Preview", "rows_taken", "wraps_again"]
+
+# To draw with each piece would be slower than some models.
+_PAUSE: Final = 1 / 12
+# These cut what is too long for them, or leave it outside of the window.
+_CUTS: Final = ("XTERM_VERSION", "STY")
+
+
+class Preview:
+    """What is to be seen for now, until :meth:`hide`."""
+
+    def __init__(self, console: Console, width: Callable[[], int]) -> None:
+        """Draw on ``console``, in as many columns as ``width`` says at that moment."""
+        self._console = console
+        self._width = width
+        # Ctrl-Z may come in the middle of whatever is done here.
+        self._lock = threading.RLock()
+        self._what: RenderableType | None = None
+        self._is_new = False
+        self._drawn: list[str] = []
+        self._columns = 0
+        self._ends = threading.Event()
+        self._undo: contextlib.ExitStack | None = None
+
+    def show(self, what: RenderableType) -> None:
+        """Draw this now, if nothing is drawn yet, and else soon."""
+        with self._lock:
+            self._what, self._is_new = what, True
+            if self._undo is None:
+                self._begin()
+
+    def hide(self) -> None:
+        """Leave the terminal as if nothing had been drawn."""
+        with self._lock:
+            self._what = None
+            self._end()
+
+    def _begin(self) -> None:
+        self._undo = contextlib.ExitStack()
+        self._undo.enter_context(_without_echo())
+        self._undo.enter_context(_stopped_by(self._stop))
+        self._draw()
+        self._ends = threading.Event()
+        drawing = threading.Thread(target=self._go_on, args=(self._ends,), daemon=True)
+        drawing.start()
+
+    def _end(self) -> None:
+        if self._undo is None:
+            return
+        self._ends.set()
+        with self._console:
+            self._erase()
+        self._undo.close()
+        self._undo = None
+
+    def _stop(self) -> None:
+        """Make room for the shell, and come back below what it said."""
+        with self._lock:
+            what = self._what
+            self._end()
+            os.kill(os.getpid(), signal.SIGTSTP)
+            if what is not None:
+                self.show(what)
+
+    def _go_on(self, ends: threading.Event) -> None:
+        seen = self._columns
+        while not ends.wait(_PAUSE):
+            before, seen = seen, _columns()
+            # While somebody pulls at the window, what is measured does not hold until it is drawn.
+            if seen != before:
+                continue
+            with self._lock:
+                if not ends.is_set() and (self._is_new or seen != self._columns):
+                    self._draw()
+
+    def _draw(self) -> None:
+        self._console.width = self._width()
+        rows = self._console.render_lines(self._what or "", pad=False)
+        # One write: whoever looks sees the old rows, or the new ones.
+        with self._console:
+            self._erase()
+            self._console.print(_Rows(rows), end="")
+            self._drawn = ["".join(part.text for part in row) for row in rows]
+        self._columns, self._is_new = _columns(), False
+
+    def _erase(self) -> None:
+        from rich.control import Control
+        from rich.segment import ControlType
+
+        wide = _columns() if wraps_again(os.environ) else 0
+        # What was pushed out of the window at its top cannot be reached.
+        count = min(rows_taken(self._drawn, wide), self._console.height - 1)
+        if self._drawn:
+            clear = (ControlType.ERASE_IN_LINE, 2)
+            above = ((ControlType.CURSOR_UP, 1), clear) * count
+            self._console.control(Control(ControlType.CARRIAGE_RETURN, clear, *above))
+        self._drawn = []
+
+
+class _Rows:
+    """Rows that are laid out already; below them the cursor waits in a row of its own."""
+
+    def __init__(self, rows: Sequence[Sequence[Segment]]) -> None:
+        self._rows = rows
+
+    def __rich_console__(self, console: object, options: object) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        del console, options
+        for row in self._rows:
+            yield from row
+            yield Segment.line()
+
+
+def rows_taken(drawn: Sequence[str], columns: int) -> int:
+    """Return how many rows of a terminal these take when it has so many columns; 0: no matter.
+
+    >>> rows_taken(["twelve cells", "", "日本語"], 5)
+    6
+    """
+    return sum(_rows(text, columns) if columns > 1 else 1 for text in drawn)
+
+
+def wraps_again(env: Mapping[str, str]) -> bool:
+    """Return whether a terminal of this environment wraps anew what it shows when it is resized.
+
+    Nearly all do; to believe it of one that does not would take away what stands above.
+    """
+    if "TMUX" in env:
+        return True
+    return env.get("TERM") != "linux" and not any(name in env for name in _CUTS)
+
+
+def _rows(text: str, columns: int) -> int:
+    rows, used = 1, 0
+    for char in text:
+        wide = cells(char)
+        if used + wide > columns:
+            rows, used = rows + 1, 0
+        used += wide
+    return rows
+
+
+def _columns() -> int:
+    """Return the columns of the terminal, or 0."""
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (OSError, ValueError):
+        return 0
+
+
+@contextlib.contextmanager
+def _without_echo() -> Iterator[None]:
+    """Keep what is typed for whoever reads it next, and off the screen until then."""
+    try:
+        import termios
+
+        side = sys.stdin.fileno()
+        before = termios.tcgetattr(side)
+    except (ImportError, OSError, ValueError, AttributeError):  # no such system, no terminal
+        yield
+        return
+    except termios.error:
+        yield
+        return
+    quiet: list[Any] = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+    termios.tcsetattr(side, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(termios.error):  # it was closed
+            termios.tcsetattr(side, termios.TCSANOW, before)
+
+
+@contextlib.contextmanager
+def _stopped_by(stop: Callable[[], None]) -> Iterator[None]:
+    """Call ``stop`` when a person presses Ctrl-Z, where that is what stops a program."""
+
+    def stopped(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        stop()
+
+    main = threading.current_thread() is threading.main_thread()
+    key = getattr(signal, "SIGTSTP", None)
+    if not main or key is None or signal.getsignal(key) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(key, stopped)
+    try:
+        yield
+    finally:
+        signal.signal(key, signal.SIG_DFL)
