@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 __all__ = ["chat"]
 
 _MODES: Final = ("autopilot", "copilot", "off")
+# Seconds.
+_PATIENCE: Final = 120
 # As shells count it.
 _SIGNALLED: Final = 128
 
@@ -75,7 +77,7 @@ _SIGNALLED: Final = 128
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1, max=3600),
-    default=120,
+    default=_PATIENCE,
     metavar="SECONDS",
     show_default=True,
     help="How long to wait for the next piece of an answer.",
@@ -246,11 +248,15 @@ def _data(session: Session, address: Address, turn: Turn, waiting: int) -> dict[
     }
 
 
-def _again(session: str) -> str:
+def _again(session: str, place: Place) -> str:
     """Return the command that goes on with the session, by the options that this one was given."""
-    options, words = given(), ["engramdown", "chat"]
+    options, words = {**given(), "mode": place.mode}, ["engramdown"]
+    words += ["--project", str(place.project)] if place.project else []
+    words += ["--home", str(place.home)] if place.home else []
+    words += ["chat"]
     for name in ("model", "base_url", "mode", "budget"):
         words += [f"--{name.replace('_', '-')}", str(options[name])] if options[name] else []
+    words += ["--timeout", f"{options['timeout']:g}"] if options["timeout"] != _PATIENCE else []
     words += ["--no-files"] if options["no_files"] else []
     return shlex.join([*words, "--session", session])
 
@@ -268,7 +274,7 @@ def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) ->
     finally:
         if room.turns:
             told = _written(cortex, session, began)
-            again = _again(session.id) if session.id else ""
+            again = _again(session.id, place) if session.id else ""
             rows = said.left(again, room.turns, told, room.total)
             # The last one is to be copied.
             shown = [line((row, "dim"))._replace(whole=row is rows[-1]) for row in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,6 +91,30 @@ def test_a_key_between_turns_makes_a_memory(
     assert texts(notes) == [ORDER]
     assert ORDER in (memory / "rules.md").read_text(encoding="utf-8")
     assert ORDER in str(server.asked[1]["messages"])
+
+
+def test_what_is_told_at_the_end_goes_on_with_it(memory: Path, child_env: dict[str, str]) -> None:
+    project, home = memory.parents[1], memory.parents[1] / "a home"
+    place = ["--mode", "copilot", "-C", str(project), "--home", str(home)]
+    with wired(says("Hello."), says("Again.")) as server:
+        words = ["engramdown", *place, "chat", "--model", "small", "--base-url", server.url]
+        for said_now, answer in (("Hi", "Hello."), ("And?", "Again.")):
+            with Terminal([*words, "--timeout", "90"], child_env) as screen:
+                screen.expect(" · copilot")
+                screen.expect("> ")
+                screen.type(said_now)
+                screen.expect(f"{answer}\n\n> ")
+                screen.type("/quit")
+                assert screen.end() == 0
+                words = shlex.split(screen.text.rpartition("Go on with: ")[2])
+                assert words[-4:-2] == ["--timeout", "90"]
+                del words[-4:-2]
+    assert said(project) == [
+        ("user", "Hi"),
+        ("assistant", "Hello."),
+        ("user", "And?"),
+        ("assistant", "Again."),
+    ]
 
 
 def test_what_is_for_later_waits_and_is_not_asked_again(
