@@ -1,7 +1,7 @@
 """Skills in a ``.zip``: read in memory, never unpacked to where the archive says.
 
-Promises: a name that leads out of the archive, a link, two files of one name, or what is encrypted
-refuses the whole archive; no more is unpacked than is allowed, whatever the archive claims of its
+Promises: a name that leads out of the archive, or that some system has no file for, a link, two
+files of one name to any system, or what is encrypted refuses the whole archive; no more is unpacked than is allowed, whatever the archive claims of its
 sizes; nothing is written.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -35,8 +36,13 @@ _LARGEST_WHOLE: Final = 200 * 1024 * 1024
 _MOST: Final = 10_000
 _LONGEST_NAME: Final = 500
 _ENCRYPTED: Final = 1
+_NOTHING: Final = "nothing of it is brought in."
 # The rarer ways fail with errors of their own, and not every Python has them.
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What stands for a device on Windows, and what it cuts off the end of a name.
+_NOT_THERE: Final = re.compile(
+    r"(?:^|/)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.[^/]*)?(?:/|$)|[. ](?:/|$)", re.IGNORECASE
+)
 _NO_NAME: Final = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]|(?:^|/)\.\.?(?:/|$)|^/|//')
 
 _Found = tuple[str, str, dict[str, Content], str]
@@ -104,32 +110,42 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]
     members: dict[str, zipfile.ZipInfo] = {}
     known: set[str] = set()
     for info in infos:
-        wrong = _wrong(info, known)
+        name = _folded(info.filename)
+        wrong = _wrong(info) or ("stands there twice" if name in known else "")
         if wrong:
-            raise StoreError(
-                f"{path}: {info.filename[:80]!a} {wrong}; nothing of it is brought in."
-            )
-        known.add(info.filename.casefold())
+            raise StoreError(f"{path}: {info.filename[:80]!a} {wrong}; {_NOTHING}")
+        known.add(name)
         parts = info.filename.split("/")
         if not info.is_dir() and not any(map(is_passed_over, parts)) and parts[0] != "__MACOSX":
             members[info.filename] = info
+    for name in members:
+        both = next(
+            (each for each in Path(name).parents if _folded(each.as_posix()) in known), None
+        )
+        if both is not None:
+            raise StoreError(f"{path}: {both.as_posix()[:80]!a} is a file and a folder; {_NOTHING}")
     return members
 
 
-def _wrong(info: zipfile.ZipInfo, known: set[str]) -> str:
+def _folded(name: str) -> str:
+    """Return a name as systems compare it that tell neither case nor forms of a letter apart."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _wrong(info: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     # What stood behind a zero byte is cut off by then, but not from what the archive says.
     if info.orig_filename != info.filename or _NO_NAME.search(info.filename):
         return "is a name that leads elsewhere"
     if len(info.filename) > _LONGEST_NAME or not info.filename.isprintable():
         return "is no name for a file"
+    if _NOT_THERE.search(info.filename):
+        return "is no name for a file on Windows"
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "is a link or a device"
     if info.flag_bits & _ENCRYPTED:
         return "is encrypted"
-    if info.compress_type not in _PACKED:
-        return "is not packed as a .zip usually is"
-    return "stands there twice" if info.filename.casefold() in known else ""
+    return "" if info.compress_type in _PACKED else "is not packed as a .zip usually is"
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Content | None:

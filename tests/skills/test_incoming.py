@@ -186,13 +186,21 @@ def test_an_archive_holds_skills_wherever_they_stand(tmp_path: Path) -> None:
         ("charts/link", stat.S_IFLNK | 0o777, "is a link or a device"),
         ("charts/pipe", stat.S_IFIFO | 0o777, "is a link or a device"),
         ("CHARTS/skill.MD", 0, "stands there twice"),
+        ("charts/cafe\u0301", 0, "stands there twice"),
+        ("charts/a. ", 0, "is no name for a file on Windows"),
+        ("charts/b./c", 0, "is no name for a file on Windows"),
+        ("charts/Aux.txt", 0, "is no name for a file on Windows"),
+        ("charts/nul/c", 0, "is no name for a file on Windows"),
+        ("charts/CAF\xc9/c", 0, "is a file and a folder"),
+        ("charts/SKILL.md/c", 0, "is a file and a folder"),
     ],
 )
 def test_an_archive_that_leads_elsewhere_is_refused_as_a_whole(
     tmp_path: Path, name: str, kind: int, said: str
 ) -> None:
     kinds = {name: kind} if kind else {}
-    path = zipped(tmp_path / "bad.zip", {"charts/SKILL.md": PAGE, name: "x"}, **kinds)
+    members = {"charts/SKILL.md": PAGE, "charts/caf\xe9": "", name: "x"}
+    path = zipped(tmp_path / "bad.zip", members, **kinds)
     with pytest.raises(StoreError, match=f"{said}; nothing of it is brought in"):
         found_at(path)
 
