@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["is_borrowed"]
+__all__ = ["holds_words", "is_borrowed", "words_of"]
 
 _WORD: Final = re.compile(r"\w{4,}")
 _BETWEEN: Final = re.compile(r"[\W_]+")
@@ -39,14 +39,23 @@ def is_borrowed(
     return _is_in(text, [*back, *before[0]]) or _shares_words(text, back, asked)
 
 
-def _is_in(text: str, texts: Iterable[str]) -> bool:
-    """Whether one of ``texts`` holds the very words, whatever stands between them."""
-    run = _run(text)
-    return len(run) >= _SHORTEST and any(run in _run(each) for each in texts)
-
-
-def _run(text: str) -> str:
+def words_of(text: str) -> str:
+    """Return the words of ``text``, without what stands between them."""
     return _BETWEEN.sub("", text).casefold()
+
+
+def holds_words(text: str, runs: Iterable[str]) -> bool:
+    """Whether one of ``runs`` of words holds the very words of ``text``.
+
+    >>> holds_words("Use uv, always!", [words_of("You should use uv always")])
+    True
+    """
+    run = words_of(text)
+    return len(run) >= _SHORTEST and any(run in each for each in runs)
+
+
+def _is_in(text: str, texts: Iterable[str]) -> bool:
+    return holds_words(text, map(words_of, texts))
 
 
 def _shares_words(text: str, given_back: Iterable[str], asked: str) -> bool:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from engramdown.cortex.overheard import quoted
 from engramdown.engram import Engram
 from engramdown.episodes.episode import Pointer, as_text
 from engramdown.episodes.memory import Said
@@ -21,8 +22,6 @@ DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 _LONGEST: Final = 20_000
 _MOST: Final = 500
 _BEFORE: Final = 50
-# They say what became of a memory: to take that back is no word of a tool.
-_TELLS_BACK: Final = ("memorize", "forget")
 # Nothing is noticed in fewer lines.
 _FEWEST: Final = 3
 _NOTHING: Final[Mapping[str, Any]] = {}
@@ -73,7 +72,7 @@ class Doing:
         What our own looked up, too: a skill, or a line of a transcript, may be anybody's words.
         """
         results = (line for line in self._lines if line.role == "tool_result")
-        return [line.text for line in results if line.name not in _TELLS_BACK]
+        return [said for line in results if (said := quoted(line.name, line.text))]
 
     def given_back_before(self) -> list[str]:
         """Return the same of the turns before, the newest of it."""

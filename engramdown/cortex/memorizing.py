@@ -2,8 +2,8 @@
 
 Promises: the answer comes when the line is on the disk, and tells what became of it; what a person
 wrote, confirmed or pinned is never forgotten by a model: a question about it waits for them; what
-a model took from a tool of the running turn is not passed off as the user's own word; a model can
-look at what is pending, and decide nothing.
+a model took from a tool of the running turn, or word for word from what it looked up before, is not
+passed off as the user's own word; a model can look at what is pending, and decide nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from engramdown.cortex.borrowed import words_of
 from engramdown.cortex.recalling import LABEL, flat, memory_row
+from engramdown.cortex.search import Asked, search
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
 
@@ -57,7 +59,7 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
         source="user",
         origin=_origin(session),
     )
-    if session is not None and session.heard_from_tool(given.text):
+    if _is_a_tools(cortex, given.text, session):
         told = replace(told, confidence="medium", source="llm", basis="observed", via="tool")
     (receipt,) = cortex.propose(told)
     if receipt.action in ("discarded", "failed"):
@@ -68,6 +70,24 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     where = f"{receipt.file}:{receipt.line}" if receipt.file else "memory"
     kind = f"{receipt.engram.kind}, {receipt.engram.scope}"
     return f"{said}: {where} ({kind}), id {receipt.id}.", ()
+
+
+def _is_a_tools(cortex: Cortex, text: str, session: Session | None) -> bool:
+    """Whether it is a tool's word that a model wants to remember."""
+    if session is not None:
+        return session.heard_from_tool(text)
+    # What the user wrote just now is not known here; what they wrote before is theirs.
+    return cortex.overheard.has(text) and not _is_the_users(cortex, text)
+
+
+def _is_the_users(cortex: Cortex, text: str) -> bool:
+    wanted = words_of(text)
+    both = (cortex.global_hc, cortex.project_hc)
+    entries = (entry for store in both for entry in cortex.usable(store))
+    if any(entry.source == "user" and wanted in words_of(entry.text) for entry in entries):
+        return True
+    asked = Asked(text, limit=1, mode="exact", role=("user",))
+    return bool(search(cortex, asked, cortex.episodes).episodes)
 
 
 def forget(cortex: Cortex, given: ForgetArguments, session: Session | None) -> _Told:

@@ -1,18 +1,21 @@
 """What a cortex offers for models that call tools.
 
 Promises: a tool is called by its name and answers whatever it was given; what only tools ask for,
-the lessons of a topic and the end of a memory, has one place for all of them.
+the lessons of a topic, the end of a memory, and what was given back without a session, has one
+place for all of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.intake import Intake
+    from engramdown.cortex.overheard import Overheard
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.tools import Answer
     from engramdown.cortex.turns import Session
@@ -71,6 +74,13 @@ class Toolbox:
         from engramdown.cortex.tools import use
 
         return use(self._whole(), name, arguments, session, call)
+
+    @cached_property
+    def overheard(self) -> Overheard:
+        """What tools gave back that were called without a session."""
+        from engramdown.cortex.overheard import Overheard
+
+        return Overheard()
 
     def recall_topic(self, topic: str) -> list[Entry]:
         """Return the lessons of a topic that a model may see, global ones first, in file order.

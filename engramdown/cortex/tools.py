@@ -245,7 +245,10 @@ def use(
     """
     tool = TOOLS.get(name)
     if session is None:
-        return tool(cortex, arguments) if tool else _unknown(name)
+        answer = tool(cortex, arguments) if tool else _unknown(name)
+        if not answer.is_error:
+            cortex.overheard.add(name, answer.text)
+        return answer
     call = session.tool_call(name, arguments, call)
     answer = tool(cortex, arguments, session) if tool else _unknown(name)
     session.tool_result(name, answer.text, call, error=answer.is_error, recalled=answer.recalled)

@@ -123,6 +123,7 @@ class Desk:
         """Work with ``cortex``, and with others over the same scopes when several calls come in."""
         self._first: Cortex | None = cortex
         self._spare = cortex
+        self._overheard = cortex.overheard
         self._free: list[Seat] = []
         self._all: list[Seat] = []
         self._places = asyncio.Semaphore(seats)
@@ -152,6 +153,8 @@ class Desk:
 
     def _new(self) -> Seat:
         cortex, self._first = self._first or self._spare.reopened(), None
+        # What one seat told is known to all: nobody knows who sits where.
+        cortex.overheard = self._overheard
         seat = Seat(cortex)
         self._all.append(seat)
         return seat
