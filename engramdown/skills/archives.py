@@ -1,8 +1,8 @@
 """Skills in a ``.zip``: read in memory, never unpacked to where the archive says.
 
 Promises: a name that leads out of the archive, or that some system has no file for, a link, two
-files of one name to any system, or what is encrypted refuses the whole archive; no more is unpacked than is allowed, whatever the archive claims of its
-sizes; nothing is written.
+files of one name to any system, or what is encrypted refuses the whole archive; no more is unpacked
+than is allowed, whatever the archive claims of its sizes; nothing is written.
 """
 
 from __future__ import annotations
