@@ -107,8 +107,9 @@ class SkillStore:
         Raises:
             StoreError: If the folder of skills cannot be read.
         """
-        labels = [*self.files.labels(), *self.files.loose()]
-        return [skill for label in sorted(labels) if (skill := self._looked_at(label, briefly))]
+        found = [self._looked_at(label, briefly) for label in self.files.labels()]
+        found += [self._loose(label) for label in self.files.loose()]
+        return sorted(filter(None, found), key=lambda skill: skill.label)
 
     def read(self, label: str) -> Skill:
         """Return one skill.
@@ -172,14 +173,16 @@ class SkillStore:
         """
         self.files.tidy()
 
+    def _loose(self, label: str) -> Skill:
+        path = self.files.folder / label
+        found = Finding(0, "unreadable", f"{path}: is a link that leads to no folder")
+        return Skill(label, self.scope, path / FILE, parse(""), (found,))
+
     def _looked_at(self, label: str, briefly: bool) -> Skill | None:  # noqa: FBT001 - passed on
         """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
         nothing = parse("")
         path = self.files.folder / label / "SKILL.md"
         mark = self.files.mark(label)
-        if not path.parent.is_dir():
-            found = Finding(0, "unreadable", f"{path.parent}: is a link that leads to no folder")
-            return Skill(label, self.scope, path, nothing, (found,))
         try:
             others = self.files.others(label)
             known = self._looked.get((label, briefly))

@@ -71,8 +71,10 @@ class SkillFiles:
         Raises:
             StoreError: If a link leads out of the scope, or that of a skill out of this folder.
         """
-        self._disk.inside(self.folder, self.root)
-        return self._disk.inside(self.folder / label, self.folder) / FILE
+        home = self.folder / label
+        if home.is_symlink():
+            self._disk.inside(home, self.folder)
+        return self._disk.inside(home, self.root) / FILE
 
     def read(self, label: str) -> bytes | None:
         """Return the bytes of a skill, or ``None`` if it has no file. Takes no lock.
