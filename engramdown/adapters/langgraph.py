@@ -86,7 +86,8 @@ class MemoryStore(BaseStore):
 
         Raises:
             PutRefusedError: If something was not written; the rest of the batch was.
-            InvalidEngramError: If a value is no JSON object; nothing was written.
+            InvalidEngramError: If a value is no JSON object, or is to go by itself; nothing was
+                written.
             StoreError: If memory could not be read or written.
         """
         with guard_of(self.cortex):  # A graph runs its nodes in threads.
@@ -108,6 +109,7 @@ class MemoryStore(BaseStore):
         for op in ops:
             _check_labels(op)
             if isinstance(op, PutOp):
+                _check_lasts(op)
                 put = Put(op.namespace, op.key, op.value, op.index is not False)
                 puts[op.namespace, op.key] = put
                 results.append(None)
@@ -159,6 +161,17 @@ def _check_labels(op: Op) -> None:
             raise InvalidNamespaceError(
                 f"{label!r:.80} is no label of a namespace; give a string without dots"
             )
+
+
+def _check_lasts(op: PutOp) -> None:
+    """Make sure that a value is to stay: one that nobody takes away in time would be a surprise.
+
+    Raises:
+        InvalidEngramError: If it is to go by itself.
+    """
+    if op.ttl is not None and op.value is not None:
+        reason = f"is {op.ttl!r:.20} minutes, and nothing goes by itself; leave it out, and delete"
+        raise InvalidEngramError("ttl", reason)
 
 
 def _item(kept: Kept) -> Item:

@@ -150,26 +150,49 @@ def test_namespaces_are_kept_apart(store: MemoryStore) -> None:
         assert store.get(namespace, "key") is None
 
 
-KEYS = st.sampled_from(["k1", "k2", "k3"])
-NAMESPACES = st.sampled_from([("a",), ("a", "b"), ("a", "c"), ("b", "c", "d")])
-PUTS = st.builds(PutOp, NAMESPACES, KEYS, st.none() | st.sampled_from(VALUES))
-FILTERS = st.sampled_from(
-    [None, {"theme": "dark"}, {"n": 1.5}, {"kind": {"$ne": "Memory"}}, {"on": True}]
+KEYS = st.sampled_from(
+    ["k1", "k 2", "../x", "-->", "x" * 5000, "日本語", "\n", "\u2028", "\0", "K1"]
 )
-PREFIXES = st.sampled_from([(), ("a",), ("a", "b"), ("b", "c", "d"), ("z",)])
-CONDITIONS = st.sampled_from(
+SOME = ["a", "b", "A", "é" * 120, "日本/語", "x" * 300, "*", " ", "a-b", "\u2028"]
+LABEL = st.sampled_from(SOME)
+NAMESPACES = st.lists(LABEL, min_size=1, max_size=3).map(tuple)
+PUTS = st.builds(
+    PutOp,
+    NAMESPACES,
+    KEYS,
+    st.none() | st.sampled_from(VALUES),
+    index=st.sampled_from([None, False, ["data"]]),
+    ttl=st.none(),
+)
+FILTERS = st.sampled_from(
     [
-        None,
-        (MatchCondition("prefix", ("a",)),),
-        (MatchCondition("prefix", ("*", "c")), MatchCondition("suffix", ("d",))),
-        (MatchCondition("suffix", ("c",)),),
+        *(
+            None,
+            {"theme": "dark"},
+            {"n": 1.5},
+            {"kind": {"$ne": "Memory"}},
+            {"on": True},
+            {"on": 1},
+        ),
+        *({"n": {"$eq": 1.5}}, {"content": [{"type": "text"}]}, {"no": None}, {"tags": ["a", {}]}),
     ]
 )
+PREFIXES = st.lists(LABEL, max_size=2).map(tuple)
+CONDITIONS = st.none() | st.lists(
+    st.builds(
+        MatchCondition,
+        st.sampled_from(["prefix", "suffix"]),
+        st.lists(LABEL, min_size=1, max_size=2).map(tuple),
+    ),
+    min_size=1,
+    max_size=2,
+).map(tuple)
+PAGES = st.integers(0, 4)
 OPS = (
     PUTS
     | st.builds(GetOp, NAMESPACES, KEYS)
     | st.builds(SearchOp, PREFIXES, FILTERS, st.just(100))
-    | st.builds(ListNamespacesOp, CONDITIONS, st.sampled_from([None, 1, 2]))
+    | st.builds(ListNamespacesOp, CONDITIONS, st.sampled_from([None, 1, 2]), PAGES, PAGES)
 )
 
 
@@ -181,8 +204,10 @@ def plain(result: Any) -> Any:  # noqa: ANN401 - what operations give
 
 
 @settings(max_examples=40)
-@given(st.lists(st.lists(OPS, max_size=4), max_size=6))
-def test_it_does_what_the_store_in_memory_does(batches: list[list[Any]]) -> None:
+@given(st.lists(st.lists(OPS, max_size=4), max_size=6), PAGES, PAGES)
+def test_it_does_what_the_store_in_memory_does(
+    batches: list[list[Any]], limit: int, offset: int
+) -> None:
     theirs = InMemoryStore()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
@@ -199,6 +224,10 @@ def test_it_does_what_the_store_in_memory_does(batches: list[list[Any]]) -> None
             for namespace in standing:
                 known.put(namespace, "key", {})
             assert ours.batch([op]) == known.batch([op])
+        every = ours.search((), limit=100)
+        assert ours.search((), limit=limit, offset=offset) == every[offset : offset + limit]
+        fresh = MemoryStore(Cortex.open(project=Path(folder), home=home))
+        assert fresh.search((), limit=100) == every
 
 
 LABELS = st.text(st.characters(codec="utf-8", exclude_characters=".\0"), min_size=1, max_size=4)
@@ -528,6 +557,10 @@ def test_what_is_asked_wrongly_is_told(store: MemoryStore, cortex: Cortex) -> No
             store.batch([PutOp(USER, key, {})])  # type: ignore[arg-type] # what is tested
     with pytest.raises(InvalidEngramError, match="key: holds half of a surrogate pair"):
         store.put(USER, "\ud800", {})
+    with pytest.raises(InvalidEngramError, match="namespace: holds half of a surrogate pair"):
+        store.put(("\ud800",), "a", {})
+    with pytest.raises(InvalidEngramError, match=r"key: .* is longer than 100,000 characters"):
+        store.put(USER, "a" * 100_001, {})
     for op in (
         PutOp(("a.b",), "a", {}),
         GetOp(("",), "a"),
@@ -538,9 +571,14 @@ def test_what_is_asked_wrongly_is_told(store: MemoryStore, cortex: Cortex) -> No
             store.batch([op])
     with pytest.raises(NotImplementedError):
         store.put(USER, "a", {}, ttl=5)
+    with pytest.raises(InvalidEngramError, match="nothing goes by itself"):
+        store.batch([PutOp(USER, "a", {}, ttl=5)])
+    assert store.search(()) == []
     with pytest.raises(ValueError, match="Unknown operation"):
         store.batch(["get"])  # type: ignore[list-item] # what is tested
     store.put(USER, "a", {"data": "x"})
+    with pytest.raises(ValueError, match="Unsupported match type: 'infix'"):
+        store.batch([ListNamespacesOp((MatchCondition("infix", ("a",)),))])  # type: ignore[arg-type] # what is tested
     with pytest.raises(ValueError, match="Unsupported operator"):
         store.search(USER, filter={"data": {"$in": ["x"]}})
     with pytest.raises(InvalidEngramError, match="not one of project, global"):

@@ -22,6 +22,7 @@ Namespace = tuple[str, ...]
 _TOPICS: Final = "topics"
 _FILES: Final = {"rules": RULES, "lessons": LESSONS, "profile": PROFILE}
 _MOST_OF_NAME: Final = 60
+_MOST_BYTES: Final = 100
 _ANY: Final = "*"
 
 
@@ -85,11 +86,17 @@ def named(text: str) -> Namespace:
 def matches(
     namespace: Namespace, conditions: Iterable[tuple[Literal["prefix", "suffix"], Sequence[str]]]
 ) -> bool:
-    """Whether a namespace begins or ends as every condition says; ``*`` is any label."""
+    """Whether a namespace begins or ends as every condition says; ``*`` is any label.
+
+    Raises:
+        ValueError: If a condition says neither.
+    """
     return all(_matches(namespace, how, path) for how, path in conditions)
 
 
 def _matches(namespace: Namespace, how: str, path: Sequence[str]) -> bool:
+    if how not in ("prefix", "suffix"):
+        raise ValueError(f"Unsupported match type: {how!r:.80}; there are prefix, suffix")
     labels = namespace[: len(path)] if how == "prefix" else namespace[len(namespace) - len(path) :]
     short = len(namespace) < len(path)
     return not short and all(p in (_ANY, label) for p, label in zip(path, labels, strict=True))
@@ -108,10 +115,16 @@ def _topic(namespace: Namespace) -> str:
     if len(namespace) == 1 and _is_slug(name):
         return name
     try:
-        readable = slug(name[:_MOST_OF_NAME])
+        # To fold a letter may make two of it.
+        readable = _cut(slug(_cut(name[:_MOST_OF_NAME]))).rstrip("-")
     except InvalidEngramError:
         readable = "store"
     return f"{readable}-{address(_unfolded(namespace))[1:]}"
+
+
+def _cut(name: str) -> str:
+    """Return as many whole characters as leave room for the digest."""
+    return name.encode("utf-8", "surrogatepass")[:_MOST_BYTES].decode("utf-8", "ignore")
 
 
 def _unfolded(namespace: Namespace) -> str:

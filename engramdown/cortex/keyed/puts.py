@@ -20,7 +20,7 @@ from engramdown.cortex.keyed.items import Item, Items
 from engramdown.cortex.keyed.marks import FIELD, HIDDEN, KEY, NAMESPACE, REST, digest_of, proposed
 from engramdown.cortex.keyed.namespaces import Home, Namespace, written
 from engramdown.cortex.keyed.placing import Place, put_line, standing
-from engramdown.cortex.keyed.values import Parts, same, split
+from engramdown.cortex.keyed.values import LONGEST, Parts, same, split
 from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
@@ -184,10 +184,14 @@ class Putting:
         key: object = put.key
         if not isinstance(key, str) or not key:
             raise InvalidEngramError("key", f"{key!r:.80} is no key; give a string")
-        try:
-            key.encode()
-        except UnicodeEncodeError:
-            raise InvalidEngramError("key", "holds half of a surrogate pair") from None
+        place = written(put.namespace)
+        for name, text in (("key", key), ("namespace", place)):
+            if len(text) > LONGEST:
+                raise InvalidEngramError.too_long(name, text, f"{LONGEST:,} characters")
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InvalidEngramError(name, "holds half of a surrogate pair") from None
         kind: Kind = "profile" if home.file == PROFILE else "lesson"
         if home.file == RULES:
             said = (put.value or {}).get("kind")

@@ -51,6 +51,9 @@ def test_some_namespaces_are_known(namespace: Namespace, home: Home) -> None:
         (("con",), "project", "topics/store-"),
         (("🙂",), "project", "topics/store-"),
         (("a" * 500,), "project", "topics/aaa"),
+        (("é" * 120,), "project", "topics/ééé"),
+        (("日" * 60, "x"), "project", "topics/日日日"),
+        (("ß" * 60, "x"), "project", "topics/sss"),
         ((), "project", "topics/store-"),
     ],
 )
