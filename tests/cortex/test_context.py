@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex import context
+from engramdown.cortex import context, relevance
 from engramdown.cortex.context import (
     BUDGETS,
     FRAME,
@@ -361,7 +361,7 @@ class TestRelevance:
             sizes.append(len(entries))
             return Index(entries)
 
-        monkeypatch.setattr(context, "Index", count)
+        monkeypatch.setattr(relevance, "Index", count)
         return sizes
 
     def test_an_index_is_kept_with_the_memory(self, built: list[int]) -> None:

@@ -126,7 +126,7 @@ def test_what_is_wrong_is_told(cortex: Cortex) -> None:
         assert '"text" is missing' in tool(cortex, {}).text
     assert '"text" is empty' in WRITE_JOURNAL(cortex, {"text": " "}).text
     assert '"query" is empty' in SEARCH_JOURNALS(cortex, {"query": " "}).text
-    assert "100,000 are allowed" in WRITE_JOURNAL(cortex, {"text": "x" * 200_001}).text
+    assert "at most 100000 characters" in WRITE_JOURNAL(cortex, {"text": "x" * 200_001}).text
     with cortex.session() as session:
         assert '"text" is empty' in WRITE_NOTES(cortex, {"text": "\n"}, session).text
         assert (

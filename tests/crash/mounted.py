@@ -59,6 +59,10 @@ class _Found:
     def inode(self) -> int:
         return self._mount.stat(self.path).st_ino
 
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        del follow_symlinks
+        return self._mount.stat(self.path)
+
 
 class Mount:
     """A place in the file system where a volume stands in for it.
