@@ -17,6 +17,7 @@ __all__ = [
     "REVIEW_EDIT_INSTEAD",
     "UNCHANGED",
     "ambiguous",
+    "broken_editor",
     "changed",
     "empty_edit",
     "explain_total",
@@ -86,6 +87,11 @@ NOTHING_TO_UNDO: Final = "nothing is left to undo; `engramdown history` shows wh
 def no_editor(instead: str) -> str:
     """Say that no editor can be opened."""
     return f"no $EDITOR is set and there is no terminal; {instead}"
+
+
+def broken_editor(editor: str, reason: str) -> str:
+    """Say that what is set as an editor is no command."""
+    return f"$VISUAL or $EDITOR is {editor!r}, which is no command: {reason}; set it anew"
 
 
 def empty_edit(entry_id: str) -> str:

@@ -15,7 +15,7 @@ import click
 
 from engramdown.cli import entry_messages, output
 
-__all__ = ["edit_file", "edit_text", "keep_text", "read_stdin"]
+__all__ = ["edit_file", "edit_text", "edit_whole", "keep_text", "read_stdin"]
 
 
 def read_stdin() -> str:
@@ -36,16 +36,20 @@ def edit_text(text: str, instead: str) -> str:
         click.UsageError: No editor is set and there is no terminal to run one in.
         click.ClickException: The editor failed.
     """
+    return _without_end(edit_whole(f"{text}\n", instead))
+
+
+def edit_whole(text: str, instead: str) -> str:
+    """Return the text of a file as a person left it, to the last byte; as above."""
     _check_editor(instead)
     # Imported here: it loads three compressors, which whoever only reads stdin does not need.
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="engramdown-") as folder:
         path = Path(folder) / "memory.md"
-        path.write_bytes(f"{text}\n".encode("utf-8", "surrogateescape"))
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
         click.edit(filename=str(path))
-        saved = path.read_bytes().decode("utf-8", "surrogateescape")
-    return _without_end(saved)
+        return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def edit_file(path: Path, instead: str) -> None:
@@ -68,6 +72,13 @@ def _check_editor(instead: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not chosen and not output.is_terminal(sys.stdin):
         raise click.UsageError(entry_messages.no_editor(instead))
+    # Imported here: few commands open an editor, and click takes its words apart in this way.
+    import shlex
+
+    try:
+        shlex.split(chosen or "")
+    except ValueError as error:
+        raise click.UsageError(entry_messages.broken_editor(chosen or "", str(error))) from error
 
 
 def _without_end(text: str) -> str:

@@ -22,7 +22,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.reading import edit_text, keep_text, read_stdin
+from engramdown.cli.reading import edit_whole, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_listing import finding_lines, skill_data
 from engramdown.cli.skill_opening import label_argument, opened
@@ -157,13 +157,11 @@ def _body(file: Path | None) -> str:
 def _typed(skill: Skill) -> str:
     """Return the text as a person left it in their editor."""
     before = skill.page.render()
-    ended = before.endswith("\n")
-    text = edit_text(before.removesuffix("\n"), said.EDIT_INSTEAD)
+    text = edit_whole(before, said.EDIT_INSTEAD)
     if not text.strip():
         raise click.UsageError(said.EMPTY_EDIT)
-    if text == before.removesuffix("\n"):
-        return before
-    return f"{text}\n" if ended or not text.endswith("\n") else text
+    # Editors end the last line of a file that they save, be nothing else changed in it.
+    return before if text == f"{before}\n" else text
 
 
 def _in_turn(changes: list[Change]) -> Change:

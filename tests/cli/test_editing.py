@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engramdown import Cortex
 from tests.cli.conftest import Runner
 
 
@@ -190,3 +191,34 @@ def test_forgetting_and_restoring_can_be_rehearsed(
     assert "nothing is written" in done.out
     assert "- Never push to main" in done.out
     assert {path: path.read_bytes() for path in memory.rglob("*.md")} == before
+
+
+def test_an_id_that_was_shown_finds_what_was_retired(run: Runner, memory: Path) -> None:
+    lessons = memory / "lessons.md"
+    lessons.write_text("# Lessons\n\n- Written by hand\n", encoding="utf-8")
+    (entry_id,) = [each["id"] for each in run.ok("list", "--json").json]
+    assert entry_id.startswith("~")
+    for _ in range(2):  # it has an address again when it is back
+        assert f"restore {entry_id}" in " ".join(run.ok("forget", entry_id).out.split())
+        assert run.ok("show", entry_id, "--json").json["source"] == "user"
+        assert "You said so" in run.ok("why", entry_id).out
+        assert "Written by hand" not in lessons.read_text(encoding="utf-8")
+        run.ok("restore", entry_id[:4])
+        assert lessons.read_text(encoding="utf-8") == "# Lessons\n\n- Written by hand\n"
+    cortex = Cortex.open(project=memory.parents[1])
+    cortex.forget(entry_id)
+    assert cortex.restore(entry_id).text == "Written by hand"
+    cortex.forget(entry_id)
+    assert cortex.project_hc.restore(entry_id).text == "Written by hand"
+
+
+@pytest.mark.parametrize("editor", ["vi \\", "vi 'x"])
+def test_an_editor_that_is_no_command_is_named(
+    run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch, editor: str
+) -> None:
+    assert memory.is_dir()
+    found = run.remember("Use uv")
+    monkeypatch.setenv("EDITOR", editor)
+    done = run("edit", found)
+    assert done.code == 2
+    assert f"$VISUAL or $EDITOR is {editor!r}, which is no command" in done.err

@@ -221,6 +221,34 @@ def test_one_broken_skill_hides_no_other(run: Runner, skill: Path) -> None:
     assert run.ok("skills", "validate", "notes").out == "1 skill is fine.\n"
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"---\r\nname: notes\r\ndescription: d\r\nx-mine: [a,\r\n  b] # c\r\n---\r\nHow\r\n",
+        b"\xef\xbb\xbf---\nname: notes\ndescription: d\n---\nHow",
+        b"---\t\nname:  notes  \ndescription: d # \xff\n---\r\nHow \xe9\0\rx\x0c\xe2\x80\xa8\n\n\n",
+    ],
+    ids=["crlf", "mark-and-no-end", "odd-bytes"],
+)
+def test_an_editor_changes_what_it_changes_and_no_other_byte(
+    run: Runner, skill: Path, monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    skill.write_bytes(data)
+    beside = [skill.parent / name for name in (".hidden", "plot.bin")]
+    for path in beside:
+        path.write_bytes(b"\0\xff\r\n")
+    monkeypatch.setenv("EDITOR", "sed -i -e s/How/HOW/")
+    run.ok("skills", "edit", "notes")
+    after = data.replace(b"How", b"HOW")
+    assert skill.read_bytes() == after
+    monkeypatch.setenv("EDITOR", "sed -i -e '$a\\'")
+    run.ok("skills", "edit", "notes")
+    assert skill.read_bytes() == after
+    run.ok("skills", "edit", "notes", "--description", "Use: it")
+    assert skill.read_bytes() == after.replace(b"description: d", b'description: "Use: it"')
+    assert [path.read_bytes() for path in beside] == [b"\0\xff\r\n"] * 2
+
+
 def test_a_folder_of_skills_that_cannot_be_read_hides_no_other(run: Runner, skill: Path) -> None:
     run.ok("skills", "new", "notes", "--global", "--description", "Everywhere")
     folder = skill.parent.parent
