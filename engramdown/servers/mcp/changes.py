@@ -72,13 +72,18 @@ class Changes(InMemorySubscriptionBus):
             await self._wanted.wait()
             self._wanted.clear()
             hand = Hand("engramdown-mcp-changes")
-            while self._listening:
-                await asyncio.sleep(_PAUSE)
-                now = await hand.begin(self._look)
-                events, self._seen = _events(self._seen, now), now
-                for event in events:
-                    await self.publish(event)
-            hand.end()
+            try:
+                await self._tell(hand)
+            finally:
+                hand.end()
+
+    async def _tell(self, hand: Hand) -> None:
+        while self._listening:
+            await asyncio.sleep(_PAUSE)
+            now = await hand.begin(self._look)
+            events, self._seen = _events(self._seen, now), now
+            for event in events:
+                await self.publish(event)
 
     def _look(self) -> _Seen:
         """Return what tells one state of each page from another."""

@@ -30,6 +30,7 @@ __all__ = [
     "Page",
     "UnknownPageError",
     "address",
+    "is_one",
     "listed",
     "page",
 ]
@@ -42,6 +43,7 @@ _MOST: Final = 1_000
 _MANY: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
 _NOTHING: Final = "Nothing yet."
+_LONGEST_URI: Final = 1_000
 _LONGEST: Final = 200
 """How much of an address that is none is told back, in characters."""
 
@@ -95,6 +97,15 @@ def page(cortex: Cortex, uri: str) -> str:
             return read(cortex, unquote(path[len(begins) :]))
     there = ", ".join((*PAGES, f"{TOPIC}<topic>", f"{SKILL}<label>"))
     raise UnknownPageError(f"there is no page {_told(uri)}; there are {there}")
+
+
+def is_one(uri: str) -> bool:
+    """Whether a page could have this address, now or later.
+
+    >>> is_one("memory://rules"), is_one("memory://topics/later"), is_one("file:///etc/passwd")
+    (True, True, False)
+    """
+    return uri in PAGES or (uri.startswith((TOPIC, SKILL)) and len(uri) <= _LONGEST_URI)
 
 
 def listed(cortex: Cortex) -> list[Listed]:

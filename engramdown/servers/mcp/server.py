@@ -29,6 +29,7 @@ from pydantic import ValidationError
 from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.servers.mcp import asking, pages
+from engramdown.servers.mcp.followers import Followers
 from engramdown.servers.mcp.hands import Desk, Seat
 from engramdown.wording.inert import inert
 
@@ -94,6 +95,7 @@ class Memory:
         """
         self._desk = desk
         self._offer = offer
+        followers = Followers(changes)
         self._tools = [types.Tool.model_validate(each) for each in offer.tools]
         self.server = Server(
             NAME,
@@ -105,6 +107,8 @@ class Memory:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_subscribe_resource=followers.subscribe,
+            on_unsubscribe_resource=followers.unsubscribe,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,

@@ -1,0 +1,110 @@
+"""Clients of the handshake era subscribe to pages, and leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from engramdown import Cortex
+from engramdown.servers.mcp.changes import Changes
+from engramdown.servers.mcp.followers import Followers
+from engramdown.servers.mcp.hands import Desk
+from engramdown.servers.mcp.server import Memory, Offer
+from tests.servers.mcp.conftest import ERAS, beside, run
+
+
+def _subscribing(client: Client, uri: str, what: str = "subscribe") -> Awaitable[types.EmptyResult]:
+    """Ask as clients of the handshake era did."""
+    request = types.Request[Any, str](method=f"resources/{what}", params={"uri": uri})
+    return client.session.send_request(request, types.EmptyResult)
+
+
+def test_a_client_hears_of_what_it_subscribed_to(project: Path) -> None:
+    kept = project / ".engramdown" / "memory"
+    (kept / "topics").mkdir(parents=True)
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def hear(message: object) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            heard.put_nowait(str(message.params.uri))
+
+    async def work() -> None:
+        async with beside(Cortex.open(project), "legacy", hear=hear) as client:
+            offered = client.session.server_capabilities
+            assert offered is not None
+            assert offered.resources is not None
+            assert offered.resources.subscribe is True
+            for uri in ("memory://rules", "memory://topics/later", "memory://rules"):
+                await _subscribing(client, uri)
+            (kept / "lessons.md").write_text("- By hand\n", encoding="utf-8")
+            (kept / "rules.md").write_text("- By hand\n", encoding="utf-8")
+            assert await heard.get() == "memory://rules"
+            await _subscribing(client, "memory://rules", "unsubscribe")
+            (kept / "rules.md").write_text("- By hand, too\n", encoding="utf-8")
+            (kept / "topics" / "later.md").write_text("- More\n", encoding="utf-8")
+            assert await heard.get() == "memory://topics/later"
+            assert heard.empty()
+
+    run(work())
+
+
+def test_a_client_subscribes_to_pages_and_to_few(cortex: Cortex) -> None:
+    async def work() -> None:
+        async with beside(cortex, "legacy") as client:
+            await _subscribing(client, "memory://rules", "unsubscribe")  # Nor is that an error.
+            for uri in ("file:///etc/passwd", "", f"memory://topics/{'x' * 2_000}"):
+                with pytest.raises(MCPError, match="only pages of memory"):
+                    await _subscribing(client, uri)
+            for number in range(256):
+                await _subscribing(client, f"memory://topics/{number}")
+            with pytest.raises(MCPError, match="256 pages at once"):
+                await _subscribing(client, "memory://rules")
+
+    run(work())
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex, era: str) -> None:
+    def look_is(begun: bool) -> bool:  # noqa: FBT001 - a question
+        names = {each.name for each in threading.enumerate()}
+        return ("engramdown-mcp-changes" in names) is begun
+
+    async def until(begun: bool) -> None:  # noqa: FBT001 - the same
+        while not look_is(begun):  # noqa: ASYNC110 - a thread rings no bell
+            await asyncio.sleep(0.01)
+
+    async def work() -> None:
+        desk, changes = Desk(cortex), Changes(store.memory for store in cortex.stores)
+        watching = asyncio.ensure_future(changes.watch())
+        server = Memory(desk, Offer([]), changes).server
+        async with Client(server, mode=era) as client:
+            if era == "legacy":
+                await _subscribing(client, "memory://rules")
+                await until(begun=True)
+            else:
+                async with client.listen(resource_subscriptions=["memory://rules"]):
+                    await until(begun=True)
+        await until(begun=False)
+        watching.cancel()
+        desk.close(10)
+
+    run(work())
+
+
+def test_an_sdk_that_does_not_tell_who_left_keeps_nobody(cortex: Cortex) -> None:
+    async def work() -> None:
+        followers = Followers(Changes(store.memory for store in cortex.stores))
+        asked: Any = SimpleNamespace(session=object())
+        with pytest.raises(MCPError, match="does not tell when a client has left"):
+            await followers.subscribe(asked, types.SubscribeRequestParams(uri="memory://rules"))
+
+    run(work())
