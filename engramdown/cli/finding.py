@@ -17,6 +17,7 @@ from engramdown.cli.entries import one_line, place
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived
+from engramdown.hippocampus.finding import retired_name
 
 __all__ = ["Found", "find_anywhere", "find_archived", "find_entry", "find_proposal", "raw_text"]
 
@@ -58,7 +59,10 @@ def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
     items = [item for store in cortex.stores for item in store.archived()]
-    return _only([(item.entry.id, item.entry.text, item) for item in items], prefix, "archive.md")
+    name = retired_name(prefix)
+    return _only(
+        [(name(item.entry), item.entry.text, item) for item in items], prefix, "archive.md"
+    )
 
 
 def find_anywhere(cortex: Cortex, prefix: str) -> Found:

@@ -26,7 +26,7 @@ from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus.closed import ClosedDisk
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import FileChange
-from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import MODES, Settings, find_places, load
@@ -323,9 +323,10 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             EntryNotFoundError: If no archive has one.
             AmbiguousIdError: If the archives of both scopes have several.
         """
-        retired = [item.entry for store in self.stores for item in store.archived()]
+        # Of a text that was retired more than once, the last time counts.
+        retired = [item.entry for store in self.stores for item in reversed(store.archived())]
         try:
-            wanted = by_prefix(entry_id, retired, lambda entry: entry.id, "the archive").id
+            wanted = by_prefix(entry_id, retired, retired_name(entry_id), "the archive").id
         except EntryNotFoundError:
             wanted = entry_id  # A store without files cannot be asked before it restores.
         return self._first(lambda store: store.restore(wanted), entry_id)

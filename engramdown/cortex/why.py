@@ -27,7 +27,7 @@ from engramdown.git.repository import Commit, find_repository
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.filing import PENDING, entry_id
-from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.hippocampus.store import Hippocampus
 
@@ -154,17 +154,15 @@ def why(cortex: Cortex, prefix: str) -> Why:
 
 
 def _find(cortex: Cortex, prefix: str) -> Known:
-    tiers: tuple[Sequence[Known], ...] = (
-        cortex.entries(),
-        cortex.pending(),
-        [item for store in cortex.stores for item in store.archived()],
-    )
-    for tier in tiers[:-1]:
+    tiers: tuple[Sequence[Known], ...] = (cortex.entries(), cortex.pending())
+    for tier in tiers:
         try:
             return by_prefix(prefix, tier, _name, "memory")
         except EntryNotFoundError:
             continue
-    return by_prefix(prefix, tiers[-1], _name, "memory")
+    retired = [item for store in cortex.stores for item in store.archived()]
+    name = retired_name(prefix)
+    return by_prefix(prefix, retired, lambda item: name(item.entry), "memory")
 
 
 def _name(found: Known) -> str:

@@ -181,7 +181,8 @@ def as_entry(file: str, scope: Scope, placed: Placed) -> Entry:
     meta = placed.block.meta
     values = meta.values() if meta else {}
     get = values.get
-    ours = "id" in values
+    # What a person wrote carries an id while it is retired.
+    ours = "id" in values and not get("hand")
     text = placed.block.text
     source = _SOURCES.get(get("source", ""), "llm" if ours else "user")
     return Entry(

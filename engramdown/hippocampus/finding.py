@@ -11,9 +11,10 @@ from typing import TypeVar
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.document import Document, Placed
-from engramdown.hippocampus.filing import entry_id
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.filing import address, entry_id
 
-__all__ = ["by_prefix", "find_line", "find_lines"]
+__all__ = ["by_prefix", "find_line", "find_lines", "retired_name"]
 
 T = TypeVar("T")
 
@@ -39,6 +40,16 @@ def by_prefix(prefix: str, items: Sequence[T], id_of: Callable[[T], str], where:
     if len(ids) > 1:
         raise AmbiguousIdError(prefix, ids)
     return found[0]
+
+
+def retired_name(prefix: str) -> Callable[[Entry], str]:
+    """Return what names retired memories, if this is how one of them is asked for.
+
+    A line that a person wrote gets an id when it is retired; ``~`` asks for the address before.
+    """
+    if prefix.startswith("~"):
+        return lambda entry: address(entry.text)
+    return lambda entry: entry.id
 
 
 def find_line(document: Document, wanted: str) -> Placed | None:

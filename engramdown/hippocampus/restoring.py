@@ -29,7 +29,7 @@ from engramdown.hippocampus.filing import (
     title_of,
     twin,
 )
-from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.metadata import KEPT, Metadata
 
 __all__ = ["pick", "retired", "unretire"]
@@ -60,8 +60,9 @@ def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
     placed = _memories(archive)
     entries = [as_entry(ARCHIVE, scope, each) for each in placed]
     # Of a memory that was retired more than once, the last time counts.
-    latest = list({entry.id: entry for entry in entries}.values())
-    return placed[entries.index(by_prefix(prefix, latest, lambda entry: entry.id, "archive.md"))]
+    name = retired_name(prefix)
+    latest = list({name(entry): entry for entry in entries}.values())
+    return placed[entries.index(by_prefix(prefix, latest, name, "archive.md"))]
 
 
 def _memories(archive: Document) -> list[Placed]:
