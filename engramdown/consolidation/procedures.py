@@ -62,7 +62,12 @@ _RUNNERS: Final = frozenset(
         *("python -m", "python3 -m", "docker compose"),
     }
 )
-_THIS: Final = frozenset({"this", "that", "it", "them", "these", "these steps", "those steps"})
+_THIS: Final = frozenset(
+    {
+        *("this", "that", "it", "them", "these", "these steps", "those steps"),
+        *("das", "dies", "das hier", "das geht", "das ging", "cela", "ça", "ceci", "esto", "eso"),
+    }
+)
 _COMMANDS: Final = ("command", "cmd", "script")
 _SHELLS: Final = frozenset(
     {"bash", "shell", "sh", "terminal", "exec", "run", "command", "run_command", "execute_command"}
@@ -70,18 +75,49 @@ _SHELLS: Final = frozenset(
 _SUBCOMMAND: Final = re.compile(r"[a-z][a-z0-9:_-]{0,40}")
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=\S*")
 _SAFE_WORD: Final = re.compile(r"[\w@%+./:-]{1,60}")
-_ASKS: Final = (
-    re.compile(
-        r"\b(?:remember|note down|save|keep in mind|learn|don't forget) how (?:to |we |you |i )"
-        r"(?P<what>[^.!?;\n]{3,80})",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?:make|create|write|save|turn|keep)\b[^.!?\n]{0,40}?\b(?:a|as|another)"
-        r" (?:new )?skill\b"
-        r"(?:[ ,]+(?:for|to|of|on|about|called|named)[ :]+(?P<what>[^.!?;\n]{3,80}))?",
-        re.IGNORECASE,
-    ),
+_WHAT: Final = r"(?P<what>[^.!?;\n]{3,80})"
+# Not "do you remember how …?", "I don't remember how …", "do not make a skill of it".
+_MEANT: Final = r"(?<!do you )(?<!\bi )(?<!n't )(?<!not )"
+_NEAR: Final = r"\b[^.!?\n]{0,40}?\b"
+# To keep how it is done, or to make a skill: in English, German, French and Spanish.
+_ASKS: Final = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        (
+            rf"{_MEANT}\b(?:remember|note down|save|keep in mind|learn|don't forget)"
+            rf" how (?:to |we |you |i ){_WHAT}"
+        ),
+        (
+            rf"{_MEANT}\b(?:make|create|write|save|turn|keep){_NEAR}(?:a|as|another)"
+            rf" (?:new )?skill\b(?:[ ,]+(?:for|to|of|on|about|called|named)[ :]+{_WHAT})?"
+        ),
+        (
+            r"\b(?:merke?(?: es)? dir|notiere?(?: dir)?|speichere?|lerne?|behalte?|vergiss nicht)"
+            rf"(?: bitte)?,? wie (?:du |man |wir |ich )?{_WHAT}"
+        ),
+        (
+            rf"\b(?:mache?|erstelle?|schreibe?|speichere?|lege?|behalte?){_NEAR}(?:als|einen?|eine[rm])"
+            r" (?:neuen? )?(?:skill|fähigkeit|fertigkeit)\b"
+            rf"(?:,? (?:für|zum|zur|um|über|namens)[ :]+{_WHAT})?"
+        ),
+        (
+            r"\b(?:retiens|retenez|souviens-toi de|mémorise[rz]?|note[rz]?|enregistre[rz]?"
+            rf"|n'oublie[rz]? pas|apprends) comment (?:on |tu |nous |je )?{_WHAT}"
+        ),
+        (
+            rf"\b(?:fai(?:s|re)|faites|crée[rz]?|écri(?:s|re|vez)|enregistre[rz]?|transforme[rz]?"
+            rf"|garde[rz]?){_NEAR}(?:une?|comme|en) (?:nouvelle |nouveau )?(?:compétence|skill)\b"
+            rf"(?:,? (?:pour|de|sur|appelée?|nommée?)[ :]+{_WHAT})?"
+        ),
+        (
+            r"\b(?:recuerda|recuerde|apunta|anota|memoriza|guarda|aprende|no olvides) cómo (?:se )?"
+            rf"{_WHAT}"
+        ),
+        (
+            rf"\b(?:haz|hacer?|crea|crear?|escribe|guarda|convierte){_NEAR}(?:una?|como)"
+            rf" (?:nueva |nuevo )?(?:habilidad|skill)\b(?:,? (?:para|de|llamad[ao])[ :]+{_WHAT})?"
+        ),
+    )
 )
 
 

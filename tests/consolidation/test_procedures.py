@@ -139,6 +139,14 @@ def lines(*said: tuple[str, str]) -> list[Episode]:
         ("make a skill of this", "uv publish steps"),
         ("Please save that as a skill called 'ship it'.", "ship it"),
         ("turn these steps into a new skill for shipping the app", "shipping the app"),
+        ("Merk dir, wie man die App veröffentlicht.", "die App veröffentlicht"),
+        ("Mach daraus bitte einen Skill", "uv publish steps"),
+        ("Speichere das als Fähigkeit namens: Versand", "Versand"),
+        ("Super ! Retiens comment publier l'application", "publier l'application"),
+        ("Fais-en une compétence", "uv publish steps"),
+        ("transforme ça en skill pour publier l'app", "publier l'app"),
+        ("Recuerda cómo se publica la app", "publica la app"),
+        ("Haz una habilidad de esto", "uv publish steps"),
     ],
 )
 def test_what_a_user_asks_for_has_the_steps_before_it(said: str, name: str) -> None:
@@ -148,6 +156,23 @@ def test_what_a_user_asks_for_has_the_steps_before_it(said: str, name: str) -> N
     assert found.keys == ("pytest", "git tag", "uv build", "uv publish")
     assert found.description.endswith("Steps: pytest, git tag, uv build, uv publish.")
     assert found.body.count("\n") == 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do you remember how to release the app?",
+        "I don't remember how to release the app",
+        "Please do not make a skill of this",
+        "Mach keinen Skill daraus",
+        "Hast du dir gemerkt, wie das geht?",
+        "Comment publier l'application ?",
+        "¿Recuerdas cómo publicar la app?",
+    ],
+)
+def test_who_does_not_ask_gets_nothing(said: str) -> None:
+    told = lines(*(("tool_call", each) for each in RELEASE), ("user", said))
+    assert asked_for("s1", told, cells_of("s1", told)) == []
 
 
 def test_who_asks_before_anything_was_done_gets_nothing() -> None:
