@@ -7,10 +7,9 @@ error for the model, with a sentence that it can act on, and never one for the p
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, NoReturn
 
-from engramdown.adapters.threads import guard_of
+from engramdown.adapters.threads import beside, guard_of
 from engramdown.cortex.memory_folder.folder import MemoryFolder, Reach
 
 try:
@@ -146,12 +145,12 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self.folder = MemoryFolder(cortex, reach, session)
 
     async def call(self, input: object) -> str:  # noqa: A002 - it is called so
-        """Carry out what a model passed, whatever it is.
+        """Carry out what a model passed, whatever it is; to the end, also if it is cancelled.
 
         Raises:
             ToolError: If it is not carried out; the SDK gives its words to the model.
         """
-        return await asyncio.to_thread(_answered, self._cortex, self.folder, input)
+        return await beside(self._cortex, lambda: _answered(self._cortex, self.folder, input))
 
     async def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""

@@ -1,21 +1,23 @@
 """What another library keeps in a session, read from its transcript.
 
 Promises: nothing here raises because of a disk. A line that could not be written yet is there for
-this process all the same, in its place behind the others; what is taken back is out of the session,
-of recall and of summaries, and stays in the file, which is only ever appended to. Of two programs
-that take the last one back at once, each gets another. To look again costs what was added since.
+this process all the same, in its place behind the others, also for whoever opens the session anew;
+what is taken back is out of the session, of recall and of summaries, and stays in the file, which
+is only ever appended to. Of two programs that take the last one back at once, each gets another. To
+look again costs what was added since.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from engramdown.adapters.lines import Entry, Line, as_line, as_value, readable
+from engramdown.adapters.unwritten import Waits, unwritten_of
+from engramdown.clock import nanoseconds
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.episode import Episode, Pointer, joined, read_line
+from engramdown.episodes.episode import Episode, Pointer, joined, read_line, stamp_of
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.marks import marked
 from engramdown.episodes.memory import EpisodicMemory
@@ -33,25 +35,6 @@ Write = Callable[[dict[str, Any]], Pointer | None]
 _HEAD: Final = 128
 _NONE: Final = object()
 _BY: Final = "by"
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A line that is not in the file yet.
-
-    Attributes:
-        role: Of the line.
-        kept: What is kept beside its text.
-        shown: What the line will show.
-        entry: The value.
-        is_taken: Whether it was taken back meanwhile.
-    """
-
-    role: str
-    kept: dict[str, Any]
-    shown: str
-    entry: Entry
-    is_taken: bool = False
 
 
 class Kept:
@@ -81,8 +64,7 @@ class Kept:
         self._key = key
         self._plain = plain
         self._disk = EpisodeDisk()
-        self._waiting: list[_Waiting] = []
-        self._popped_here: set[int] = set()
+        self._unwritten = unwritten_of(episodes, session, key)
         self._late: list[int] = []
         self._forget()
 
@@ -103,11 +85,13 @@ class Kept:
         """
         settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
         kept = as_line(line, lambda text: hidden(line.role, text, settings))
+        begun = stamp_of(nanoseconds())
         if write({self._key: kept}) is None:
             value = as_value(kept, joined(hidden(line.role, line.text, settings)))
             entry = Entry(value, line.call, json=readable(value))
             view = shown(line.role, line.text, settings).text
-            self._waiting.append(_Waiting(line.role, kept, view, entry))
+            times = (begun, stamp_of(nanoseconds()))
+            self._unwritten.add(Waits(line.role, kept, view, entry, times))
 
     def pop(self, whole: Callable[[list[Entry]], list[Entry]]) -> Entry | None:
         """Take back the last of what ``whole`` leaves of the entries; ``None`` if nothing is left.
@@ -117,7 +101,7 @@ class Kept:
         while left := whole(self.entries()):
             last = left[-1]
             if last.seq < 0:
-                next(each for each in self._waiting if each.entry is last).is_taken = True
+                next(each for each in self._unwritten.lines if each.entry is last).is_taken = True
                 return last
             if self._take_back([last.seq], "pop"):
                 return last
@@ -126,7 +110,7 @@ class Kept:
     def clear(self) -> None:
         """Take back everything."""
         seqs = [entry.seq for entry in self.entries() if entry.seq >= 0 and not entry.is_gone]
-        for each in self._waiting:
+        for each in self._unwritten.lines:
             each.is_taken = True
         if seqs:
             self._take_back(seqs, "clear")
@@ -138,7 +122,7 @@ class Kept:
             said = {"of": seqs, _BY: f"{self._key} {by}"}
             at = self._episodes.mark(self.session, "exclude", **said)
         if at is None:
-            self._popped_here |= set(seqs)
+            self._unwritten.pop(seqs)
             return True
         self._refresh()
         holders = _holders(self._marks)
@@ -151,13 +135,15 @@ class Kept:
         self._refresh()
         whole, seqs = excluded(self._marks)
         held = _holders(self._marks).items()
-        popped = self._popped_here | {seq for seq, event in held if _BY in event.more}
+        told = {seq for seq, event in held if _BY in event.more}
+        self._unwritten.popped -= told
+        popped = self._unwritten.popped | told
         found = [
             entry._replace(is_gone=True) if whole or seq in seqs else entry
             for seq, entry in self._entries.items()
             if seq not in popped
         ]
-        return found + [each.entry for each in self._waiting if not each.is_taken]
+        return found + [each.entry for each in self._unwritten.lines if not each.is_taken]
 
     def _refresh(self) -> None:
         """Take in what was added to the file; what cannot be read now is left for later."""
@@ -233,9 +219,9 @@ class Kept:
 
     def _arrived(self, episode: Episode, kept: dict[str, Any]) -> None:
         """Note that a line was written which had to wait."""
-        for number, each in enumerate(self._waiting):
-            if (each.role, each.shown, each.kept) == (episode.role, episode.text, kept):
-                del self._waiting[number]
+        for number, each in enumerate(self._unwritten.lines):
+            if each.is_line(episode, kept):
+                del self._unwritten.lines[number]
                 if each.is_taken:
                     self._late.append(episode.seq)
                 return

@@ -7,12 +7,11 @@ recall; a batch reads what stood before it, and writes as one step for each scop
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from engramdown.adapters.threads import guard_of
+from engramdown.adapters.threads import beside, guard_of
 from engramdown.cortex.keyed.items import Item as Kept
 from engramdown.cortex.keyed.items import Items
 from engramdown.cortex.keyed.namespaces import matches
@@ -99,8 +98,12 @@ class MemoryStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out operations in a thread; see :meth:`batch`."""
-        return await asyncio.to_thread(self.batch, list(ops))
+        """Carry out operations in a thread; see :meth:`batch`.
+
+        Who is cancelled meanwhile is so once they are carried out.
+        """
+        asked = list(ops)
+        return await beside(self.cortex, lambda: self.batch(asked))
 
     def _carried_out(self, ops: Iterable[Op]) -> tuple[list[Result], list[str]]:
         """Return what operations bring, and a sentence about each put that is not written."""

@@ -20,6 +20,7 @@ from anthropic.types.beta import (
 
 from engramdown import Cortex
 from engramdown.adapters.anthropic_memory import AsyncMemoryTool, MemoryTool
+from engramdown.adapters.threads import guard_of
 from tests.adapters.anthropic_server import calls, results, says, serving
 
 RULES = "/memories/rules.md"
@@ -162,3 +163,18 @@ def test_a_breakpoint_of_the_cache_is_passed_on(cortex: Cortex) -> None:
         tool = kind(cortex, "both", cache_control={"type": "ephemeral"})
         assert tool.to_dict()["cache_control"] == {"type": "ephemeral"}
         assert tool.name == "memory"
+
+
+def test_a_command_that_was_begun_is_carried_out_though_it_is_cancelled(cortex: Cortex) -> None:
+    tool = AsyncMemoryTool(cortex)
+
+    async def run() -> None:
+        with guard_of(cortex):
+            task = asyncio.create_task(tool.call(STEPS[1]))
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert [entry.text for entry in cortex.entries()] == ["Use uv"]
+
+    asyncio.run(run())

@@ -30,6 +30,7 @@ from langgraph.store.memory import InMemoryStore
 
 from engramdown import Cortex, Engram
 from engramdown.adapters.langgraph import MemoryStore
+from engramdown.adapters.threads import guard_of
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.person import Person
@@ -434,6 +435,7 @@ PUTTING: Final = """
 import sys
 from engramdown import Cortex
 from engramdown.adapters.langgraph import MemoryStore
+from engramdown.adapters.threads import guard_of
 
 store = MemoryStore(Cortex.open(project=sys.argv[1]))
 for number in range(10):
@@ -547,6 +549,19 @@ def test_it_can_be_awaited(store: MemoryStore) -> None:
         return await store.alist_namespaces(prefix=("users",), max_depth=1)
 
     assert asyncio.run(run()) == [("users",)]
+
+
+def test_a_put_that_was_begun_is_carried_out_though_it_is_cancelled(store: MemoryStore) -> None:
+    async def run() -> None:
+        with guard_of(store.cortex):
+            task = asyncio.create_task(store.aput(USER, "food", {"data": "pizza"}))
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert value_of(store, "food") == {"data": "pizza"}
+
+    asyncio.run(run())
 
 
 def test_what_is_asked_wrongly_is_told(store: MemoryStore, cortex: Cortex) -> None:

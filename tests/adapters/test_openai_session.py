@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex
 from engramdown.adapters.lines import LEFT_OUT, LEVELS
 from engramdown.adapters.openai_agents import EngramdownSession
+from engramdown.adapters.unwritten import unwritten_of
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError
 from tests.adapters.desk import Desk, again, does, kept, lines, says, weather, working
@@ -339,6 +340,57 @@ class TestTrouble:
         assert kept(session) == []
         disk.faults.clear()
         assert kept(session, THE_RESULT) == [THE_RESULT]
+
+    def test_what_waits_to_be_written_is_there_for_whoever_opens_the_session_anew(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        disk = FaultyDisk(Fault("write", 28, ".jsonl"))
+        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        kept(EngramdownSession("s1", cortex), SAID, THE_CALL, THE_RESULT)
+        assert kept(EngramdownSession("s1", cortex)) == [SAID, THE_CALL, THE_RESULT]
+        assert kept(EngramdownSession("s2", cortex)) == []
+        assert asyncio.run(EngramdownSession("s1", cortex).pop_item()) == THE_RESULT
+        disk.faults.clear()
+        told = {"role": "user", "content": "And?"}
+        assert kept(EngramdownSession("s1", cortex), told) == [SAID, THE_CALL, told]
+        fresh = EngramdownSession("s1", again(cortex, project))
+        assert asyncio.run(fresh.get_items()) == [SAID, THE_CALL, told]
+
+    def test_what_is_taken_back_on_a_full_disk_stays_away(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        disk = FaultyDisk()
+        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        kept(EngramdownSession("s1", cortex), SAID, THE_CALL)
+        disk.faults.append(Fault("write", 28, ".jsonl"))
+        assert asyncio.run(EngramdownSession("s1", cortex).pop_item()) == THE_CALL
+        assert kept(EngramdownSession("s1", cortex)) == [SAID]
+        disk.faults.clear()
+        assert kept(EngramdownSession("s1", cortex), THE_RESULT) == [SAID, THE_RESULT]
+        fresh = EngramdownSession("s1", again(cortex, project))
+        assert asyncio.run(fresh.get_items()) == [SAID, THE_RESULT]
+
+    def test_the_same_words_of_another_time_are_not_what_waits(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        kept(EngramdownSession("s1", cortex), SAID)
+        assert cortex.episodes is not None
+        cortex.episodes.close()
+        disk = FaultyDisk(Fault("write", 28, ".jsonl"))
+        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        assert kept(EngramdownSession("s1", cortex), SAID) == [SAID, SAID]
+        disk.faults.clear()
+        assert kept(EngramdownSession("s1", cortex), THE_RESULT) == [SAID, SAID, THE_RESULT]
+
+    def test_of_many_sessions_that_wait_the_oldest_are_let_go(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        disk = FaultyDisk(Fault("write", 28, ".jsonl"))
+        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        for number in range(1_001):
+            unwritten_of(cortex.episodes, f"s{number}", "k").pop([number])
+        assert unwritten_of(cortex.episodes, "s1000", "k").popped == {1000}
+        assert unwritten_of(cortex.episodes, "s0", "k").popped == set()
 
     def test_a_transcript_that_cannot_be_read_is_what_was_known(
         self, cortex: Cortex, project: Path
