@@ -43,7 +43,7 @@ class MemorizeArguments(Arguments):
     text: Annotated[str, Field(max_length=_LONGEST, description="One memory, true by itself.")]
     kind: Annotated[
         Kind,
-        Field(description="always, never, when: rules; lesson: a fact; profile: about the user."),
+        Field(description="Rules: always, never, when X do Y; lesson: fact; profile: the user."),
     ]
     scope: Annotated[Scope, Field(description="global: all projects.")] = "project"
     topic: Annotated[str, Field(description="Of a lesson: a few words.")] = ""
