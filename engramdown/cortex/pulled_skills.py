@@ -12,14 +12,19 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.pulled import Brought, Provenance
 
+if TYPE_CHECKING:
+    from engramdown.skills.writing import SkillFiles
+
 __all__ = ["SkillPage", "brought_skills", "own_skills"]
+
+_MOST: Final = 64 * 1024
 
 
 class SkillPage(NamedTuple):
@@ -65,34 +70,46 @@ def _pages(place: Provenance, root: Path) -> list[SkillPage]:
     # Imported here: where nobody keeps a skill, nothing is loaded for them.
     from engramdown.skills.store import SkillStore
 
+    files = SkillStore(root).files
     try:
-        skills = SkillStore(root).skills(briefly=True)
+        labels = files.labels()
     except StoreError:
         return []  # Then nobody is told of any.
-    return [
-        _page(place, skill.path, skill.label, skill.page.render())
-        for skill in skills
-        if skill.is_there
-    ]
+    # What a page says of itself is not looked at: this is asked with every prompt.
+    found = (_page(place, files, label) for label in labels)
+    return [page for page in found if page is not None]
 
 
-def _page(place: Provenance, path: Path, label: str, text: str) -> SkillPage:
+def _page(place: Provenance, files: SkillFiles, label: str) -> SkillPage | None:
     from engramdown.skills.beside import parts_of
 
-    disk, home = Disk(durable=False), path.parent
-    name = f"skills/{label}/SKILL.md"
+    disk, home = Disk(durable=False), files.folder / label
+    name, path = f"skills/{label}/SKILL.md", home / "SKILL.md"
+    text = ""
     try:
+        data = files.read(label)
+        if data is None:
+            return None
+        text = data.decode("utf-8", "surrogateescape")
         parts = parts_of(disk, home, lambda folder: bool(place.knows([folder])))
         aside = [home / each.name for each in parts if each.is_aside]
         known = place.knows(aside) if aside else set[Path]()
         told = {each.name: f"\n{each.name} {_digest(disk, home / each.name)}" for each in parts}
     except (StoreError, OSError):
-        return SkillPage(Brought("", name, 0, text), (path,), "")
+        return SkillPage(Brought("", name, 0, _shown(text)), (path,), "")
     counting = [each for each in parts if not each.is_aside or home / each.name in known]
     key = page_key(name, text + "".join(told[each.name] for each in counting))
     committed = page_key(name, text + "".join(told.values()))
     paths = (path, *(home / each.name for each in counting))
-    return SkillPage(Brought(key, name, 0, text), paths, committed)
+    return SkillPage(Brought(key, name, 0, _shown(text)), paths, committed)
+
+
+def _shown(text: str) -> str:
+    """Return as much of a page as a person is shown, who is asked about all of it."""
+    if len(text) <= _MOST:
+        return text
+    end = text.rfind("\n", 0, _MOST) + 1 or _MOST
+    return f"{text[:end].rstrip()}\n\n(cut here: {len(text) - end} characters more stand there)\n"
 
 
 def _digest(disk: Disk, path: Path) -> str:

@@ -19,7 +19,7 @@ from engramdown.skills.scalars import Scalar
 
 __all__ = ["LONGEST_HEAD", "Key", "Page", "parse"]
 
-LONGEST_HEAD: Final = 64 * 1024
+LONGEST_HEAD: Final = 16 * 1024
 """How long a front matter may be that is read, in characters."""
 
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")

@@ -153,6 +153,32 @@ def test_what_cannot_be_looked_at_as_a_whole_is_never_approved(project: Path, wa
     assert "charts" not in cortex.build_memory_context()
 
 
+def test_of_a_large_page_a_person_is_shown_the_begin_and_approves_all_of_it(project: Path) -> None:
+    page = write(project, "charts", "Make charts")
+    text = page.read_text(encoding="utf-8") + "One more step.\n" * 100_000
+    page.write_text(text, encoding="utf-8")
+    cortex = opened(project)
+    (waiting,) = cortex.pending()
+    shown = waiting.engram.text
+    assert len(shown) < 70_000
+    assert "characters more stand there)" in shown
+    with cortex.session() as session:
+        assert len(session.news()[0].text) < 70_000
+    cortex.resolve(waiting.id, "accept")
+    assert "Do it" in opened(project).recall_skill("charts").text
+    page.write_text(text + "Else.\n", encoding="utf-8")
+    assert opened(project).recall_skill("charts").is_error
+
+
+def test_a_page_that_only_another_limit_takes_is_not_approved(project: Path) -> None:
+    page = write(project, "charts", "Make charts")
+    page.write_text(page.read_text(encoding="utf-8") + "x\n" * 9_000_000, encoding="utf-8")
+    home = project.parent / "home" / "config.toml"
+    home.write_text(f"max_file_mb = 32\n{home.read_text(encoding='utf-8')}", encoding="utf-8")
+    assert opened(project).pending() == []
+    assert opened(project).recall_skill("charts").is_error
+
+
 def test_what_is_declined_reaches_no_model_and_is_not_asked_about_again(project: Path) -> None:
     cortex = opened(project)
     (waiting,) = cortex.pending()

@@ -295,7 +295,7 @@ def test_a_front_matter_of_six_megabytes_hides_no_other_and_is_told(
     assert "- charts: Make charts" in cortex.build_memory_context()
     told = cortex.recall_skill("broken")
     assert "How." in told.text
-    assert "characters, and 65536 are read" in told.text
+    assert "characters, and 16384 are read" in told.text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names there")

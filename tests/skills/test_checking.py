@@ -109,7 +109,7 @@ def test_a_front_matter_that_is_too_long_is_one_finding() -> None:
         text = GOOD.replace("\n---\n", "\n" + head * 400_000 + "---\n")
         ((line, code, message),) = found(text)
         assert (line, code) == (1, "too-long")
-        assert message == f"the front matter has {len(text) - 19} characters, and 65536 are read"
+        assert message == f"the front matter has {len(text) - 19} characters, and 16384 are read"
 
 
 def test_no_finding_repeats_a_secret() -> None:
