@@ -31,8 +31,6 @@ _AGES: Final = {"brought": 1, "saved": _BEFORE}
 # How many lines and ids, and how many ids alone, such a state has to explain more than any since. A
 # second editor: two entries of ours (their words, their metadata and their ids) and something else.
 _NEEDED: Final = ((0, 0), (1, 1), (7, 2))
-# What they saved last is what their editor holds, if it explains almost as much as the best.
-_FAVOUR: Final = 2
 # Lines do not come back: behind so many states that lack something, none is looked at.
 _IN_VAIN: Final = 256
 
@@ -68,11 +66,13 @@ class _Found(NamedTuple):
 
     Attributes:
         base: The state.
+        edits: How many lines a person wrote, changed or took out, if this is what they had open.
         cost: How many lines and ids differ from what was saved.
         gone: How many of its ids are not in what was saved.
     """
 
     base: Base
+    edits: int
     cost: int
     gone: int
 
@@ -86,8 +86,8 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
         saved: What stands in the file now.
 
     Returns:
-        The state that differs from ``saved`` in the fewest lines, of equals the one that was saved
-        last or else the newest.
+        The state that the fewest edits lead from to ``saved``; of equals the one that was saved
+        last, or else the one that differs in the fewest lines and ids, or else the newest.
 
         A line or an id that ``saved`` shares with the newest state was there when the editor read
         the file, so no state without it comes into question; nor does one from before a line that
@@ -173,7 +173,7 @@ class _Search:
         own, how = self._own, state.how
         if own.comes_into_question():
             self.in_vain = 0
-            self._consider(_Found(base, own.cost, own.gone), how)
+            self._consider(_Found(base, own.edits, own.cost, own.gone), how)
             if self._equal is None and not own.cost and _said(base.text) == self._said:
                 last = how == "saved" and self._age < _BEFORE
                 self._equal = base.back, last, last and self._followed
@@ -200,8 +200,10 @@ class _Search:
 
     def _consider(self, found: _Found, how: str) -> None:
         best = self._best.get(self._age)
-        favour = _FAVOUR if how == "saved" and self._age < _BEFORE else 0
-        if best is None or found.cost < best.cost + favour:
+        # What they saved last is what their editor holds, if no state since explains more.
+        last = how == "saved" and self._age < _BEFORE
+        rank = (found.edits, not last, found.cost)
+        if best is None or rank < (best.edits, True, best.cost):
             self._best[self._age] = found
 
     def _is_taken_back(self, base: Base) -> bool:
@@ -262,8 +264,11 @@ class _Compared:
         lines, ids = _said(seen), _ID.findall(seen)
         saved_lines, self._saved_ids = {*_said(saved)}, {*_ID.findall(saved)}
         self._saved_lines = saved_lines
-        self._saved_parts = {*_parts(saved_lines)}
-        self._parts = _Overlap(self._saved_parts, _parts(lines))
+        told, saved_told = [*map(_split, lines)], [*map(_split, saved_lines)]
+        self._saved_words = {words for words, _ in saved_told}
+        self._words = _Overlap(self._saved_words, (words for words, _ in told))
+        self._metas = _Overlap(*((meta for _, meta in each if meta) for each in (saved_told, told)))
+        self._entries = _Overlap(_entries(saved_told), _entries(told))
         self._ids = _Overlap(self._saved_ids, ids)
         # What an editor knows it has read: no state without it comes into question.
         self._read_lines = _Overlap(saved_lines.intersection(lines), lines)
@@ -273,7 +278,13 @@ class _Compared:
     @property
     def cost(self) -> int:
         """How many lines and ids only one of the two has."""
-        return self._parts.difference + self._ids.difference
+        return self._words.difference + self._metas.difference + self._ids.difference
+
+    @property
+    def edits(self) -> int:
+        """How many lines only one of the two has, or has in other words."""
+        reworded = self._entries.missing - self._ids.missing
+        return max(self._words.difference - reworded, 0)
 
     @property
     def gone(self) -> int:
@@ -287,8 +298,10 @@ class _Compared:
         return self._knows_ours or self._is_half_kept()
 
     def is_one_less(self) -> bool:
-        """Whether nothing but one entry of ours, at most, is in the state alone."""
-        return not self._parts.missing and not self._ids.missing and self._ids.extra <= 1
+        """Whether nothing but one entry, at most, is in the state alone."""
+        missing = self._words.missing + self._metas.missing + self._ids.missing
+        entries = [each for each in self._words.has if each.startswith("- ")]
+        return not missing and len({*entries} - self._saved_words) <= 1 >= self._ids.extra
 
     def go_back(self, text: str, part: Part, *, is_ours: bool = False) -> None:
         """Go from ``text``, which ``part`` made, to the state before it.
@@ -307,16 +320,20 @@ class _Compared:
     def _count(self, text: str, by: int) -> None:
         for line in _said(text):
             self._read_lines.count(line, by)
-            for part in _parts([line]):
-                self._parts.count(part, by)
+            words, meta = _split(line)
+            self._words.count(words, by)
+            if meta:
+                self._metas.count(meta, by)
+            for entry in _entries([(words, meta)]):
+                self._entries.count(entry, by)
         for each in _ID.findall(text):
             self._ids.count(each, by)
             self._read_ids.count(each, by)
 
     def _is_half_kept(self) -> bool:
         # An entry counts once: whoever takes it out takes its metadata out with it.
-        said = {part for part in self._parts.has if not part.startswith(_META)}
-        return 2 * len(self._saved_parts & said) >= len(said)
+        said = self._words.has.keys()
+        return 2 * len(self._saved_words & said) >= len(said)
 
 
 def _said(text: str) -> list[str]:
@@ -328,11 +345,17 @@ def _said(text: str) -> list[str]:
     return [_BULLET.sub("-", unit) for unit in units if unit]
 
 
-def _parts(lines: Iterable[str]) -> Iterator[str]:
-    """Yield words and metadata apart: that of an entry in other words tells what was read."""
-    for line in lines:
-        words, mark, meta = line.rpartition(_META)
-        yield from (words, mark + meta) if mark else (line,)
+def _split(line: str) -> tuple[str, str]:
+    """Return the words of a line, and our metadata at its end or ``""``."""
+    words, mark, meta = line.rpartition(_META)
+    return (words, mark + meta) if mark and _ID.search(meta) else (line, "")
+
+
+def _entries(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield what we know of by its id: the id and the words."""
+    for words, meta in told:
+        if meta:
+            yield f"{_ID.findall(meta)[0]} {words}"
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:

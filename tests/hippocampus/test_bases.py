@@ -16,7 +16,7 @@ from tests.strategies import markdown
 
 ONCE, TWICE, THRICE = (f"- {words} <!-- id:eeeeeeee -->\n" for words in ("one", "two", "three"))
 A, B, C, D = (f"- {name} <!-- id:{name * 8} -->\n" for name in "abcd")
-MINE = "- mine\n"
+MINE, X = "- mine\n", "- x\n"
 
 
 def story(*told: str) -> tuple[str, list[Past]]:
@@ -60,6 +60,9 @@ def story(*told: str) -> tuple[str, list[Past]]:
         pytest.param(("o\nq\nr\n", A), "o\nx\n", 1, id="less-is-another-text"),
         pytest.param(("o\r\n", "o\r\nn\r\n"), "o\nmine\n", 0, id="in-other-line-ends"),
         pytest.param(("\ufeffo\n", "o\nn\n"), "o\nmine\n", 0, id="without-a-mark"),
+        pytest.param(
+            ("- o\n\n  p\n", "- o\n\n  p, q\n"), "- o\n\n  p\n- m\n", 0, id="further-down"
+        ),
         pytest.param(("- o\n- p\n", "- o\n- p\n- q\n"), "- o\n  p\n", 1, id="wrapped-it-differs"),
     ],
 )
@@ -85,6 +88,21 @@ def test_the_state_that_a_person_had_open(states: tuple[str, ...], saved: str, b
         # What was saved last counts, unless an older state explains clearly more.
         pytest.param((A, A + B + C, "!" + A + B + C + MINE), A + "x\n", 2, id="another-editor"),
         pytest.param((A, A + B, "!" + A + B + MINE), A + "x\n", 0, id="one-entry-is-too-little"),
+        # Who opened the file while a line was away did less than who deleted that line as well.
+        pytest.param((A, "!" + A + MINE, A, A + MINE), A + "x\n", 1, id="opened-while-it-was-away"),
+        pytest.param((A, "!" + A + MINE, A, A + MINE + B), A + "x\n", 1, id="and-one-came-behind"),
+        pytest.param(
+            (A, "!" + A + MINE + ONCE + B, A + MINE + TWICE, A + MINE),
+            A + ONCE,
+            2,
+            id="not-while-it-read-otherwise",
+        ),
+        # To take out one line of ours is less to do than to take out two of one's own.
+        pytest.param(
+            ("!" + A + MINE + X, A + MINE + X + B, A + B, A + B + C + X), A, 1, id="fewest-edits"
+        ),
+        pytest.param((A, "!" + A + MINE, A, A + B, A + B + MINE), A, 2, id="two-came-since"),
+        pytest.param((A, "!" + A + B, A, A + B + C), A + B.replace(" b", " x"), 2, id="reworded"),
         pytest.param((A + B, "!" + A), A + B, 0, id="a-person-brings-it-back"),
         pytest.param((A + B, "!" + A + B + MINE), A + B, 0, id="a-person-takes-it-back"),
         pytest.param((A, A + B, "!" + A + B), A + "x\n", 0, id="one-line-explains-too-little"),

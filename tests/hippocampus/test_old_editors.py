@@ -98,6 +98,24 @@ def test_a_line_that_was_reworded_since_keeps_its_newest_words(
     assert "The third words" in [each.text for each in store.entries()]
 
 
+@pytest.mark.parametrize("again", ["restore", "tell"])
+def test_a_line_that_was_away_while_it_was_opened_stays(
+    store: Hippocampus, rules: Path, again: str
+) -> None:
+    rules.write_text(f"{rules.read_text('utf-8')}- By hand\n", "utf-8")
+    store.notice()
+    entry = next(entry for entry in store.entries() if entry.text == "By hand")
+    store.forget(entry.id)
+    buffer = rules.read_text("utf-8")
+    if again == "restore":
+        store.restore(store.archived()[0].entry.id)
+    else:
+        learn(store, ["By hand"])
+    rules.write_text(f"{buffer}- And this\n", "utf-8")
+    assert sorted(noticed(store)) == ["And this", "By hand", "From the beginning"]
+    assert asked(store) == 1
+
+
 def test_there_may_be_two_of_them(store: Hippocampus, rules: Path) -> None:
     first = rules.read_text("utf-8")
     learn(store, LATER[:2])
