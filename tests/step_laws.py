@@ -142,6 +142,8 @@ def undo_of_one_step_leaves_the_others(
         assert shelf.texts == after
         return
     now = _said(shelf)
+    # Of two facts of one key a person wrote one.
+    assert _keys(now) <= _keys(before) | _keys(said)
     for name in FILES:
         assert not (said[name] - middle[name]).keys() - now[name].keys()
         still = before[name] - (middle[name] - said[name])
@@ -199,6 +201,10 @@ def _given_up(before: Document, after: Document) -> set[str]:
 
 def _said(shelf: Shelf) -> dict[str, Counter[str]]:
     return {name: Counter(shelf.said(name)) for name in FILES}
+
+
+def _keys(said: dict[str, Counter[str]]) -> Counter[str]:
+    return Counter(filter(None, map(fact_key, said[PROFILE].elements())))
 
 
 def _folds(shelf: Shelf, files: Iterable[str]) -> Counter[str]:

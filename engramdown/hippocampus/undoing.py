@@ -4,7 +4,8 @@ Promises: pure over a draft; if nothing happened since, the bytes are those of b
 if something did, each memory of the step is reversed by itself, and nothing that a person
 changed since is overwritten: then the undo is refused with the reason. A step of which nothing is
 left, because somebody took out what it wrote, does not stand in the way of the one before; of one
-that added several memories, those that are there still are taken out.
+that added several memories, those that are there still are taken out. What a person deleted since,
+and a fact whose key another one has by now, stay in the archive.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.filing import (
     ARCHIVE,
     PENDING,
+    PROFILE,
     RULES,
     Folder,
     entry_id,
+    older_fact,
     split_task,
     title_of,
     twin,
@@ -130,19 +133,22 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
         steps: The journal, which tells who changed what since.
 
     Raises:
-        UndoRefusedError: If a memory of the step reads otherwise than the step left it, or if a
-            person deleted all that would come back.
+        UndoRefusedError: If a memory of the step reads otherwise than the step left it, or if all
+            that would come back was deleted by a person, or gave way to other facts.
     """
+    since = _since(step, steps)
     whole = {part.file for part in step.parts if _is_as_left(folder, part)}
     deleted = _deleted_since(folder, step, whole)
+    away = deleted | _given_way_since(folder, step, whole, since)
     # What stays away stays in the archive, though nobody changed that since.
-    whole -= {change.file for change in deleted}
-    if deleted and deleted.issuperset(step.changes):
+    whole -= {change.file for change in away}
+    if away and away.issuperset(step.changes):
+        why = "you deleted what it took out" if deleted else "another fact has its place now"
         raise UndoRefusedError(
-            f"step {step.id} is not undone: you deleted what it took out, and undo never brings "
+            f"step {step.id} is not undone: {why}, and undo never brings "
             "that back. `engramdown restore` does, for one memory of archive.md."
         )
-    gone = deleted | _taken_out_since(folder, step)
+    gone = away | _taken_out_since(folder, step)
     for part in reversed(step.parts):
         if part.file in whole:
             folder.put(part.file, parse(part.backward(folder.get(part.file).render())))
@@ -151,7 +157,7 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
     # What was taken out comes back in the order in which it stood.
     for change in (*others, *removals):
         if change.file not in whole and change not in gone:
-            _reverse_entry(folder, change, step, since=_since(step, steps))
+            _reverse_entry(folder, change, step, since=since)
     _untick(folder, {change.id for change in step.changes if change.file == PENDING})
 
 
@@ -172,15 +178,46 @@ def _deleted_since(folder: Folder, step: Step, whole: Collection[str]) -> set[Ch
     """
     removed = [each for each in step.changes if each.after is None]
     removed = [each for each in removed if each.file not in _ASIDE and each.file not in whole]
-    ids = {each.id for each in removed if _is_deleted(folder, each)}
-    return {change for change in step.changes if change.id in ids}
+    return _done_to([each for each in removed if _is_deleted(folder, each, step)], step)
 
 
-def _is_deleted(folder: Folder, change: Change) -> bool:
+def _given_way_since(
+    folder: Folder, step: Step, whole: Collection[str], since: Sequence[Step]
+) -> set[Change]:
+    """Return what a step did to facts that it took out, and whose key another one has got since."""
+    came = {item.id for other in since for item in other.changes if item.file == PROFILE}
+    came -= {change.id for change in step.changes}
+    removed = [each for each in step.changes if each.after is None]
+    removed = [each for each in removed if each.file == PROFILE and PROFILE not in whole]
+    return _done_to([each for each in removed if _heir(folder, each) in came], step)
+
+
+def _done_to(removed: Sequence[Change], step: Step) -> set[Change]:
+    """Return what a step did to memories that it took out: here, and in the archive."""
+    ids = {change.id for change in removed}
+    texts = {entry_block(change.before or "").text for change in removed}
+    return {
+        change
+        for change in step.changes
+        # There a line that had no id has got one.
+        if change.id in ids
+        or (change.file == ARCHIVE and entry_block(change.after or "").text in texts)
+    }
+
+
+def _heir(folder: Folder, change: Change) -> str:
+    """Return the id of the fact that has the key of one that was taken out, or ``""``."""
+    fact = older_fact(folder, entry_block(change.before or "").text)
+    return entry_id(fact) if fact else ""
+
+
+def _is_deleted(folder: Folder, change: Change, step: Step) -> bool:
     """Whether another line with these words was deleted by hand, and not written again."""
     text = entry_block(change.before or "").text
+    # A restore that was undone put back what was noted of the deletion before it.
+    own = {change.id} | {each.id for each in step.changes if each.file == ARCHIVE}
     found = (block.meta for block in tombstones_of(folder.get(ARCHIVE), text) if block.meta)
-    return any(it.get("reason") == "deleted" and it.get("id") != change.id for it in found)
+    return any(it.get("reason") == "deleted" and it.get("id") not in own for it in found)
 
 
 def _undone(steps: Sequence[Step]) -> set[str]:

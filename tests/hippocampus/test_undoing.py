@@ -406,3 +406,54 @@ def test_what_stays_away_is_still_in_an_archive_that_nobody_changed() -> None:
     with pytest.raises(UndoRefusedError):
         shelf.undo("step0000")
     assert shelf.said("archive.md") == ["a", "a"]
+
+
+def test_a_restore_of_what_a_person_deleted_is_undone_and_done_again() -> None:
+    shelf = Shelf({"lessons.md": "- a\n- b\n"})
+    shelf.save("lessons.md", "- b\n")
+    shelf.restore()
+    undone = len(shelf.steps)
+    shelf.undo()
+    shelf.encode(LATER)
+    shelf.undo(shelf.steps[undone].id)
+    assert sorted(shelf.said("lessons.md")) == ["Later", "a", "b"]
+    assert shelf.said("archive.md") == []
+
+
+@pytest.mark.parametrize("own", ["", " <!-- id:aaaaaaaa -->"], ids=["by-hand", "by-us"])
+def test_a_fact_that_another_one_has_replaced_since_stays_in_the_archive(own: str) -> None:
+    shelf = Shelf({"profile.md": f"- City: Rome{own}\n"})
+    shelf.retire("profile.md")
+    shelf.encode(Engram("City: Oslo", "profile", "global"))
+    before = dict(shelf.texts)
+    with pytest.raises(UndoRefusedError, match="another fact has its place now"):
+        shelf.undo("step0000")
+    assert shelf.texts == before
+    shelf.restore()
+    assert shelf.said("profile.md") == ["City: Rome"]
+
+
+@pytest.mark.parametrize("own", ["", " <!-- id:aaaaaaaa -->"], ids=["by-hand", "by-us"])
+def test_what_no_other_fact_has_replaced_comes_back_beside_it(own: str) -> None:
+    shelf = Shelf({"profile.md": f"- City: Rome{own}\n- Tea: green <!-- id:bbbbbbbb -->\n"})
+
+    def retire_both(draft: Draft) -> None:
+        for placed in draft.get("profile.md").placed():
+            record = {"kind": "profile", "was": "profile.md", "reason": "expired"}
+            filing.retire(draft, placed, record, shelf.new_id(), "2026-02-27")
+            draft.put("profile.md", draft.get("profile.md").remove(placed.block))
+
+    shelf.change(Act("compact", "consolidation"), retire_both)
+    shelf.encode(Engram("City: Oslo", "profile", "global"))
+    shelf.undo("step0000")
+    assert shelf.said("profile.md") == ["City: Oslo", "Tea: green"]
+    assert shelf.said("archive.md") == ["City: Rome"]
+
+
+def test_two_facts_of_one_key_that_a_person_wrote_come_back_both() -> None:
+    page = "- City: Rome\n- City: Oslo\n"
+    shelf = Shelf({"profile.md": page})
+    shelf.retire("profile.md")
+    shelf.encode(Engram("Tea: green", "profile", "global"))
+    shelf.undo("step0000")
+    assert sorted(shelf.said("profile.md")) == ["City: Oslo", "City: Rome", "Tea: green"]
