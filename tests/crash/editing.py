@@ -186,6 +186,8 @@ class Case:
         entries = [entry.text for entry in store.entries()]
         asked = [placed.block.text for placed in store.files.document("pending.md").placed()]
         questions = {" ".join(text.split()).removeprefix("[ ] Delete: ") for text in asked}
+        # The line may have been reworded since somebody was asked about it.
+        doubtful = {int(said.split()[1]) for said in questions if said.startswith("Item ")}
         found: dict[int, list[str]] = {}
         for text in entries:
             words = " ".join(text.split())
@@ -193,7 +195,8 @@ class Case:
         alike = self._alike(store) if self._idle else set()
         wrong = [
             self._judge(number, found.get(number, []), questions)
-            for number in self.fates.keys() - alike
+            for number, fate in self.fates.items()
+            if number not in alike and not (fate.gone and number in doubtful)
         ]
         memory = self._path.parent
         files = {

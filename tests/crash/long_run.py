@@ -15,7 +15,7 @@ import re
 import shutil
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -355,7 +355,9 @@ class LongRun(RuleBasedStateMachine):
         did = self.taken[step_id]
         if any(self.model[number].said != before.said for number, (before, _) in did.items()):
             step = next(step for step in store.history() if step.id == step_id)
-            if step.op == "undo":
+            here = {entry.id for entry in store.entries()}
+            took = {each.id for each in step.changes if each.after is None} - here
+            if step.op == "undo" or (took and not self.is_fact(did)):
                 return  # What was learned anew is another memory, beside which the old one stands.
         meant = {number: after for number, (_, after) in did.items()}
         others = self.lines_but(meant)
@@ -377,6 +379,10 @@ class LongRun(RuleBasedStateMachine):
         if last.of == step_id:  # Else there was nothing left to do.
             self.note(last)
             self.taken[last.id] = became
+
+    def is_fact(self, did: Iterable[int]) -> bool:
+        """Whether memories are facts, of which there is one of a key."""
+        return all(self.model[number].kind == "profile" for number in did)
 
     @rule(at=st.integers(0, 1))
     def somebody_opens_it(self, at: int) -> None:
@@ -465,6 +471,15 @@ class LongRun(RuleBasedStateMachine):
             elif re.search(rf"Delete: Item {number}\b", questions):
                 # The file is as it was before this and other lines were written: docs/choices.md.
                 self.model[number] = state._replace(where="live")
+                self.mistake(entries)
+
+    def mistake(self, said: Container[str]) -> None:
+        """Take over that another deletion, which explains a save as well, was taken for it."""
+        archived = {each.entry.text for each in self.processes[0].store.archived()}
+        gone = [number for number, state in self.model.items() if state.is_live()]
+        gone = [number for number in gone if self.model[number].said not in said]
+        if len(gone) == 1 and self.model[gone[0]].said in archived:
+            self.model[gone[0]] = self.model[gone[0]].then(where="archive")
 
     # What must hold.
 
