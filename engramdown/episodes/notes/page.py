@@ -20,6 +20,7 @@ from engramdown.episodes.journal.page import normal
 __all__ = [
     "Version",
     "is_own",
+    "new_lines",
     "read_versions",
     "text_of",
     "updated_of",
@@ -129,6 +130,20 @@ def _changed(old: str, text: str, end: str) -> str:
     if not old.endswith("\n"):
         rows[-1] = rows[-1].removesuffix(_end(rows[-1]))
     return "".join(rows)
+
+
+def new_lines(old: str, text: str) -> tuple[int, int]:
+    r"""Return where in ``text`` the lines begin and end that are not those of ``old``.
+
+    >>> new_lines("one\ntwo\nthree", "one\n2\nthree")
+    (4, 5)
+    """
+    were, are = old.split("\n"), text.split("\n")
+    before = _common(were, are)
+    behind = _common(were[before:][::-1], are[before:][::-1])
+    start = len("\n".join([*are[:before], ""]))
+    end = len(text) - len("\n".join(["", *are[len(are) - behind :]]))
+    return min(start, len(text)), max(min(start, len(text)), end)
 
 
 def _common(some: Sequence[str], others: Sequence[str]) -> int:

@@ -21,11 +21,12 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.journal.entries import LONGEST, without_secrets
-from engramdown.episodes.journal.page import Author
+from engramdown.episodes.journal.page import Author, normal
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.notes.page import (
     Version,
     is_own,
+    new_lines,
     read_versions,
     text_of,
     updated_of,
@@ -147,7 +148,7 @@ class WorkingNotes:
         """Replace the notes; what stands there is kept in :meth:`history`.
 
         Args:
-            text: What to keep; secrets in it are hidden.
+            text: What to keep; secrets in it are hidden, but for lines that stand there already.
             by: Who writes.
             expected: The digest of the notes that were read, if no others may be replaced.
             own: Whether to note that an agent wrote all of it.
@@ -158,7 +159,16 @@ class WorkingNotes:
             StoreError: If it could not be written; the notes are as before.
         """
         kept, hidden = without_secrets("text", text)
-        return self._changed(lambda _: kept, by, expected, own=own)._replace(hidden=hidden)
+        if not hidden:
+            return self._changed(lambda _: kept, by, expected, own=own)
+        told: list[tuple[str, ...]] = [hidden]
+
+        def safe(old: str) -> str:
+            made, kinds = _hidden_anew(old, normal(text))
+            told.append(kinds)
+            return made
+
+        return self._changed(safe, by, expected, own=own)._replace(hidden=told[-1])
 
     def append(self, text: str, *, by: Author = "agent") -> Note:
         """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
@@ -325,6 +335,17 @@ def _now() -> str:
 
 def _decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+def _hidden_anew(old: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text without the secrets of lines that are new in it, and their kinds."""
+    # Imported here: it compiles many patterns, and whoever reads needs none.
+    from engramdown.redaction import find_secrets, redact
+
+    start, end = new_lines(old, text)
+    new = text[start:end]
+    kinds = tuple(dict.fromkeys(secret.kind for secret in find_secrets(new)))
+    return normal(f"{text[:start]}{redact(new)}{text[end:]}"), kinds
 
 
 def _note(page: str, data: bytes | None) -> Note:

@@ -11,6 +11,7 @@ from engramdown.episodes.journal.page import normal
 from engramdown.episodes.notes.page import (
     Version,
     is_own,
+    new_lines,
     read_versions,
     text_of,
     updated_of,
@@ -101,6 +102,15 @@ def test_a_line_that_stays_keeps_its_bytes(
 )
 def test_an_edit_changes_the_lines_that_it_is_about(page: str, text: str, after: str) -> None:
     assert with_text(page, text, NOW) == after
+
+
+@given(texts, texts)
+def test_what_is_new_of_a_text_stands_between_lines_that_stay(old: str, text: str) -> None:
+    start, end = new_lines(old, text)
+    assert 0 <= start <= end <= len(text)
+    assert old.startswith(text[:start].removesuffix("\n"))
+    assert old.endswith(text[end:].removeprefix("\n"))
+    assert new_lines(text, text)[0] == len(text)
 
 
 @given(texts, texts)

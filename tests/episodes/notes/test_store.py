@@ -338,3 +338,14 @@ def test_notes_older_than_a_redaction_are_not_found_until_they_are_saved_again(
     os.utime(notes.path)
     assert len(search_notes(tmp_path, "deploys")) == 1
     memory.close()
+
+
+def test_a_secret_of_a_line_that_stays_is_left_to_whoever_wrote_it(tmp_path: Path) -> None:
+    notes = WorkingNotes(tmp_path, "s1")
+    notes.path.parent.mkdir()
+    notes.path.write_bytes(f"mine: {TOKEN}\r\n".encode())
+    assert notes.write(f"mine: {TOKEN}\nand more").hidden == ()
+    assert notes.path.read_bytes() == f"mine: {TOKEN}\r\nand more\r\n".encode()
+    assert notes.write(f"mine: {TOKEN}\nyours: {TOKEN}").hidden == ("GitHub token",)
+    assert notes.read().text == f"mine: {TOKEN}\nyours: [redacted: GitHub token]"
+    assert notes.write(f"yours: {TOKEN}").text == "yours: [redacted: GitHub token]"
