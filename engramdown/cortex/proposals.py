@@ -11,6 +11,7 @@ from typing import Literal
 
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
+from engramdown.cortex.keyed.marks import told_beside
 from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
@@ -76,7 +77,7 @@ def _describe(item: Pending, file: str, entries: Sequence[Entry], known: Rewordi
         id=item.id,
         engram=harmless(item.engram),
         hold=hold,
-        reason=item.problem or reason,
+        reason=item.problem or "; ".join(filter(None, [reason, told_beside(item.put)])),
         op=item.op,
         replaces=replaces,
         similar=similar,

@@ -57,6 +57,9 @@ def test_what_is_accepted_stands_under_its_key(store: MemoryStore, cortex: Corte
     value = {"data": "Likes noodles", "since": [2026], "deep": {"a": None}}
     (waits,) = asked(store, PutOp(USER, "food", value))
     assert value_of(store, "food") is None
+    assert waits.reason == (
+        """a program keeps it as users/42 'food', with {"since":[2026],"deep":{"a":null}}"""
+    )
     receipt = cortex.resolve(waits.id, "accept")
     assert receipt.action == "encoded"
     again = MemoryStore(cortex.reopened())

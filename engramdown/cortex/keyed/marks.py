@@ -22,6 +22,7 @@ __all__ = [
     "digest_of",
     "key_of",
     "proposed",
+    "told_beside",
 ]
 
 NAMESPACE: Final = "ns"
@@ -34,6 +35,7 @@ HIDDEN: Final = "hidden"
 DUPLICATE: Final = "duplicate"
 """Why tidying archived a value: another one has the same words. Under its key it stands."""
 
+_MOST_TOLD: Final = 400
 _PROPOSED: Final = (NAMESPACE, KEY, FIELD, REST, HIDDEN)
 
 
@@ -57,3 +59,19 @@ def key_of(marks: Sequence[tuple[str, str]]) -> tuple[str, str]:
 def digest_of(text: str) -> str:
     """Return by what is known whether somebody changed a text, if only in case or spaces."""
     return address(text.encode("utf-8", "surrogatepass").hex())[1:]
+
+
+def told_beside(marks: Sequence[tuple[str, str]]) -> str:
+    """Return what a person is told who decides on a value: its key, and what is not in its words.
+
+    >>> told_beside((("ns", "users.42"), ("key", "food"), ("rest", "{}")))
+    "a program keeps it as users/42 'food', with {}"
+    """
+    if not marks:
+        return ""
+    place, key = key_of(marks)
+    told = f"a program keeps it as {place.replace('.', '/')} {key!r:.80}"
+    rest = dict(marks).get(REST, "")
+    if len(rest) > _MOST_TOLD:
+        rest = f"{rest[:_MOST_TOLD]}… ({len(rest):,} characters)"
+    return f"{told}, with {rest}" if rest else told

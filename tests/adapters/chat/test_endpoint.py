@@ -60,7 +60,7 @@ def test_a_call_is_put_together() -> None:
         pytest.param(
             stream(chunk({}, "content_filter")), "refused", "held the answer back", id="held-back"
         ),
-        pytest.param(http(b"<html>", kind="text/html"), "malformed", "nothing", id="a-page"),
+        pytest.param(http(b"<html>", kind="text/html"), "not_found", "a web page", id="a-page"),
         pytest.param(http({"choices": []}), "malformed", "nothing", id="no-stream"),
         pytest.param(
             stream({"error": {"message": "overloaded"}}), "server_error", "overloaded", id="error"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramdown.cortex.keyed.marks import digest_of, key_of, proposed
+from engramdown.cortex.keyed.marks import digest_of, key_of, proposed, told_beside
 
 
 def test_a_proposal_of_no_value_has_no_marks() -> None:
@@ -19,3 +19,10 @@ def test_a_proposal_of_a_value_has_those_of_the_memory_that_it_becomes() -> None
 
 def test_the_least_change_of_words_is_one() -> None:
     assert len({digest_of(text) for text in ("tea", "Tea", "tea ", "tea.", "\ud83d")}) == 5
+
+
+def test_who_decides_is_told_what_is_not_in_the_words() -> None:
+    assert told_beside(()) == ""
+    marks = (("ns", "users.42"), ("key", "food"))
+    assert told_beside(marks) == "a program keeps it as users/42 'food'"
+    assert told_beside((*marks, ("rest", "x" * 1_000))).endswith("xx… (1,000 characters)")
