@@ -383,6 +383,13 @@ def test_a_secret_is_not_written_wherever_it_stands(store: MemoryStore, person: 
     assert SECRET not in person.everything()
 
 
+def test_what_is_told_of_a_put_harms_no_terminal(store: MemoryStore, cortex: Cortex) -> None:
+    cortex.mode = "off"
+    with pytest.raises(PutRefusedError) as refused:
+        store.put(("us\x1b[31mers\n", "\u202e"), "k\n\x1b[0m", {"data": "x"})
+    assert not {"\x1b", "\n", "\u202e"} & set(str(refused.value))
+
+
 def test_who_wants_to_be_told_is_told(cortex: Cortex) -> None:
     told: list[str] = []
     cortex.mode = "off"

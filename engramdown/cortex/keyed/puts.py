@@ -37,6 +37,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.redaction import find_secrets, redact
+from engramdown.wording.inert import one_line
 
 __all__ = ["Put", "Putting"]
 
@@ -218,7 +219,7 @@ class Putting:
 
 
 def _name(put: Put) -> str:
-    return f"{'/'.join(put.namespace)} {put.key!r:.80}"
+    return f"{one_line('/'.join(put.namespace))} {put.key!r:.80}"
 
 
 def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> list[str]:
