@@ -154,5 +154,6 @@ def _data(fate: Fate) -> dict[str, Any]:
             {"name": name, "size": len(each.files[name].data), "runs": each.files[name].runs}
             for name in sorted(each.files)
         ],
+        "hidden": each.hidden,
         "findings": [{**one._asdict(), "level": one.level} for one in each.findings],
     }

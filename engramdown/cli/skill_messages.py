@@ -115,7 +115,9 @@ def comes(fate: Fate) -> str:
     shown = f"{size // kilobyte} KB" if size >= kilobyte else f"{size} bytes"
     files = len(fate.incoming.files)
     about = f"{files} file{'s' if files != 1 else ''}, {shown}"
-    return fate.reason or f"{about}, from {fate.incoming.source}"
+    hidden = fate.incoming.hidden
+    without = f", without {hidden} hidden" if hidden else ""
+    return fate.reason or f"{about}{without}, from {fate.incoming.source}"
 
 
 def imported(counts: Counter[Action], *, dry_run: bool) -> str:

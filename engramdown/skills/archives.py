@@ -23,6 +23,7 @@ from engramdown.skills.incoming import (
     MOST_FILES,
     MOST_SKILLS,
     Content,
+    is_hidden,
     is_passed_over,
     too_many,
     too_much,
@@ -45,11 +46,11 @@ _NOT_THERE: Final = re.compile(
 )
 _NO_NAME: Final = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]|(?:^|/)\.\.?(?:/|$)|^/|//')
 
-_Found = tuple[str, str, dict[str, Content], str]
+_Found = tuple[str, str, dict[str, Content], str, int]
 
 
 def skills_in(path: Path) -> Iterator[_Found]:
-    """Yield each skill of an archive: the name of its folder, its place, its files, a problem.
+    """Yield each skill of an archive: name of its folder, place, files, problem, what is hidden.
 
     Raises:
         StoreError: If it is no archive, or one that must not be trusted.
@@ -91,7 +92,17 @@ def _skills(archive: zipfile.ZipFile, path: Path) -> Iterator[_Found]:
             files[name.removeprefix(home)] = content
         room -= sum(len(content.data) for content in files.values())
         folder = home.rstrip("/").rpartition("/")[2] or path.stem
-        yield folder, f"{path}/{home}".rstrip("/"), files, problem
+        hidden = sum(_is_hidden(info, home) for info in archive.infolist())
+        yield folder, f"{path}/{home}".rstrip("/"), files, problem, hidden
+
+
+def _is_hidden(info: zipfile.ZipInfo, home: str) -> bool:
+    """Whether a file of a skill is hidden, or stands in a folder that is."""
+    if info.is_dir() or not info.filename.startswith(home):
+        return False
+    parts = info.filename.removeprefix(home).split("/")
+    first = next((part for part in parts if is_passed_over(part)), "")
+    return parts[0] != "__MACOSX" and is_hidden(first)
 
 
 def _is_page(name: str) -> bool:

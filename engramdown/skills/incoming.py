@@ -31,6 +31,7 @@ __all__ = [
     "Incoming",
     "files_at",
     "found_at",
+    "is_hidden",
     "is_passed_over",
     "judged",
     "page_of",
@@ -57,6 +58,7 @@ PLACES: Final = (
 
 _DEEPEST: Final = 8
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
+_NOBODYS: Final = frozenset({".git", ".DS_Store"})
 _OWNER_RUNS: Final = stat.S_IXUSR
 
 
@@ -81,6 +83,7 @@ class Incoming(NamedTuple):
         files: Its files by name, SKILL.md among them.
         problem: Why it cannot be brought in, or ``""``.
         findings: What is wrong with its SKILL.md, also what keeps nobody out.
+        hidden: How many hidden files and folders of it are left behind.
     """
 
     label: str
@@ -88,6 +91,7 @@ class Incoming(NamedTuple):
     files: Mapping[str, Content] = {}
     problem: str = ""
     findings: tuple[Finding, ...] = ()
+    hidden: int = 0
 
     @property
     def page(self) -> Page:
@@ -115,7 +119,9 @@ def found_at(path: Path) -> list[Incoming]:
     raise StoreError(f"{path}: is neither a folder nor a file; give a folder of skills or a .zip.")
 
 
-def judged(name: str, source: str, files: Mapping[str, Content], problem: str = "") -> Incoming:
+def judged(
+    name: str, source: str, files: Mapping[str, Content], problem: str = "", hidden: int = 0
+) -> Incoming:
     """Return a skill that was read, with what keeps it out.
 
     Args:
@@ -123,13 +129,14 @@ def judged(name: str, source: str, files: Mapping[str, Content], problem: str = 
         source: Where it was found.
         files: Its files.
         problem: What keeps it out anyhow.
+        hidden: How much of it is hidden, and not among the files.
     """
     page = page_of(files)
     label = _label(page.text("name"), name)
     if problem:
         return Incoming(label, source, files, problem)
     findings = tuple(check(page, label))
-    return Incoming(label, source, files, _problem(label, files, findings), findings)
+    return Incoming(label, source, files, _problem(label, files, findings), findings, hidden)
 
 
 def files_at(home: Path) -> dict[str, Content]:
@@ -149,6 +156,11 @@ def page_of(files: Mapping[str, Content]) -> Page:
 def is_passed_over(name: str) -> bool:
     """Whether a file or a folder is no part of a skill: hidden, or what a program left."""
     return name[:1] == "." or name in _PASSED_OVER
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or a folder is hidden, and somebody may miss it."""
+    return name[:1] == "." and name not in _NOBODYS
 
 
 def _in_order(found: Iterator[Incoming]) -> list[Incoming]:
@@ -182,9 +194,10 @@ def _in_folder(place: Path) -> Iterator[Incoming]:
         try:
             # The folder of a skill may be a link: people keep them elsewhere and link them.
             files, problem = dict(_files(home.resolve())), ""
+            hidden = _hidden(Disk(), home.resolve(), _DEEPEST)
         except StoreError as error:
-            files, problem = {}, str(error)
-        yield judged(home.name, str(home), files, problem)
+            files, problem, hidden = {}, str(error), 0
+        yield judged(home.name, str(home), files, problem, hidden)
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -232,6 +245,15 @@ def _walk(disk: Disk, folder: Path, deep: int) -> Iterator[Path]:
             what = "is a link" if path.is_symlink() else "is nested too deep"
             raise StoreError(f"{path}: {what}; put the folder itself into that of the skill.")
         yield from _walk(disk, path, deep - 1)
+
+
+def _hidden(disk: Disk, folder: Path, deep: int) -> int:
+    with named_errors(folder, "read"):
+        names, folders = disk.names(folder), disk.folders(folder)
+    inside = (name for name in folders if deep and not is_passed_over(name))
+    return sum(map(is_hidden, (*names, *folders))) + sum(
+        _hidden(disk, folder / name, deep - 1) for name in inside
+    )
 
 
 def _label(name: str, folder: str) -> str:

@@ -50,6 +50,14 @@ def test_skills_come_in_whole(run: Runner, source: Path, skills: Path) -> None:
     assert "0 skills came in, 2 unchanged." in again.out
 
 
+def test_what_is_hidden_is_left_behind_and_counted(run: Runner, source: Path, skills: Path) -> None:
+    (source / "charts" / ".env.example").touch()
+    words = ("skills", "import", str(source), "--only", "charts", "--dry-run")
+    assert "without 1 hidden, from" in " ".join(run.ok(*words).out.split())
+    assert run.ok(*words, "--json").json["skills"][0]["hidden"] == 1
+    assert not skills.exists()
+
+
 def test_a_rehearsal_shows_what_comes_and_writes_nothing(
     run: Runner, source: Path, skills: Path
 ) -> None:

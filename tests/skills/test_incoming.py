@@ -58,6 +58,19 @@ def test_a_skill_is_read_whole_with_what_can_be_run(tmp_path: Path) -> None:
         }
 
 
+def test_how_much_is_hidden_and_left_behind_is_told(tmp_path: Path) -> None:
+    home = write(tmp_path / "charts")
+    names = (".env.example", "scripts/.tools/run.sh", ".git/config", ".DS_Store", "scripts/x/.y")
+    for name in names:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).touch()
+    members = {f"charts/{name}": "" for name in (*names, "__pycache__/.x")}
+    archive = zipped(tmp_path / "charts.zip", {"charts/SKILL.md": PAGE, **members, "z/.w": ""})
+    for path, count in ((home, 2), (archive, 1)):
+        (found,) = found_at(path)
+        assert (found.hidden, len(found.files)) == (3, count)
+
+
 def test_a_project_is_looked_into_where_assistants_keep_them(tmp_path: Path) -> None:
     write(tmp_path / ".claude" / "skills" / "charts")
     write(tmp_path / ".engramdown" / "skills" / "maps", PAGE.replace("charts", "maps"))
