@@ -11,8 +11,8 @@ from typing import Final, Literal
 import click
 
 from engramdown import Proposal, Session
+from engramdown.cli import chat_aside, entry_messages, output, review_messages
 from engramdown.cli import chat_messages as said
-from engramdown.cli import entry_messages, output, review_messages
 from engramdown.cli.layout import line
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.reading import edit_text
@@ -83,7 +83,7 @@ class Confirmations:
         try:
             text = edit_text(proposal.engram.text, entry_messages.REVIEW_EDIT_INSTEAD)
         except click.ClickException as error:
-            output.complain(error.format_message())
+            chat_aside.complain(error.format_message())
             return ""
         if not text.strip():
             output.screen().show([line((review_messages.EMPTY_PROPOSAL, "warn"))])
@@ -96,7 +96,7 @@ class Confirmations:
         try:
             receipt = self._session.resolve(proposal.id, action, text)
         except EngramdownError as error:
-            output.complain(said.gone(str(error)))
+            chat_aside.complain(said.gone(str(error)))
         else:
             output.screen().show([receipt_line(receipt)])
 

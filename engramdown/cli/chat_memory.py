@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown import Cortex, Session
 from engramdown.adapters.chat.address import OPENAI_KEY
+from engramdown.cli import chat_aside, conversation_messages, output
 from engramdown.cli import chat_messages as said
-from engramdown.cli import conversation_messages, output
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line
@@ -41,6 +41,9 @@ def memory_lines(cortex: Cortex, session: Session, chat: Chat) -> Iterator[Line]
             yield line((section.heading.removeprefix("## "), "where"))
             yield from hit_lines(section.shown)
             yield line()
+    if not any(section.shown for section in made.sections):
+        yield line(said.NO_MEMORY)
+        yield line()
     yield from explained(made)
     yield line((said.overhead(chat.overhead, chat.budget), "dim"))
     for store in cortex.stores:
@@ -62,7 +65,7 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
             name = cortex.settings.consolidation.model
             if not name:
                 name, cortex.model = address.model, _asked(address)
-            output.note(conversation_messages.thinks(name))
+            chat_aside.note(conversation_messages.thinks(name))
         conversation = cortex.conversation(session)
         done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
     finally:

@@ -23,6 +23,7 @@ __all__ = [
     "NOT_INSTALLED",
     "NOT_KEPT",
     "NOT_READ",
+    "NO_MEMORY",
     "NO_MODEL",
     "NO_TOOLS",
     "PROMPT",
@@ -73,6 +74,7 @@ NO_TOOLS: Final = (
     "this model calls no tools: it sees what is remembered, and can neither search nor add to it"
 )
 MORE_LINES: Final = "A line that ends with \\ goes on below; what is pasted is one message."
+NO_MEMORY: Final = "Nothing is remembered here yet; /remember begins."
 COMMANDS: Final = {
     "/memory": "what the model sees of memory, where it stands, and what it costs",
     "/review": "decide on what waits in pending.md",

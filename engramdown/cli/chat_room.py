@@ -22,8 +22,8 @@ import click
 from engramdown import Cortex, Session
 from engramdown.adapters.chat.endpoint import Endpoint
 from engramdown.adapters.chat.turns import Chat, Turn
+from engramdown.cli import chat_aside, output
 from engramdown.cli import chat_messages as said
-from engramdown.cli import output
 from engramdown.cli.chat_asking import Confirmations
 from engramdown.cli.chat_screen import TurnScreen
 from engramdown.cli.codes import RefusalError
@@ -109,7 +109,7 @@ class Room:
         if turn.outcome == "stopped":
             click.echo(said.STOPPED)
         elif turn.outcome:
-            output.complain(said.failed(turn, self._endpoint.address))
+            chat_aside.complain(said.failed(turn, self._endpoint.address))
         self._tell()
         self._ask()
         return turn
@@ -119,7 +119,7 @@ class Room:
         try:
             self._asking.ask()
         except (EngramdownError, OSError) as error:
-            output.complain(str(error))
+            chat_aside.complain(str(error))
 
     def _greet(self) -> None:
         rows = [
@@ -131,7 +131,7 @@ class Room:
         output.screen().show(rows)
         arrivals = self._session.news()
         if arrivals:
-            output.note(said.came_with_git(len(arrivals)))
+            chat_aside.note(said.came_with_git(len(arrivals)))
         self._tell()
 
     def _tell(self) -> None:
@@ -146,7 +146,7 @@ class Room:
         for note in notes:
             if note not in self._told:
                 self._told.add(note)
-                output.note(note)
+                chat_aside.note(note)
 
     def _warm_up(self) -> None:
         # Whatever is wrong is told when the model is asked.
@@ -163,7 +163,7 @@ class Room:
             try:
                 text = _read()
             except UnicodeDecodeError:
-                output.complain(said.NOT_READ)
+                chat_aside.complain(said.NOT_READ)
                 continue
             if text.strip():
                 yield text
@@ -183,14 +183,14 @@ class Room:
     def _command(self, name: str, rest: str) -> None:
         do = self._does.get(name)
         if do is None:
-            output.complain(said.no_command(name))
+            chat_aside.complain(said.no_command(name))
             return
         try:
             do(rest)
         except click.ClickException as error:
-            output.complain(error.format_message())
+            chat_aside.complain(error.format_message())
         except (EngramdownError, OSError) as error:
-            output.complain(str(error))
+            chat_aside.complain(str(error))
         except KeyboardInterrupt:
             click.echo(said.STOPPED)
         if name == "/review":

@@ -142,7 +142,7 @@ def _unreadable(sheet: Sheet) -> Iterator[Finding]:
         if found:
             shown = " ".join(f"0x{ord(char) - 0xDC00:02X}" for char in found[:_SHOWN_BYTES])
             more = " …" if len(found) > _SHOWN_BYTES else ""
-            count = "1 byte" if len(found) == 1 else f"{len(found)} bytes"
+            count = "1 byte that is" if len(found) == 1 else f"{len(found)} bytes that are"
             yield sheet.find(number, "unreadable-bytes", count=count, bytes=shown + more)
 
 

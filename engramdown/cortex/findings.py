@@ -80,7 +80,7 @@ CODES: Final[Mapping[str, Code]] = {
     # What is in the way of reading.
     "unreadable-bytes": Code(
         "error",
-        "{count} that are not UTF-8: {bytes}",
+        "{count} not UTF-8: {bytes}",
         "save the file as UTF-8 in your editor",
     ),
     "utf-16": Code(

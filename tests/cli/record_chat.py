@@ -130,7 +130,7 @@ def recorded(env: dict[str, str]) -> str:
             says("`uv` from now on. You wrote the old rule, so **you** retire it."),
             stream(chunk({"content": _ANSWER}), chunk({}, "stop")),
         )
-        words = ["engramdown", "-C", str(project), "chat"]
+        words = ["env", "-C", str(project), "engramdown", "chat"]
         with wired(*script) as server:
             # Set, not given: what ends the chat repeats options that were given.
             settings = _SETTINGS.format(url=server.url)

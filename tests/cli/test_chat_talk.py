@@ -472,3 +472,22 @@ def test_what_cannot_be_recorded_is_told_once(memory: Path, child_env: dict[str,
         screen.type("/quit")
         assert screen.end() == 0
         assert screen.text.count("note: what is said is not recorded") == 1
+
+
+def test_what_goes_wrong_is_not_cut_in_the_middle_of_a_word(
+    memory: Path, child_env: dict[str, str]
+) -> None:
+    assert memory.is_dir()
+    reason = {"error": {"message": "Rate limit reached for requests of this organization"}}
+    sent = http(reason, "429 Too Many Requests")
+    with chat(child_env, sent, says("Hello."), columns=40) as (screen, _):
+        screen.type("Hi")
+        screen.expect(
+            "engramdown: small: the server answered\n  429: Rate limit reached for requests\n"
+        )
+        screen.expect("\n> ")
+        screen.type("/memory")
+        screen.expect("Nothing is remembered here yet;")
+        screen.expect("\n> ")
+        screen.type("/quit")
+        assert screen.end() == 0

@@ -18,7 +18,7 @@ def messages(text: str, file: str = "lessons.md") -> list[str]:
 def test_bytes_that_are_not_utf8_are_named_up_to_eight() -> None:
     text = (b"- \xe9\n- " + bytes(range(0xE0, 0xE9)) + b"\n").decode("utf-8", "surrogateescape")
     assert messages(text) == [
-        "1 byte that are not UTF-8: 0xE9",
+        "1 byte that is not UTF-8: 0xE9",
         "9 bytes that are not UTF-8: 0xE0 0xE1 0xE2 0xE3 0xE4 0xE5 0xE6 0xE7 …",
     ]
 

@@ -116,7 +116,7 @@ class Endpoint:
         left = answer.end()
         if left:
             heard(left)
-        return _whole(answer.reply())
+        return _whole(answer.reply(), stream.response.headers.get("content-type", ""))
 
     def _made(self) -> Any:  # noqa: ANN401 - the package is loaded here
         import openai
@@ -135,8 +135,8 @@ class Endpoint:
         )
 
 
-def _whole(reply: Reply) -> Reply:
-    """Return an answer that says or wants something.
+def _whole(reply: Reply, kind: str) -> Reply:
+    """Return an answer that says or wants something; ``kind`` is what the server calls it.
 
     Raises:
         ModelError: If it does neither.
@@ -147,6 +147,8 @@ def _whole(reply: Reply) -> Reply:
         raise ModelError("the answer was cut off before it said anything", "truncated")
     if reply.finish == "content_filter":
         raise ModelError("the provider held the answer back", "refused")
+    if kind.startswith("text/html"):
+        raise ModelError("the server sent a web page, and no answer of a model", "not_found")
     raise ModelError("the model said nothing", "malformed")
 
 

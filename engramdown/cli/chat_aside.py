@@ -1,0 +1,38 @@
+"""What is said to a person beside a conversation: what went wrong, what they should know.
+
+Promises: it stands on stderr; on a terminal no word is cut in two, elsewhere it is one line.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from engramdown.characters import visible
+from engramdown.cli import output
+from engramdown.cli.layout import line
+from engramdown.redaction import redact
+
+__all__ = ["complain", "note"]
+
+
+def complain(message: str) -> None:
+    """Say what went wrong; a secret in it is hidden."""
+    if output.is_terminal(sys.stderr):
+        _show(f"engramdown: {redact(message)}")
+    else:
+        output.complain(message)
+
+
+def note(message: str) -> None:
+    """Say something that is no answer."""
+    if output.is_terminal(sys.stderr):
+        _show(f"note: {message}")
+    else:
+        output.note(message)
+
+
+def _show(text: str) -> None:
+    item = line((visible(" ".join(text.split("\n"))), ""), hang=2)
+    click.echo("\n".join(output.PlainScreen().rows([item])), err=True)
