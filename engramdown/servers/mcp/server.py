@@ -8,6 +8,7 @@ dies stops nothing that was begun and leaves nothing behind.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import logging
@@ -60,6 +61,7 @@ _FIRST: Final = 0.25
 _PAUSE: Final = 0.5
 """Seconds before a client hears that a call is worked on, and until it hears so again."""
 _SPARE: Final = 60
+_BEGINS: Final = ("initialize", "server/discover")
 _COMPLETED: Final = 100
 
 
@@ -95,6 +97,7 @@ class Memory:
         """
         self._desk = desk
         self._offer = offer
+        self._beside: set[asyncio.Future[None]] = set()
         followers = Followers(changes)
         self._tools = [types.Tool.model_validate(each) for each in offer.tools]
         self.server = Server(
@@ -115,8 +118,20 @@ class Memory:
             on_subscriptions_listen=ListenHandler(changes, max_subscriptions=64),
         )
         security = RequestStateSecurity.ephemeral(ttl=offer.patience + _SPARE)
+        self.server.middleware.append(self._beginning)
         self.server.middleware.append(_with_an_object)
         self.server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
+
+    async def _beginning(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """Carry out what the user ticked as a client begins: no turn runs yet.
+
+        Nobody waits for that: it may wait itself for whoever holds the lock.
+        """
+        if ctx.method in _BEGINS:
+            work = asyncio.ensure_future(self._desk.ask(_carry_out_ticks))
+            self._beside.add(work)
+            work.add_done_callback(self._beside.discard)
+        return await call_next(ctx)
 
     # ---- tools ----
 
@@ -293,6 +308,11 @@ class Memory:
     async def _work(self, ctx: _Context, name: str, work: Callable[[Seat], T]) -> T:
         """Return what comes of ``work`` at the desk; the client hears that it goes on."""
         return await _heard_of(ctx, name, self._desk.ask(work))
+
+
+def _carry_out_ticks(seat: Seat) -> None:
+    with contextlib.suppress(EngramdownError, OSError):  # They wait, and are told of elsewhere.
+        seat.cortex.apply_ticks()
 
 
 async def _heard_of(ctx: _Context, name: str, work: Coroutine[Any, Any, T]) -> T:

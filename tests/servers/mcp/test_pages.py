@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from pathlib import Path
 from urllib.parse import quote_from_bytes
@@ -243,6 +244,25 @@ def test_the_prompt_gives_the_context_and_carries_out_ticks(cortex: Cortex, era:
                 await client.get_prompt("other")
 
     run(work())
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_ticks_are_carried_out_as_a_client_begins(cortex: Cortex, project: Path, era: str) -> None:
+    """Most clients never ask for the prompt."""
+    cortex.mode = "copilot"
+    cortex.propose(Engram("Ticked by hand", "always", "project", "medium"))
+    pending = cortex.stores[-1].memory / "pending.md"
+    text = pending.read_text(encoding="utf-8")
+    pending.write_text(text.replace("- [ ]", "- [x]"), encoding="utf-8")
+
+    async def work() -> None:
+        async with beside(cortex, era) as client:
+            assert (await client.list_tools()).tools
+            while not Cortex.open(project).entries():  # noqa: ASYNC110 - a thread rings no bell
+                await asyncio.sleep(0.01)
+
+    run(work())
+    assert [entry.text for entry in Cortex.open(project).entries()] == ["Ticked by hand"]
 
 
 def test_an_empty_memory_has_a_prompt_that_says_so(cortex: Cortex) -> None:

@@ -19,6 +19,7 @@ from engramdown.cortex.tools import MEMORY_TOOLS, TOOLS
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
 from tests.episodes.transcripts import append, line, write
+from tests.hippocampus.memory_store import MemoryStore
 from tests.servers.mcp.conftest import ERAS, beside, run, said
 
 Asked = Callable[[str, dict[str, Any]], types.CallToolResult]
@@ -156,11 +157,11 @@ def test_a_store_that_cannot_be_written_is_told_to_the_model(cortex: Cortex, pro
 def test_a_store_of_somebody_elses_that_breaks_is_told_to_the_model(
     project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Broken(Hippocampus):
+    class Broken(MemoryStore):
         def entries(self) -> list[Entry]:
             raise ZeroDivisionError("a detail that is nobody's business")
 
-    cortex = Cortex(Broken(project / "home", "global"), Hippocampus(project / ".engramdown"))
+    cortex = Cortex(Broken("global"), Hippocampus(project / ".engramdown"))
 
     async def work() -> None:
         async with beside(cortex) as client:
