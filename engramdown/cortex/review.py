@@ -8,7 +8,7 @@ again; a line that we did not understand is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
@@ -62,12 +62,23 @@ class FileQueue:
         def edit(draft: Draft) -> list[Pending]:
             document = draft.get(filing.PENDING)
             waiting = {identity(item): item for item in reversed(self._all(document))}
+            new = [each for each in items if each.put and identity(each) not in waiting]
+            self._make_way(draft, {key_of(each.put) for each in new})
             return [self._add(draft, waiting, item) for item in items]
 
         added = self._store.files.change(Act("propose", items[0].engram.source), edit)
         now = {item.id: item for item in self.pending()}
         # What is not there any more was decided on by somebody else since.
         return [now.get(item.id, item) for item in added]
+
+    def withdraw(self, keys: Collection[tuple[str, str]]) -> None:
+        """Take away what a program put under keys and does not want any more.
+
+        What a person ticked or changed stays.
+        """
+        if any(item.put and key_of(item.put) in keys for item in self.pending()):
+            act = Act("propose", "llm", "took back what it had put")
+            self._store.files.change(act, lambda draft: self._make_way(draft, keys))
 
     def accept(self, item: Pending, engram: Engram) -> Written | None:
         """Write the memory and take the proposal away, as one step."""
@@ -153,8 +164,6 @@ class FileQueue:
 
     def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
         known = waiting.setdefault(identity(item), item)
-        if known is item and item.put:
-            self._make_way(draft, item)
         if known is item:
             document = draft.get(filing.PENDING)
             title = filing.title_of(filing.PENDING)
@@ -162,11 +171,11 @@ class FileQueue:
             draft.put(filing.PENDING, document.add(text, _metadata(item), "", title))
         return known
 
-    def _make_way(self, draft: Draft, item: Pending) -> None:
-        """Take away what a program put under the same key before, and nobody looked at yet."""
-        for placed in draft.get(filing.PENDING).placed():
+    def _make_way(self, draft: Draft, keys: Collection[tuple[str, str]]) -> None:
+        """Take away what a program put under keys before, and nobody looked at yet."""
+        for placed in draft.get(filing.PENDING).placed() if keys else ():
             old = self._read(placed)
-            if old is None or key_of(old.put) != key_of(item.put) or old.op == "forget":
+            if old is None or not old.put or key_of(old.put) not in keys:
                 continue
             if not old.tick and old.seen == digest_of(old.engram.text):
                 draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))

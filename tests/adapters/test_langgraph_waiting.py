@@ -128,6 +128,17 @@ def test_what_is_put_again_takes_the_place_of_what_waits(store: MemoryStore) -> 
         store.cortex.resolve(first.id, "accept")
 
 
+@pytest.mark.parametrize("mode", ["copilot", "autopilot"])
+def test_what_is_deleted_before_anybody_was_asked_does_not_wait(
+    store: MemoryStore, person: Person, mode: str
+) -> None:
+    asked(store, *(PutOp(USER, key, {"data": key}) for key in ("tea", "cola")))
+    person.ticks("cola")
+    store.cortex.mode = "autopilot" if mode == "autopilot" else "copilot"
+    store.batch([PutOp(USER, key, None) for key in ("tea", "cola", "beer")])
+    assert [each.engram.text for each in store.cortex.pending()] == ["cola"]
+
+
 def test_but_not_of_what_a_person_looked_at(store: MemoryStore, person: Person) -> None:
     asked(store, PutOp(USER, "food", {"data": "tea"}), PutOp(USER, "drink", {"data": "cola"}))
     person.changes("pending.md", "[ ] tea", "[ ] TEA")

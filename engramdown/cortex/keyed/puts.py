@@ -103,6 +103,7 @@ class Putting:
         self._confidence: Confidence = confidence
         self._planned: list[_Planned] = []
         self._waiting: list[tuple[Scope, Pending]] = []
+        self._gone: list[tuple[Scope, tuple[str, str]]] = []
         self._refusals: list[str] = []
 
     def carry_out(self, puts: Sequence[Put]) -> list[str]:
@@ -128,6 +129,8 @@ class Putting:
             waiting = [item for each, item in self._waiting if each == scope]
             if waiting:
                 FileQueue(store).add(waiting)
+            if gone := {key for each, key in self._gone if each == scope}:
+                FileQueue(store).withdraw(gone)
         return self._refusals
 
     def _plan(self, put: Put) -> None:
@@ -144,6 +147,8 @@ class Putting:
             self._gate(_Planned(put, home, item, engram, parts), engram)
 
     def _plan_removal(self, put: Put, home: Home, item: Item | None) -> None:
+        if self._cortex.mode != "off":
+            self._gone.append((home.scope, (written(put.namespace), put.key)))
         if item is None:
             return
         if self._cortex.mode == "off":
