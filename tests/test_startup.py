@@ -86,7 +86,7 @@ HOOK: Final = {
     }.items()
 }
 # The same as an agent says them.
-TOLD: Final = {
+TOLD: Final[dict[str, dict[str, object]]] = {
     "session-start": {"hook_event_name": "SessionStart", "source": "startup"},
     "prompt-submit": {"hook_event_name": "UserPromptSubmit", "prompt": "thanks, go on"},
     "post-tool": {

@@ -266,7 +266,8 @@ def test_sessions_that_end_leave_nothing_behind(served: Served) -> None:
     run(come_and_go(20))
     while size()[0] > before[0]:  # A connection is closed a moment after its client left.
         time.sleep(0.01)
-    assert size() == before
+    # One of before may have been closed since.
+    assert all(now <= then for now, then in zip(size(), before, strict=True))
 
 
 def test_a_client_that_leaves_in_the_middle_of_a_request_is_no_news(
