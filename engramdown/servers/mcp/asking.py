@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 
-from engramdown.errors import EngramdownError
+from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ _MISFIT: Final = (
     "{most} characters), so nothing is decided; it waits in pending.md as {id}."
 )
 _CHANGED: Final = "What the user was asked about was changed meanwhile; it waits as {id}."
+_GONE: Final = (
+    "The user was asked, but {id} waits no more, or what it is about is gone: somebody was "
+    "quicker. recall shows what is remembered."
+)
 _DECLINED: Final = "The user was asked and declined; do not propose it again."
 _ACCEPTED: Final = "The user was asked and accepted."
 _FAILED: Final = "The user was asked, but what they decided could not be carried out: {why}"
@@ -124,25 +128,33 @@ def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, 
     if reply is None or reply.action == "cancel":
         return _LEFT.format(id=proposal_id)
     try:
-        waiting = next((each for each in cortex.pending() if each.id == proposal_id), None)
-        if waiting is not None and mark(question(waiting)) != shown:
-            # They decided on what they saw, and on nothing that took its place.
-            return _CHANGED.format(id=proposal_id)
-        if reply.action == "decline":
-            cortex.resolve(proposal_id, "decline")
-            return _DECLINED
-        words = (reply.content or {}).get("text")
-        if words is not None and not (isinstance(words, str) and len(words) <= _LONGEST):
-            # Whatever they wrote, it is not known that they want the words as they were.
-            return _MISFIT.format(most=_LONGEST, id=proposal_id)
-        return _accepted(cortex, proposal_id, waiting, words or "")
+        return _decided(cortex, proposal_id, reply, shown)
+    except EntryNotFoundError:
+        return _GONE.format(id=proposal_id)
     except EngramdownError as error:
         return _FAILED.format(why=inert(str(error)))
 
 
-def _accepted(cortex: Cortex, proposal_id: str, waiting: Proposal | None, words: str) -> str:
+def _decided(cortex: Cortex, proposal_id: str, reply: types.ElicitResult, shown: str) -> str:
+    waiting = next((each for each in cortex.pending() if each.id == proposal_id), None)
+    if waiting is None:
+        return _GONE.format(id=proposal_id)
+    if mark(question(waiting)) != shown:
+        # They decided on what they saw, and on nothing that took its place.
+        return _CHANGED.format(id=proposal_id)
+    if reply.action == "decline":
+        cortex.resolve(proposal_id, "decline")
+        return _DECLINED
+    words = (reply.content or {}).get("text")
+    if words is not None and not (isinstance(words, str) and len(words) <= _LONGEST):
+        # Whatever they wrote, it is not known that they want the words as they were.
+        return _MISFIT.format(most=_LONGEST, id=proposal_id)
+    return _accepted(cortex, proposal_id, waiting, words or "")
+
+
+def _accepted(cortex: Cortex, proposal_id: str, waiting: Proposal, words: str) -> str:
     own: str | None = None
-    if words.strip() and waiting is not None:
+    if words.strip():
         # What the form showed is not what is meant, if a sign had to be made visible.
         own = None if words == inert(waiting.engram.text) else words
     receipt = cortex.resolve(proposal_id, "accept", own)
