@@ -28,6 +28,7 @@ from engramdown.cli.chat_asking import Confirmations
 from engramdown.cli.chat_screen import TurnScreen
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import line, table
+from engramdown.cli.stopping import shown_again
 from engramdown.errors import EngramdownError
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ class Room:
         while True:
             click.echo()
             try:
-                text = _read()
+                with shown_again(_prompt_again):
+                    text = _read()
             except UnicodeDecodeError:
                 chat_aside.complain(said.NOT_READ)
                 continue
@@ -263,6 +265,13 @@ def _read() -> str:
         lines[-1] = lines[-1].removesuffix("\\")
         lines.append(input(said.GOES_ON if goes_on else ""))
     return "\n".join(lines)
+
+
+def _prompt_again() -> None:
+    """Show the prompt, and what is typed so far."""
+    readline = sys.modules.get("readline")
+    typed = readline.get_line_buffer() if readline is not None else ""
+    click.echo(f"{said.PROMPT}{typed}", nl=False)
 
 
 def _more_waits() -> bool:

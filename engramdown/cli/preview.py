@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engramdown.cli.layout import cells
+from engramdown.cli.stopping import stop_now, stopped_by, without_echo
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -61,8 +60,8 @@ class Preview:
 
     def _begin(self) -> None:
         self._undo = contextlib.ExitStack()
-        self._undo.enter_context(_without_echo())
-        self._undo.enter_context(_stopped_by(self._stop))
+        self._undo.enter_context(without_echo())
+        self._undo.enter_context(stopped_by(self._stop))
         self._draw()
         self._ends = threading.Event()
         drawing = threading.Thread(target=self._go_on, args=(self._ends,), daemon=True)
@@ -82,7 +81,7 @@ class Preview:
         with self._lock:
             what = self._what
             self._end()
-            os.kill(os.getpid(), signal.SIGTSTP)
+            stop_now()
             if what is not None:
                 self.show(what)
 
@@ -171,46 +170,3 @@ def _columns() -> int:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
     except (OSError, ValueError):
         return 0
-
-
-@contextlib.contextmanager
-def _without_echo() -> Iterator[None]:
-    """Keep what is typed for whoever reads it next, and off the screen until then."""
-    try:
-        import termios
-
-        side = sys.stdin.fileno()
-        before = termios.tcgetattr(side)
-    except (ImportError, OSError, ValueError, AttributeError):  # no such system, no terminal
-        yield
-        return
-    except termios.error:
-        yield
-        return
-    quiet: list[Any] = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
-    termios.tcsetattr(side, termios.TCSANOW, quiet)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(termios.error):  # it was closed
-            termios.tcsetattr(side, termios.TCSANOW, before)
-
-
-@contextlib.contextmanager
-def _stopped_by(stop: Callable[[], None]) -> Iterator[None]:
-    """Call ``stop`` when a person presses Ctrl-Z, where that is what stops a program."""
-
-    def stopped(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        stop()
-
-    main = threading.current_thread() is threading.main_thread()
-    key = getattr(signal, "SIGTSTP", None)
-    if not main or key is None or signal.getsignal(key) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(key, stopped)
-    try:
-        yield
-    finally:
-        signal.signal(key, signal.SIG_DFL)

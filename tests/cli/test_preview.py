@@ -100,6 +100,23 @@ def test_an_answer_goes_on_after_ctrl_z(
         assert window.text.count("Thinking") == 1
 
 
+def test_what_is_half_typed_is_there_after_ctrl_z(
+    memory: Path, tmp_path: Path, child_env: dict[str, str]
+) -> None:
+    assert memory.is_dir()
+    with chat(tmp_path, child_env, says("Yes.")) as (window, server):
+        window.press("h", "a", "l", "f")
+        window.expect("> half")
+        window.press("C-z")
+        window.expect("Stopped")
+        window.type("fg")
+        window.until(lambda shown: shown.count("> half") == 2)
+        window.press("X", "BSpace")
+        window.type(" a line")
+        window.expect("> half a line\nYes.")
+    assert server.asked[0]["messages"][-1]["content"] == "half a line"
+
+
 def test_rows_are_counted_as_a_terminal_wraps_them() -> None:
     assert rows_taken(["x" * 80, "x" * 81, "", "x"], 80) == 5
     # A character of two cells is never cut in half.
