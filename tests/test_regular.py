@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
+from engramdown.disk import Disk
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.regular import open_regular
 from engramdown.scope_lock import ScopeLock
@@ -126,3 +127,23 @@ def test_what_cannot_be_made_is_told_as_the_system_says_it(tmp_path: Path) -> No
             open_regular(tmp_path / "new", os.O_WRONLY | os.O_CREAT)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_file_that_an_editor_is_about_to_put_back_is_not_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, aside, ask = tmp_path / "rules.md", tmp_path / "rules.md~", os.access
+    page.write_bytes(b"- Use uv\n")
+
+    def between_the_renames(path: Path, mode: int) -> bool:
+        monkeypatch.undo()
+        page.rename(aside)
+        is_allowed = ask(path, mode)
+        page.write_bytes(b"- Use uv\n- Never pip\n")
+        return is_allowed
+
+    for check in (Disk().check_writable, Disk().check_readable):
+        monkeypatch.setattr(os, "access", between_the_renames)
+        check(page)
+        assert aside.exists()
+        aside.unlink()
