@@ -91,6 +91,29 @@ def test_no_turn_waits_for_a_model(opened: Opening) -> None:
         assert len(cortex.conversation(session).gists) == 1
 
 
+def test_a_summary_that_a_program_did_not_wait_for_is_made_by_the_next(opened: Opening) -> None:
+    thinks, may_answer = threading.Event(), threading.Event()
+
+    def say(*_: object) -> str:
+        thinks.set()
+        assert may_answer.wait(60)
+        return ""
+
+    with opened(Summariser(say)).session() as session:
+        converse(session, 15)
+        assert thinks.wait(30)
+    cortex = opened(Summariser())
+    assert cortex.episodes is not None
+    with cortex.session(session.id) as again:
+        converse(again, 1)
+        done = ended(again).compacted
+        assert done is not None
+        assert len(done.gists) == 1
+        said = [item.seq for item in cortex.episodes.session(session.id).episodes if item.text]
+        assert everything(cortex.conversation(again)) == said
+    may_answer.set()
+
+
 @pytest.mark.parametrize(
     "say", [pytest.param(broken, id="error"), pytest.param(lambda *_: "", id="empty")]
 )
