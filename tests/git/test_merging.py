@@ -23,7 +23,7 @@ HAND: Final = "- Run the tests twice a day\n"
 P: Final = "# Pending\n\n- [ ] p <!-- id:aaaaaaaa -->\n"
 pages = strategies.markdown()
 _SPLIT: Final = re.compile(
-    r"^<{7} ours\r?\n((?:.*\n)*?)={7}\r?\n((?:.*\n)*?)>{7} theirs(?:\r?\n|\Z)", re.MULTILINE
+    r"^\ufeff?<{7} ours\r?\n((?:.*\n)*?)={7}\r?\n((?:.*\n)*?)>{7} theirs(?:\r?\n|\Z)", re.MULTILINE
 )
 
 
@@ -59,6 +59,7 @@ def test_no_entry_of_either_side_is_dropped(sides: tuple[str, str, str]) -> None
 
 @given(pages, pages, pages)
 @example("", "<<<<<<< a\n", "\ufeff- item\n")
+@example("- item\n", "\ufeff<!--\n- item\n", "- item\n  ts:2026-01-02 -->\n")
 @example("- item\n- item\n", "- item\r\n<!--\n- item\n", "- item\n- item\n  ts:2026-01-02 -->\n")
 def test_no_entry_of_unrelated_pages_is_dropped(base: str, ours: str, theirs: str) -> None:
     _nothing_is_dropped((base, ours, theirs), "pending.md")
