@@ -19,7 +19,7 @@ from typing import Final
 from engramdown import system
 from engramdown.errors import StoreError
 from engramdown.leases import is_being_written
-from engramdown.regular import check_regular, closing, is_plain, make_folder, open_regular
+from engramdown.regular import check_regular, closing, denies, is_plain, make_folder, open_regular
 from engramdown.sharing import patiently
 
 __all__ = ["FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
@@ -150,7 +150,7 @@ class Disk:
             mode = path.lstat().st_mode
         except FileNotFoundError:
             return
-        if not mode & 0o222 or _denies(path, os.W_OK):
+        if not mode & 0o222 or denies(path, os.W_OK):
             raise StoreError(
                 f"{path}: is read-only; nothing was written. "
                 f"Make it writable (chmod u+w) or choose another scope."
@@ -164,7 +164,7 @@ class Disk:
         """
         size, _ = self.identity(path)
         self.check_size(path, size)
-        if _denies(path, os.R_OK):
+        if denies(path, os.R_OK):
             raise StoreError(f"{path}: cannot be read; make it readable (chmod u+r).")
 
     def is_being_written(self, path: Path) -> bool:
@@ -318,20 +318,6 @@ class Disk:
                 f"{path}: has {megabytes(size)} MB, more than the limit of "
                 f"{megabytes(self.limit)} MB; split it, or raise max_file_mb in config.toml."
             )
-
-
-def _denies(path: Path, what: int) -> bool:
-    """Whether the system lets us not do ``what`` with a file that stands there."""
-    while not os.access(path, what):
-        try:
-            before = path.lstat()
-            denies = not os.access(path, what)
-            # An editor that saves moves the old file away first: that there was none is no denial.
-            if denies and os.path.samestat(before, path.lstat()):
-                return True
-        except FileNotFoundError:
-            return False
-    return False
 
 
 def megabytes(size: int) -> str:

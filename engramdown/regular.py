@@ -21,6 +21,7 @@ __all__ = [
     "FOLDER_MODE",
     "check_regular",
     "closing",
+    "denies",
     "is_plain",
     "make_folder",
     "open_regular",
@@ -124,6 +125,20 @@ def is_plain(item: os.DirEntry[str], limit: int) -> bool:
     except OSError:
         return False  # It is gone.
     return is_small and os.access(item.path, os.R_OK)
+
+
+def denies(path: Path, what: int) -> bool:
+    """Whether the system lets us not do ``what`` with a file that stands there."""
+    while not os.access(path, what):
+        try:
+            before = path.lstat()
+            denies = not os.access(path, what)
+            # An editor that saves moves the old file away first: that there was none is no denial.
+            if denies and os.path.samestat(before, path.lstat()):
+                return True
+        except FileNotFoundError:
+            return False
+    return False
 
 
 def what_instead(mode: int) -> str:
