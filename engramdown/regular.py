@@ -132,9 +132,9 @@ def denies(path: Path, what: int) -> bool:
     while not os.access(path, what):
         try:
             before = path.lstat()
-            denies = not os.access(path, what)
+            is_denied = not os.access(path, what)
             # An editor that saves moves the old file away first: that there was none is no denial.
-            if denies and os.path.samestat(before, path.lstat()):
+            if is_denied and os.path.samestat(before, path.lstat()):
                 return True
         except FileNotFoundError:
             return False
