@@ -6,8 +6,9 @@ import pytest
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import address
-from engramdown.hippocampus.finding import by_prefix, find_line
+from engramdown.hippocampus.finding import by_prefix, find_line, retired_name
 
 PAGE = """\
 # Lessons
@@ -26,6 +27,12 @@ def test_an_exact_id_wins_over_a_prefix(prefix: str, found: str) -> None:
 def test_a_prefix_of_several_lists_them() -> None:
     with pytest.raises(AmbiguousIdError, match="'a' is not unique: ab, ac;"):
         by_prefix("a", ["ab", "ac", "ab"], str, "here")
+
+
+def test_a_retired_memory_has_its_id_and_the_address_before_it_had_one() -> None:
+    one = Entry(id="k3v9q2ht", text="Use uv", kind="always", scope="project")
+    assert by_prefix("k3", [one], retired_name("k3"), "here") == one
+    assert by_prefix(address("Use uv")[:4], [one], retired_name("~"), "here") == one
 
 
 @pytest.mark.parametrize("prefix", ["", "b"])
