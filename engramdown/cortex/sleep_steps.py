@@ -188,6 +188,12 @@ class Steps:
         else:
             self.state.end()
 
+    def forget_done(self) -> None:
+        """Forget what a sleep had in hand that was killed when all of it was done."""
+        work = self.state.work()
+        if work is None or not self._is_open(work):
+            self.state.end()
+
     def _is_open(self, work: Work) -> bool:
         return any(self._after(part.mark) < part.mark.seq for part in work.parts)
 

@@ -23,6 +23,7 @@ from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.disk import Disk
 from engramdown.engram import Scope
+from engramdown.episodes.derived import in_hand
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
@@ -94,6 +95,18 @@ class Facts:
             model = self._questions.asking.within(_SECONDS).of(JOB)
             return None if model is None else self._learn(steps, info, model)
 
+    def forget_done(self) -> None:
+        """Forget what a round had in hand that was killed when all of it was done.
+
+        Raises:
+            StoreError: If it cannot be forgotten.
+        """
+        # Looked at first: a round that finds none leaves no lock.
+        if in_hand(self._root, EpisodeDisk()) and self._is_ours():
+            with SleepLock(self._root).hold() as holder:
+                if holder is None:
+                    self._steps(SleepState(self._root)).forget_done()
+
     def _learn(self, steps: Steps, info: SessionInfo, model: LanguageModel) -> Deed:
         told = steps.told(JOB, info)
         part = steps.part(JOB, info, told)
@@ -116,8 +129,11 @@ class Facts:
 
     def _finish(self, steps: Steps) -> None:
         """Write what was learned before a crash; not what came with git."""
-        if not known_to_git([self._root / WORK], Disk(durable=False)):
+        if self._is_ours():
             steps.finish()
+
+    def _is_ours(self) -> bool:
+        return not known_to_git([self._root / WORK], Disk(durable=False))
 
     def _steps(self, state: SleepState) -> Steps:
         scope: Scope = next(

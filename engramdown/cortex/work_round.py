@@ -128,7 +128,10 @@ class Round:
     ) -> Iterator[Work]:
         yield Cards(self._cortex, memory, state, questions)
         if self._cortex.settings.consolidation.extract_facts:
-            yield Facts(self._cortex, memory, state, questions, self.summary)
+            facts = Facts(self._cortex, memory, state, questions, self.summary)
+            yield facts
+            if not self._dry:
+                facts.forget_done()
         if Idle.is_wanted(self._cortex):
             yield Idle(self._cortex, state, questions)
 

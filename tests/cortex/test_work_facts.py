@@ -13,6 +13,7 @@ from engramdown.consolidation.fact_finding import JOB
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.cortex.sleep_state import Part, SleepState, Work
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.derived import WORK
@@ -95,6 +96,37 @@ def test_what_is_found_is_kept_with_where_it_was_told_and_not_looked_for_again(
     assert asked(desk) == ["s1"]
     assert [call.job for call in ledger_of(cortex).known().calls] == ["card", JOB]
     assert not (episodes(cortex).folder.parent / WORK).exists()
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"parts": ['])
+def test_what_was_in_hand_when_all_was_done_is_forgotten(
+    cortex: Cortex, desk: Desk, torn: bytes
+) -> None:
+    assert learn(cortex, desk, "s1", item("Home: Berlin", kind="profile"))
+    root = episodes(cortex).folder.parent
+    done = SleepState(root).done(JOB, "s1", episodes(cortex).sessions()[0].started)
+    assert done.seq > 0
+    SleepState(root).begin(Work((Part(done, 0, ""),), ()))
+    if torn:
+        (root / WORK).write_bytes(torn)
+    assert round_of(cortex, dry_run=True).deeds == []
+    assert (root / WORK).exists()
+    assert round_of(cortex).deeds == []
+    assert not (root / WORK).exists()
+
+
+def test_what_is_in_hand_and_not_done_waits_for_whoever_can_finish_it(
+    cortex: Cortex, desk: Desk
+) -> None:
+    assert learn(cortex, desk, "s1", item("Home: Berlin", kind="profile"))
+    root = episodes(cortex).folder.parent
+    done = SleepState(root).done(JOB, "s1", episodes(cortex).sessions()[0].started)
+    SleepState(root).begin(Work((Part(done._replace(seq=done.seq + 1), 0, ""),), ()))
+    with SleepLock(root).hold() as holder:
+        assert holder is None
+        round_of(cortex)
+    round_of(cortex)
+    assert (root / WORK).exists()
 
 
 def test_what_is_not_worth_it_is_told_and_done(cortex: Cortex, desk: Desk) -> None:
