@@ -29,6 +29,7 @@ from engramdown.cli.streams import (
     is_terminal,
     one_line,
     set_up_streams,
+    terminal_columns,
 )
 
 __all__ = [
@@ -119,7 +120,7 @@ def width() -> int:
     """Return how many columns a line for a person may have."""
     said = os.environ.get("COLUMNS", "")
     # Not shutil.get_terminal_size: shutil loads three compressors.
-    columns = int(said) if said.isdecimal() else _terminal_columns()
+    columns = int(said) if said.isdecimal() else terminal_columns()
     return min(columns or _USUAL, _WIDEST)
 
 
@@ -176,13 +177,6 @@ def page(rows: Iterable[str]) -> None:
 def complain_more(message: str) -> None:
     """Say below a complaint what could have been meant."""
     click.echo(f"  {one_line(message)}", err=True)
-
-
-def _terminal_columns() -> int:
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
-    except (OSError, ValueError):
-        return 0
 
 
 def _has_style() -> bool:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engramdown.cli.layout import cells
 from engramdown.cli.stopping import stop_now, stopped_by, without_echo
+from engramdown.cli.streams import terminal_columns
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -88,7 +88,7 @@ class Preview:
     def _go_on(self, ends: threading.Event) -> None:
         seen = self._columns
         while not ends.wait(_PAUSE):
-            before, seen = seen, _columns()
+            before, seen = seen, terminal_columns()
             # While somebody pulls at the window, what is measured does not hold until it is drawn.
             if seen != before:
                 continue
@@ -104,13 +104,13 @@ class Preview:
             self._erase()
             self._console.print(_Rows(rows), end="")
             self._drawn = ["".join(part.text for part in row) for row in rows]
-        self._columns, self._is_new = _columns(), False
+        self._columns, self._is_new = terminal_columns(), False
 
     def _erase(self) -> None:
         from rich.control import Control
         from rich.segment import ControlType
 
-        wide = _columns() if wraps_again(os.environ) else 0
+        wide = terminal_columns() if wraps_again(os.environ) else 0
         # What was pushed out of the window at its top cannot be reached.
         count = min(rows_taken(self._drawn, wide), self._console.height - 1)
         if self._drawn:
@@ -162,11 +162,3 @@ def _rows(text: str, columns: int) -> int:
             rows, used = rows + 1, 0
         used += wide
     return rows
-
-
-def _columns() -> int:
-    """Return the columns of the terminal, or 0."""
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
-    except (OSError, ValueError):
-        return 0

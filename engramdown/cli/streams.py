@@ -13,7 +13,15 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-__all__ = ["complain", "flush", "give_up_stdout", "is_terminal", "one_line", "set_up_streams"]
+__all__ = [
+    "complain",
+    "flush",
+    "give_up_stdout",
+    "is_terminal",
+    "one_line",
+    "set_up_streams",
+    "terminal_columns",
+]
 
 
 def complain(message: str, command: str = "engramdown") -> None:
@@ -58,3 +66,11 @@ def set_up_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def terminal_columns() -> int:
+    """Return the columns of the terminal, or 0."""
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (OSError, ValueError):
+        return 0

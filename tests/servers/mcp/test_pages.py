@@ -224,13 +224,18 @@ def test_a_memory_that_cannot_be_read_is_told(cortex: Cortex, project: Path, era
     run(work())
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_the_prompt_gives_the_context_and_carries_out_ticks(cortex: Cortex, era: str) -> None:
+def tick(cortex: Cortex) -> None:
+    """Let a rule wait, and tick it by hand."""
     cortex.mode = "copilot"
     cortex.propose(Engram("Ticked by hand", "always", "project", "medium"))
     pending = cortex.stores[-1].memory / "pending.md"
     text = pending.read_text(encoding="utf-8")
     pending.write_text(text.replace("- [ ]", "- [x]"), encoding="utf-8")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_prompt_gives_the_context_and_carries_out_ticks(cortex: Cortex, era: str) -> None:
+    tick(cortex)
 
     async def work() -> None:
         async with beside(cortex, era) as client:
@@ -249,11 +254,7 @@ def test_the_prompt_gives_the_context_and_carries_out_ticks(cortex: Cortex, era:
 @pytest.mark.parametrize("era", ERAS)
 def test_ticks_are_carried_out_as_a_client_begins(cortex: Cortex, project: Path, era: str) -> None:
     """Most clients never ask for the prompt."""
-    cortex.mode = "copilot"
-    cortex.propose(Engram("Ticked by hand", "always", "project", "medium"))
-    pending = cortex.stores[-1].memory / "pending.md"
-    text = pending.read_text(encoding="utf-8")
-    pending.write_text(text.replace("- [ ]", "- [x]"), encoding="utf-8")
+    tick(cortex)
 
     async def work() -> None:
         async with beside(cortex, era) as client:
