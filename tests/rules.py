@@ -2,14 +2,6 @@
 
 Promises: each rule is a pure function from the source of a module to complaints, in the form
 ``line: what is wrong``; no complaint means that the rule is kept.
-
-A reason that lifts a limit is a comment that stands with the code it is about:
-
-- ``# long file: <reason>`` on a line of its own, for a file over 400 lines;
-- ``# long: <reason>`` for a function over 40 lines without its docstring;
-- ``# wide: <reason>`` for a function with more than 5 parameters, ``self`` not counted.
-
-The last two stand right above the function (above its decorators) or inside its head.
 """
 
 from __future__ import annotations
@@ -26,59 +18,26 @@ __all__ = [
     "Rule",
     "calls_no_splitlines",
     "does_no_io",
-    "has_all_and_docstring",
-    "is_not_long",
+    "has_docstring",
     "is_of_every_system",
-    "keeps_functions_short",
     "reads_no_clock",
     "suppresses_with_reason",
     "third_party_imports",
 ]
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 Rule = Callable[[str], list[str]]
-
-FILE_LINES: Final = 400
-FUNCTION_LINES: Final = 40
-PARAMETERS: Final = 5
 
 _CLOCKS: Final = frozenset({"now", "today", "utcnow", "localtime", "time_ns", "monotonic"})
 _SYSTEM: Final = frozenset(
     {"fcntl", "grp", "msvcrt", "nt", "posix", "pwd", "resource", "termios", "tty", "winreg"}
 )
 _IO: Final = frozenset({"open", "print", "input", "breakpoint"})
-_LONG_FILE: Final = re.compile(r"^# long file: \w", re.MULTILINE)
 _SUPPRESSION: Final = re.compile(r"# (?:noqa|type: ignore|pragma: no cover)(?P<rest>.*)$")
 
 
-def has_all_and_docstring(source: str) -> list[str]:
-    """Every module says what it promises and what it offers."""
-    tree = ast.parse(source)
-    complaints = [] if ast.get_docstring(tree) else ["1: no docstring"]
-    offers = any("__all__" in _targets(node) for node in tree.body)
-    return complaints if offers else [*complaints, "1: no __all__"]
-
-
-def is_not_long(source: str) -> list[str]:
-    """A file has at most 400 lines, or a reason."""
-    count = source.count("\n")
-    if count <= FILE_LINES or _LONG_FILE.search(source):
-        return []
-    return [f"{count}: more than {FILE_LINES} lines and no '# long file: reason'"]
-
-
-def keeps_functions_short(source: str) -> list[str]:
-    """A function has at most 40 lines without its docstring and 5 parameters, or a reason."""
-    lines = source.split("\n")
-    complaints = []
-    for function in _functions(ast.parse(source)):
-        head = _head(function, lines)
-        where = f"{function.lineno}: {function.name}"
-        if _length(function) > FUNCTION_LINES and not re.search(r"# long: \w", head):
-            complaints.append(f"{where} is longer than {FUNCTION_LINES} lines, no '# long: reason'")
-        if _width(function) > PARAMETERS and not re.search(r"# wide: \w", head):
-            complaints.append(f"{where} has more than {PARAMETERS} parameters, no '# wide: reason'")
-    return complaints
+def has_docstring(source: str) -> list[str]:
+    """Every module says what it promises."""
+    return [] if ast.get_docstring(ast.parse(source)) else ["1: no docstring"]
 
 
 def calls_no_splitlines(source: str) -> list[str]:
@@ -136,9 +95,7 @@ def third_party_imports(source: str) -> set[str]:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    has_all_and_docstring,
-    is_not_long,
-    keeps_functions_short,
+    has_docstring,
     calls_no_splitlines,
     suppresses_with_reason,
 )
@@ -146,14 +103,6 @@ RULES: Final[tuple[Rule, ...]] = (
 
 PURE_RULES: Final[tuple[Rule, ...]] = (reads_no_clock, does_no_io)
 """For the modules of the import contract "pure"."""
-
-
-def _targets(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.Assign):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return [node.target.id]
-    return []
 
 
 def _imports(source: str) -> Iterator[tuple[int, str]]:
@@ -175,30 +124,3 @@ def _tried(source: str) -> set[int]:
         for statement in node.body
         for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
     }
-
-
-def _functions(tree: ast.Module) -> Iterator[_Function]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
-
-
-def _head(function: _Function, lines: list[str]) -> str:
-    """Return the line above the function, its decorators and its signature."""
-    first = min([function.lineno, *(item.lineno for item in function.decorator_list)])
-    return "\n".join(lines[max(first - 2, 0) : function.body[0].lineno - 1])
-
-
-def _length(function: _Function) -> int:
-    end = function.end_lineno or function.lineno
-    total = end - function.lineno + 1
-    if ast.get_docstring(function) is None:
-        return total
-    docstring = function.body[0]
-    return total - ((docstring.end_lineno or docstring.lineno) - docstring.lineno + 1)
-
-
-def _width(function: _Function) -> int:
-    arguments = function.args
-    names = [item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    return len(names) - (names[:1] in (["self"], ["cls"]))

@@ -13,8 +13,6 @@ import pytest
 
 from tests.mutants import Bug, mutated
 
-# long file: one table of bugs
-
 # In the order of their imports. What is not named here is the real one, as the errors are.
 CORE: Final = (
     "engramdown.engram",

@@ -53,7 +53,7 @@ class Room:
         turns: How many turns there were.
     """
 
-    def __init__(  # wide: what a conversation on a terminal is made of
+    def __init__(
         self,
         cortex: Cortex,
         session: Session,

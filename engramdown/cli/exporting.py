@@ -56,7 +56,7 @@ _MOST_SIMILAR: Final = 8
 )
 @json_option
 @pass_place
-def export(  # wide: one option each
+def export(
     place: Place,
     /,
     *,

@@ -54,7 +54,7 @@ _SHOWN: Final = 20
 @json_option
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would come.")
 @pass_place
-def import_command(  # wide: one option each
+def import_command(
     place: Place,
     /,
     *,

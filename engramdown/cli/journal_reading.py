@@ -90,7 +90,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
 @scope_options("Only the global scope.", "Only this project.")
 @json_option
 @pass_place
-def search_journal(  # wide: one option each
+def search_journal(
     place: Place,
     /,
     *,

@@ -58,7 +58,7 @@ _body_option = click.option(
 @json_option
 @dry_run_option
 @pass_place
-def new(  # wide: one option each
+def new(
     place: Place,
     /,
     *,
@@ -95,7 +95,7 @@ def new(  # wide: one option each
 @json_option
 @dry_run_option
 @pass_place
-def edit_skill(  # wide: one option each
+def edit_skill(
     place: Place,
     /,
     *,

@@ -54,7 +54,7 @@ _STYLES: Final = {
 @json_option
 @dry_run_option
 @pass_place
-def import_skills(  # wide: one option each
+def import_skills(
     place: Place,
     /,
     *,

@@ -31,7 +31,7 @@ class Conversations:
         @property
         def _recollection(self) -> Recollection: ...
 
-    def build_context(  # wide: what a prompt depends on
+    def build_context(
         self,
         session: Session | str,
         budget: int,

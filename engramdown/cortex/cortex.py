@@ -5,8 +5,6 @@ Promises: every engram that is proposed gets a receipt that tells what became of
 reading works in every mode, with no model and no network.
 """
 
-# long file: every call that a user makes of the coordinator stands here, and hands on to a module.
-
 from __future__ import annotations
 
 from collections import Counter

@@ -37,7 +37,7 @@ class Jotted(NamedTuple):
     troubles: tuple[str, ...] = ()
 
 
-def jotted(  # wide: what a search is asked for
+def jotted(
     cortex: Cortex,
     query: str,
     limit: int,

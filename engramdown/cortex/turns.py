@@ -44,7 +44,7 @@ class Session:
         earlier: The earlier sessions that the model is reminded of; none unless that is set.
     """
 
-    def __init__(  # wide: what Cortex.session is given
+    def __init__(
         self,
         cortex: Cortex,
         session: str | None = None,
@@ -214,7 +214,7 @@ class Session:
         """
         return self._recording.call(name, {} if given is None else given, call, self.turns)
 
-    def tool_result(  # wide: what a line of a transcript says of a result
+    def tool_result(
         self,
         name: str,
         output: object,

@@ -48,7 +48,6 @@ class Finder:
         self._recall: Recall | Lane | None = None
         self._embedder = embedder
 
-    # wide: one filter each
     def recall(  # noqa: PLR0917 - in the order that is promised
         self,
         query: str,

@@ -98,7 +98,7 @@ class EpisodicMemory(Finder):
 
     # ---- recording ----
 
-    def start_session(  # wide: one field of the first line each
+    def start_session(
         self,
         session: str | None = None,
         parent: str | None = None,

@@ -175,7 +175,7 @@ def digest(text: str | None) -> str:
     return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
-def make_part(  # wide: the sizes decide together whether the whole text is due
+def make_part(
     file: str,
     before: str | None,
     after: str | None,

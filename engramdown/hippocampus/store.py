@@ -197,7 +197,7 @@ class Hippocampus:
         """
         return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.memory))
 
-    def forget(  # wide: the words of the journal, and whose they are
+    def forget(
         self,
         entry_id: str,
         why: str = "",

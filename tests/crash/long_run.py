@@ -6,8 +6,6 @@ model says. tests/end_to_end/test_any_story.py does the same for what the gate l
 store below it, whose processes are killed and whose files a person saves from old buffers.
 """
 
-# long file: one machine; its rules are read beside what must hold after each of them.
-
 from __future__ import annotations
 
 import random

@@ -5,8 +5,6 @@ the end of every hour everybody rests, and what stands in memory is compared wit
 first thing that is wrong ends the week, and names the day, the hour and what was done in it.
 """
 
-# long file: the hours of a day; what each of them is made of stands below.
-
 from __future__ import annotations
 
 import json

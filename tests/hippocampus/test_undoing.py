@@ -1,7 +1,5 @@
 """Reversing a step of the journal."""
 
-# long file: one short test for each thing that may have happened since.
-
 from __future__ import annotations
 
 import pytest

@@ -115,7 +115,7 @@ class Chat:
         overhead: What our instructions and the definitions of the tools cost in each prompt.
     """
 
-    def __init__(  # wide: what a conversation is made of
+    def __init__(
         self,
         cortex: Cortex,
         session: Session,

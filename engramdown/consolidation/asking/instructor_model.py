@@ -75,7 +75,7 @@ class InstructorModel:
     'openai/gpt-4.1-mini'
     """
 
-    def __init__(  # wide: what can be set about calls, by name
+    def __init__(
         self,
         name: str,
         base_url: str | None = None,

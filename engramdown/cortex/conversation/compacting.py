@@ -96,7 +96,7 @@ class Compacted(NamedTuple):
 class Compaction:
     """One compaction of one conversation."""
 
-    def __init__(  # wide: what a conversation is summarised with
+    def __init__(
         self,
         track: Track,
         write: Write,

@@ -154,7 +154,7 @@ class Conversation:
 
     # ---- compaction ----
 
-    def compact(  # wide: what a person can ask for
+    def compact(
         self,
         mode: Mode = "incremental",
         *,

@@ -32,7 +32,7 @@ _LOCK: Final = ".lock"
 class Importer:
     """Imports into one folder of transcripts."""
 
-    def __init__(  # wide: how it is to be done
+    def __init__(
         self,
         folder: Path,
         settings: EpisodeSettings,

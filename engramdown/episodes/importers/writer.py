@@ -47,7 +47,7 @@ class Shelf:
         ends: Whether what is imported has ended.
     """
 
-    def __init__(  # wide: how it is to be done
+    def __init__(
         self,
         folder: Path,
         disk: EpisodeDisk,

@@ -209,7 +209,7 @@ class Journal:
             dates = [each for each in self._dates() if first <= each <= today]
         return [day for each in dates if (day := self._looked_at(each))]
 
-    def search(  # wide: one filter each
+    def search(
         self,
         query: str,
         limit: int = 5,

@@ -45,7 +45,7 @@ class NoteMatch(NamedTuple):
     score: float
 
 
-def search_notes(  # wide: one filter each
+def search_notes(
     root: Path,
     query: str,
     limit: int = 5,

@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
         return self._replace(now=None) == Wanted()
 
 
-def wanted(  # wide: one filter each
+def wanted(
     now: datetime,
     *,
     days_back: float | None = None,

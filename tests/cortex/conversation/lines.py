@@ -19,7 +19,7 @@ _TEXTS = (
 )
 
 
-def line(  # wide: what a line says
+def line(
     seq: int,
     role: str,
     text: str = "said",

@@ -11,7 +11,7 @@ from engramdown.episodes.importers.chatgpt import CHATGPT
 from tests.episodes.importers.told import read
 
 
-def node(  # wide: one field of a node each
+def node(
     key: str, parent: str | None, role: str, content: object, at: object = None, **more: object
 ) -> tuple[str, dict[str, Any]]:
     told = content if isinstance(content, dict) else {"content_type": "text", "parts": [content]}
