@@ -49,7 +49,7 @@ _TIMEOUT: Final = 120.0
 # on both sides, which does no harm.
 _CHANGING: Final = (
     (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b"), "<session>"),
-    (re.compile(r"~?\b[0-9a-hjkmnp-tv-z]{8}\b|~[0-9a-hjkmnp-tv-z]{7}\b"), "<id>"),
+    (re.compile(r"~?\b[0-9a-hjkmnp-tv-z]{8}\b|(?<!\w)_[0-9a-hjkmnp-tv-z]{7}\b"), "<id>"),
     (re.compile(r"\bg[0-9a-f]{16}\b"), "<summary>"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), "<date>"),
     (re.compile(r"\b\d{2}:\d{2}(:\d{2}(\.\d+)?)?\b"), "<time>"),

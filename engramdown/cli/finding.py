@@ -17,7 +17,7 @@ from engramdown.cli.entries import one_line, place
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.finding import retired_name
+from engramdown.hippocampus.finding import by_prefix, retired_name
 
 __all__ = ["Found", "find_anywhere", "find_archived", "find_entry", "find_proposal", "raw_text"]
 
@@ -59,7 +59,7 @@ def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
     items = [item for store in cortex.stores for item in store.archived()]
-    name = retired_name(prefix)
+    name = retired_name(prefix, [item.entry for item in items])
     return _only(
         [(name(item.entry), item.entry.text, item) for item in items], prefix, "archive.md"
     )
@@ -82,16 +82,13 @@ _Item = TypeVar("_Item")
 
 
 def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
-    matches = {key: (text, item) for key, text, item in items if key.startswith(prefix)}
-    if prefix in matches:
-        return matches[prefix][1]
-    if not matches or not prefix:
-        raise EntryNotFoundError(prefix, where)
-    if len(matches) > 1:
-        more = [f"{key}  {one_line(text)}" for key, (text, _) in matches.items()]
-        raise RefusalError(entry_messages.ambiguous(prefix), more)
-    ((_, item),) = matches.values()
-    return item
+    # Of several with one id it is the last.
+    latest = list({key: (key, text, item) for key, text, item in items}.values())
+    try:
+        return by_prefix(prefix, latest, lambda each: each[0], where)[2]
+    except AmbiguousIdError as error:
+        more = [f"{key}  {one_line(text)}" for key, text, _ in latest if key in error.matches]
+        raise RefusalError(entry_messages.ambiguous(prefix), more) from error
 
 
 def raw_text(path: Path, line: int) -> str:

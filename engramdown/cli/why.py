@@ -26,6 +26,7 @@ from engramdown.clock import local
 from engramdown.cortex.why import Known, Said, Taught, Why
 from engramdown.episodes.episode import Pointer
 from engramdown.hippocampus.entry import Archived
+from engramdown.hippocampus.metadata import is_address
 
 __all__ = ["why"]
 
@@ -84,7 +85,7 @@ def _state(found: Known) -> str:
 
 def _facts(known: Why) -> Iterator[str]:
     """Yield what else is known, a sentence each."""
-    if isinstance(known.found, Entry) and known.found.id.startswith("~"):
+    if isinstance(known.found, Entry) and is_address(known.found.id):
         yield journal_messages.BY_HAND
     elif not known.steps:
         yield journal_messages.NO_STEPS
@@ -144,7 +145,7 @@ def _data(cortex: Cortex, known: Why) -> dict[str, Any]:
     if isinstance(found, Proposal):
         data = {"state": "pending", **proposal_data(found, where)}
     elif isinstance(found, Entry):
-        by_hand = found.id.startswith("~")
+        by_hand = is_address(found.id)
         data = {"state": "kept", "by_hand": by_hand, **entry_data(found, where)}
     else:
         data = {"state": "archived", **archived_data(found, where)}

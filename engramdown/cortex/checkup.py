@@ -25,6 +25,7 @@ from engramdown.hippocampus.filing import (
     RULES,
     as_entry,
 )
+from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.spelling import named
 from engramdown.likeness.claims import Mark, read
 from engramdown.likeness.similarity import Rewordings
@@ -48,7 +49,7 @@ class _Kept:
     @property
     def id(self) -> str:
         """Its id, or ``""`` for a line without one."""
-        return "" if self.entry.id.startswith("~") else self.entry.id
+        return "" if is_address(self.entry.id) else self.entry.id
 
     @property
     def ours(self) -> bool:

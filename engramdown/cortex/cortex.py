@@ -324,7 +324,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         # Of a text that was retired more than once, the last time counts.
         retired = [item.entry for store in self.stores for item in reversed(store.archived())]
         try:
-            wanted = by_prefix(entry_id, retired, retired_name(entry_id), "the archive").id
+            wanted = by_prefix(entry_id, retired, retired_name(entry_id, retired), "the archive").id
         except EntryNotFoundError:
             wanted = entry_id  # A store without files cannot be asked before it restores.
         return self._first(lambda store: store.restore(wanted), entry_id)

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.redaction import redact
 
@@ -155,7 +156,7 @@ def _nets(group: Sequence[Step]) -> _Nets:
 
 def _reworded(nets: _Nets) -> _Nets:
     """Return ``nets`` with lines without an id that were changed as such, not as gone and new."""
-    hand = {key: net for key, net in nets.items() if key[1].startswith("~")}
+    hand = {key: net for key, net in nets.items() if is_address(key[1])}
     gone = {(key[0], net.before): key for key, net in hand.items() if not net.after}
     come = {key: net for key, net in hand.items() if not net.before}
     if len(gone) * len(come) > _PAIRS:

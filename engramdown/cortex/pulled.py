@@ -17,6 +17,7 @@ from engramdown.engram import Scope
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry
+from engramdown.hippocampus.metadata import ADDRESS
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
 from engramdown.hippocampus.spelling import meant
@@ -78,7 +79,7 @@ class Found(NamedTuple):
     @property
     def id(self) -> str:
         """What it is called in a review."""
-        return f"~{self.item.key[:12]}"
+        return f"{ADDRESS}{self.item.key[:12]}"
 
     @property
     def path(self) -> Path:

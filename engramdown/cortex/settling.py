@@ -37,6 +37,7 @@ from engramdown.hippocampus.filing import (
     entry_id,
     raw_entries,
 )
+from engramdown.hippocampus.metadata import sort_ids
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.redaction import redact
 
@@ -82,7 +83,7 @@ def question(operation: Operation, known: Mapping[str, Memory], why: str, hold: 
         hold=hold,
         reason=redact(why),
         op=operation.name,
-        of=",".join(sorted(operation.ids)),
+        of=",".join(sort_ids(operation.ids)),
         ts=today().isoformat(),
         stays=operation.stays,
         seen=_digest(taken),
@@ -188,7 +189,7 @@ def _standing(folder: Folder, ids: Iterable[str], scope: Scope, desk: Desk) -> d
 
 def _digest(taken: Iterable[Memory]) -> str:
     texts = {memory.id: memory.text for memory in taken}
-    return address("\n".join(texts[each] for each in sorted(texts)))[1:]
+    return address("\n".join(texts[each] for each in sort_ids(texts)))[1:]
 
 
 def _stale(item: Pending, why: str) -> StoreError:

@@ -28,6 +28,7 @@ from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.filing import PENDING, entry_id
 from engramdown.hippocampus.finding import by_prefix, retired_name
+from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.hippocampus.store import Hippocampus
 
@@ -161,7 +162,7 @@ def _find(cortex: Cortex, prefix: str) -> Known:
         except EntryNotFoundError:
             continue
     retired = [item for store in cortex.stores for item in store.archived()]
-    name = retired_name(prefix)
+    name = retired_name(prefix, [item.entry for item in retired])
     return by_prefix(prefix, retired, lambda item: name(item.entry), "memory")
 
 
@@ -295,7 +296,7 @@ def _brought_into(store: Hippocampus, found: Known) -> Brought:
 def _mark(store: Hippocampus, found: Known) -> str:
     """Return what the lines of a memory say that no other lines do."""
     name = _name(found)
-    if not name.startswith("~"):
+    if not is_address(name):
         return f"id:{name}"
     if isinstance(found, Entry):
         for placed in store.files.document(found.file).placed():

@@ -29,6 +29,7 @@ from engramdown.hippocampus.filing import (
     split_task,
     title_of,
 )
+from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.restoring import retired
 
 __all__ = [
@@ -311,7 +312,7 @@ def _told(before: Entry, after: Entry, notes: tuple[tuple[str, str, str], ...] =
     """Return what became of a memory that stands in both states."""
     values = ((name, str(getattr(before, name)), str(getattr(after, name))) for name in _NOTED)
     notes += tuple(note for note in values if note[1] != note[2])
-    if before.id != after.id and not (before.id + after.id).count("~") > 1:
+    if before.id != after.id and not (is_address(before.id) and is_address(after.id)):
         notes += (("id", before.id, after.id),)
     if before.text != after.text:
         return Change("changed", after.file, before, after, notes)
@@ -336,7 +337,7 @@ def _alike(left: Mapping[str, Entry], came: Mapping[str, Entry]) -> Iterator[tup
     for old, was in left.items():
         matcher = SequenceMatcher(None, b=_TOKEN.findall(was.text), autojunk=False)
         for new, entry in came.items():
-            by_hand = "~" in (was.id[:1], entry.id[:1])
+            by_hand = is_address(was.id) or is_address(entry.id)
             if by_hand and was.file == entry.file:
                 matcher.set_seq1(_TOKEN.findall(entry.text))
                 if matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE:

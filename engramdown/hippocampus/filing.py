@@ -29,7 +29,7 @@ from engramdown.engram import (
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.metadata import ADDRESS, Metadata
 from engramdown.hippocampus.retired import tombstones_of
 
 __all__ = [
@@ -106,11 +106,11 @@ class Filed(NamedTuple):
 
 
 def address(text: str) -> str:
-    """Return the address of an entry without an id: ``~`` and a digest of its text."""
+    """Return the address of an entry without an id: ``_`` and a digest of its text."""
     number = int.from_bytes(
         hashlib.blake2b(fold(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     )
-    return "~" + "".join(_CROCKFORD[number >> 5 * place & 31] for place in range(7))
+    return ADDRESS + "".join(_CROCKFORD[number >> 5 * place & 31] for place in range(7))
 
 
 def entry_id(placed: Placed) -> str:

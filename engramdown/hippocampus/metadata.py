@@ -8,11 +8,30 @@ comment. Total: no comment is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-__all__ = ["KEPT", "KNOWN_KEYS", "OPERATIONS", "Metadata"]
+__all__ = [
+    "ADDRESS",
+    "KEPT",
+    "KNOWN_KEYS",
+    "OPERATIONS",
+    "Metadata",
+    "current_id",
+    "is_address",
+    "sort_ids",
+]
+
+ADDRESS: Final = "_"
+"""What the address of an entry without an id begins with; no shell expands it."""
+
+_FORMER: Final = "~"
+"""What it began with before: a shell takes it for somebody's home. It is read for ever."""
+
+_REFERENCES: Final = frozenset({"of", "replaced"})
+"""The keys whose values are ids of other entries, with commas between several."""
+
 
 KNOWN_KEYS: Final = (
     "id",
@@ -75,13 +94,13 @@ class Metadata(NamedTuple):
 
     def get(self, key: str) -> str:
         """Return the value of ``key``, unquoted, or ``""``; the first one counts."""
-        return next((_unquote(value) for name, value in self.fields if name == key), "")
+        return next((_read(key, value) for name, value in self.fields if name == key), "")
 
     def values(self) -> dict[str, str]:
         """Return all values by key, unquoted; of a key that stands twice the first one."""
         values = dict(reversed(self.fields))
-        quoted = [key for key, value in values.items() if "%" in value]
-        return values | {key: _unquote(values[key]) for key in quoted} if quoted else values
+        odd = [key for key, value in values.items() if "%" in value or _FORMER in value]
+        return values | {key: _read(key, values[key]) for key in odd} if odd else values
 
     def update(self, values: Mapping[str, str]) -> Metadata:
         """Return the metadata with ``values`` set in place; ``""`` takes a key out."""
@@ -91,11 +110,46 @@ class Metadata(NamedTuple):
             if key not in values:
                 fields.append((key, value))
             elif values[key] and key not in present:
-                kept = value if _unquote(value) == values[key] else _quote(values[key])
+                kept = value if _read(key, value) == values[key] else _quote(values[key])
                 fields.append((key, kept))
             present.add(key)
         fields += [(key, _quote(values[key])) for key in _ordered(values) if key not in present]
         return Metadata(tuple(fields))
+
+
+def is_address(entry_id: str) -> bool:
+    """Whether this is no id but the address of an entry without one.
+
+    >>> is_address("_7a2pcsc"), is_address("k3v9q2ht")
+    (True, False)
+    """
+    return entry_id.startswith(ADDRESS)
+
+
+def current_id(entry_id: str) -> str:
+    """Return an id or an address as it is written today.
+
+    >>> current_id("~7a2pcsc")
+    '_7a2pcsc'
+    """
+    return ADDRESS + entry_id[1:] if entry_id.startswith(_FORMER) else entry_id
+
+
+def sort_ids(ids: Iterable[str]) -> list[str]:
+    """Return ids in their order, addresses last.
+
+    >>> sort_ids(["_7a2pcsc", "k3v9q2ht"])
+    ['k3v9q2ht', '_7a2pcsc']
+    """
+    return sorted(ids, key=lambda each: (is_address(each), each))
+
+
+def _read(key: str, value: str) -> str:
+    """Return a value as it was given; an address in it as it is written today."""
+    given = _unquote(value)
+    if key not in _REFERENCES or _FORMER not in given:
+        return given
+    return re.sub(rf"(?:\A|(?<=,)){_FORMER}(?=[0-9a-z]{{7}}(?:,|\Z))", ADDRESS, given)
 
 
 def _ordered(values: Mapping[str, str]) -> list[str]:

@@ -60,7 +60,7 @@ def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
     placed = _memories(archive)
     entries = [as_entry(ARCHIVE, scope, each) for each in placed]
     # Of a memory that was retired more than once, the last time counts.
-    name = retired_name(prefix)
+    name = retired_name(prefix, entries)
     latest = list({name(entry): entry for entry in entries}.values())
     return placed[entries.index(by_prefix(prefix, latest, name, "archive.md"))]
 

@@ -29,7 +29,7 @@ from engramdown.hippocampus.filing import (
     topic_file,
     twin,
 )
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.metadata import Metadata, is_address
 from engramdown.hippocampus.retired import tombstones_of
 
 __all__ = ["Desk", "Revised", "Revision", "revise"]
@@ -219,7 +219,7 @@ def _lines(entry: Entry, standing: _Standing) -> list[_Line]:
 
 def _has_copies(entry: Entry) -> bool:
     """Whether a memory may stand in more than one file; a person's own line stands for itself."""
-    return _is_of_lessons(entry.file) and not entry.id.startswith("~")
+    return _is_of_lessons(entry.file) and not is_address(entry.id)
 
 
 def _is_of_lessons(file: str) -> bool:
@@ -286,7 +286,7 @@ def _note(folder: Folder, revision: Revision, stays: Entry, lines: Sequence[_Lin
             folder.put(line.file, document.remove(line.placed.block))
         elif better != meta:
             folder.put(line.file, document.note(line.placed.block, better))
-    if revision.topic and not stays.id.startswith("~"):
+    if revision.topic and not is_address(stays.id):
         name = topic_file(revision.topic)
         meta = lines[0].placed.block.meta or Metadata()
         better = meta.update(_values(meta, revision))

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
+from engramdown.hippocampus.metadata import current_id
+
 __all__ = [
     "Change",
     "Head",
@@ -270,7 +272,7 @@ def read_line(line: bytes) -> Step | None:
             parts=tuple(map(_read_part, record["files"])),
             changes=tuple(
                 Change(
-                    item["id"],
+                    current_id(item["id"]),
                     item["in"],
                     item["before"],
                     item["after"],

@@ -21,6 +21,7 @@ from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.finding import by_prefix, find_lines
+from engramdown.hippocampus.metadata import current_id, is_address
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
@@ -267,7 +268,7 @@ class Hippocampus:
             for name, placed in lines:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
-            at = filing.address(text) if entry.id.startswith("~") else entry.id
+            at = filing.address(text) if is_address(entry.id) else entry.id
             return filing.Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
@@ -299,8 +300,9 @@ class Hippocampus:
 
     def why(self, entry_id: str) -> list[Step]:
         """Return the steps that touched a memory, the oldest first; a full id is needed."""
+        wanted = current_id(entry_id)
         steps = self.history()
-        return [step for step in steps if any(change.id == entry_id for change in step.changes)]
+        return [step for step in steps if any(change.id == wanted for change in step.changes)]
 
     def undoable(self) -> list[Candidate]:
         """Return the steps that an undo without a name comes to, the newest first."""
@@ -365,7 +367,7 @@ class Hippocampus:
         names = {name: draft.get(name) for name in self.files.names()}  # Saves are waited for.
         entry = self.find(prefix)
         found: list[tuple[str, Placed]] = []
-        copies = () if entry.id.startswith("~") else names.keys() - {*_NOT_MEMORY, entry.file}
+        copies = () if is_address(entry.id) else names.keys() - {*_NOT_MEMORY, entry.file}
         for name in (entry.file, *sorted(copies)):
             placed = filing.raw_entries(name, draft.get(name))
             found += [(name, each) for each in placed if filing.entry_id(each) == entry.id]

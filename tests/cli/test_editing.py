@@ -197,7 +197,7 @@ def test_an_id_that_was_shown_finds_what_was_retired(run: Runner, memory: Path) 
     lessons = memory / "lessons.md"
     lessons.write_text("# Lessons\n\n- Written by hand\n", encoding="utf-8")
     (entry_id,) = [each["id"] for each in run.ok("list", "--json").json]
-    assert entry_id.startswith("~")
+    assert entry_id.startswith("_")
     for _ in range(2):  # it has an address again when it is back
         assert f"restore {entry_id}" in " ".join(run.ok("forget", entry_id).out.split())
         assert run.ok("show", entry_id, "--json").json["source"] == "user"

@@ -20,7 +20,7 @@ RULE = Entry(
     topic="api-coingecko",
     ts="2026-03-01",
 )
-UNDATED = Entry(id="~abcdefg", text="By hand", kind="lesson", scope="global")
+UNDATED = Entry(id="_abcdefg", text="By hand", kind="lesson", scope="global")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -130,9 +133,66 @@ def test_json_of_a_memory_has_its_raw_line(run: Runner, filled: Path) -> None:
 
 def test_a_line_written_by_hand_has_an_address(run: Runner, filled: Path) -> None:
     (found,) = [entry for entry in run.ok("list", "--json").json if entry["text"] == "By hand"]
-    assert found["id"].startswith("~")
+    assert found["id"].startswith("_")
     assert run.ok("show", found["id"][:4], "--json").json["raw"] == "- By hand\n"
     assert filled.is_dir()
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh -f", "fish --no-config"])
+def test_an_address_can_be_typed_in_every_shell(
+    shell: str, run: Runner, filled: Path, child_env: dict[str, str]
+) -> None:
+    program, *options = shell.split()
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    (found,) = [entry for entry in run.ok("list", "--json").json if entry["text"] == "By hand"]
+    for name in (found["id"], found["id"][1:], f"'~{found['id'][1:]}'"):
+        done = subprocess.run(
+            [program, *options, "-c", f"engramdown show {name}"],
+            cwd=filled,
+            env=child_env,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert (done.returncode, "By hand" in done.stdout) == (0, True), (name, done)
+
+
+def test_an_address_without_its_mark_that_begins_an_id_is_said_to_be_ambiguous(
+    run: Runner, memory: Path
+) -> None:
+    (memory / "lessons.md").write_text("- By hand\n", encoding="utf-8")
+    (found,) = [entry["id"] for entry in run.ok("list", "--json").json]
+    (memory / "lessons.md").write_text(
+        f"- By hand\n- Ours <!-- id:{found[1:]}x -->\n", encoding="utf-8"
+    )
+    done = run("show", found[1:])
+    assert done.code == 1
+    assert f"{found}  lessons.md:1  By hand" in done.err
+    assert f"{found[1:]}x  lessons.md:2  Ours" in done.err
+    assert run.ok("show", found, "--json").json["text"] == "By hand"
+
+
+def test_a_journal_and_a_question_with_addresses_of_before_still_work(
+    run: Runner, memory: Path
+) -> None:
+    lessons, pending = memory / "lessons.md", memory / "pending.md"
+    lessons.write_text("- By hand\n", encoding="utf-8")
+    (found,) = [entry["id"] for entry in run.ok("list", "--json").json]
+    run.ok("edit", found, "Changed", "by hand")
+    journal = memory.parent / "history.jsonl"
+    before = re.sub(rb'"_([0-9a-z]{7})"', rb'"~\1"', journal.read_bytes())
+    assert before != journal.read_bytes()
+    journal.write_bytes(before)
+    now = run.ok("list", "--json").json[0]["id"]
+    assert len(run.ok("why", now, "--json").json["steps"]) == 1
+    pending.write_text(
+        f"- [ ] Changed by hand <!-- id:bbbbbbbb kind:lesson op:forget of:~{now[1:]} -->\n",
+        encoding="utf-8",
+    )
+    assert run.ok("show", "bbbb", "--json").json["replaces"]["id"] == now
+    run.ok("review", "--accept", "bbbb")
+    assert "by hand" not in lessons.read_text(encoding="utf-8")
 
 
 def test_a_prefix_of_several_lists_them(run: Runner, memory: Path) -> None:

@@ -13,7 +13,7 @@ from engramdown.hippocampus.steps import Change, Step
 from engramdown.redaction import redact
 
 TEA = Entry(id="k3v9q2ht", text="Drinks tea", kind="profile", scope=SCOPES[0])
-BY_HAND = Entry(id="~3m5x0ab", text="Name: Ada", kind="profile", scope=SCOPES[0])
+BY_HAND = Entry(id="_3m5x0ab", text="Name: Ada", kind="profile", scope=SCOPES[0])
 SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 
 pages = st.lists(st.sampled_from(["a", "b", "c", "", " "]), max_size=8).map("\n".join)
@@ -77,28 +77,28 @@ class TestReworded:
 
     @pytest.mark.parametrize("new", ["Name: Grace Hopper", "Names: Ada"])
     def test_it_is_not_taken_out(self, new: str) -> None:
-        edit = step("edit", gone(BY_HAND), come("~new0000", new), by="person")
+        edit = step("edit", gone(BY_HAND), come("_new0000", new), by="person")
         deleted = step("notice", buried("Name: Ada", "id:p81dz5ka reason:deleted"))
         assert taken_out([BY_HAND], [edit, deleted]) == set()
 
     def test_it_is_if_its_new_words_are(self) -> None:
-        edit = step("edit", gone(BY_HAND), come("~new0000", "Name: Eve"), by="person")
+        edit = step("edit", gone(BY_HAND), come("_new0000", "Name: Eve"), by="person")
         forgot = step("forget", buried("Name: Eve", "id:p81dz5ka reason:forgotten"))
         assert taken_out([BY_HAND], [edit, forgot]) == {BY_HAND.id}
 
     def test_words_that_went_back_and_forth_come_to_an_end(self) -> None:
-        eve = BY_HAND._replace(id="~new0000", text="Name: Eve")
+        eve = BY_HAND._replace(id="_new0000", text="Name: Eve")
         there = step("edit", gone(BY_HAND), come(eve.id, eve.text), by="person")
         back = step("edit", gone(eve), come(BY_HAND.id, BY_HAND.text), by="person")
         assert taken_out([BY_HAND], [there, back]) == set()
 
     def test_other_words_are_another_line(self) -> None:
-        edit = step("edit", gone(BY_HAND), come("~new0000", "Plays chess"), by="person")
+        edit = step("edit", gone(BY_HAND), come("_new0000", "Plays chess"), by="person")
         deleted = step("notice", buried("Name: Ada", "id:p81dz5ka reason:deleted"))
         assert taken_out([BY_HAND], [edit, deleted]) == {BY_HAND.id}
 
     def test_a_file_that_was_written_anew_is_not_compared_line_by_line(self) -> None:
-        news = [come(f"~{at:07}", f"Name: Ada {at}") for at in range(10_001)]
+        news = [come(f"_{at:07}", f"Name: Ada {at}") for at in range(10_001)]
         edit = step("edit", gone(BY_HAND), *news, by="person")
         deleted = step("notice", buried("Name: Ada", "id:p81dz5ka reason:deleted"))
         assert taken_out([BY_HAND], [edit, deleted]) == {BY_HAND.id}

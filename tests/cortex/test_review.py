@@ -169,7 +169,7 @@ class TestReading:
         assert (item.engram.text, item.tick) == (text, tick)
         assert (item.engram.source, item.engram.confidence) == ("user", "high")
         assert item.engram.kind == "lesson"
-        assert item.id.startswith("~")
+        assert item.id.startswith("_")
 
     @pytest.mark.parametrize(
         "line, kind",

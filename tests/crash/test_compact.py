@@ -177,7 +177,7 @@ def check_nothing_lost(
     for each in archive:
         if each.reason in ("duplicate", "merged", "replaced"):
             # A line of a person has another address once they word it otherwise.
-            by_hand = each.replaced.startswith("~") or each.replaced in taken
+            by_hand = each.replaced.startswith("_") or each.replaced in taken
             assert by_hand or each.replaced in known, each
             stays = known.get(each.replaced)
             assert stays is None or stays.by_person or pointers(each.entry) <= pointers(stays), (

@@ -329,7 +329,7 @@ class Week:
         """Forget something and bring it back."""
         entry = self._some_entry()
         # A line without an id has one of its own in the archive.
-        if entry and not entry[0].startswith("~"):
+        if entry and not entry[0].startswith("_"):
             self.did.append(f"forget and restore {entry[1]!r}")
             self.ada.run("forget", entry[0])
             self.ada.run("restore", entry[0])

@@ -21,7 +21,7 @@ ENGRAM = Engram(
 
 
 def test_an_entry_prints_as_its_text_and_folds_like_it() -> None:
-    entry = Entry(id="~1234567", text="Use  uv!", kind="always", scope="project")
+    entry = Entry(id="_1234567", text="Use  uv!", kind="always", scope="project")
     assert str(entry) == "Use  uv!"
     assert entry.fold == fold("use uv")
 

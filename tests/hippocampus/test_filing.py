@@ -287,7 +287,7 @@ def test_an_address_is_a_digest_of_what_is_said() -> None:
     assert filing.address("Use uv") == filing.address("use  UV.")
     assert filing.address("Use uv") != filing.address("Use uw")
     assert len(filing.address("\udc80")) == 8
-    assert filing.address("a")[0] == "~"
+    assert filing.address("a")[0] == "_"
 
 
 def test_a_line_without_metadata_was_written_by_a_person() -> None:

@@ -76,6 +76,20 @@ def test_of_a_key_that_stands_twice_the_first_counts() -> None:
     assert meta.update({"id": ""}).fields == (("x", "1"),)
 
 
+def test_an_address_of_older_files_is_read_as_it_is_written_today() -> None:
+    meta = Metadata.parse(" op:merge of:k3v9q2ht,~7a2pcsc,~0000000 replaced:~7a2pcsc x:~7a2pcsc ")
+    assert meta is not None
+    assert meta.get("of") == meta.values()["of"] == "k3v9q2ht,_7a2pcsc,_0000000"
+    assert meta.get("replaced") == "_7a2pcsc"
+    assert meta.get("x") == "~7a2pcsc"
+    assert meta.update({"of": meta.get("of")}) == meta  # and its bytes stay
+
+
+@pytest.mark.parametrize("value", ["~", "~/notes", "a~7a2pcsc", "~7a2pcscx"])
+def test_what_is_no_address_stays_as_it_is(value: str) -> None:
+    assert Metadata((("of", value),)).get("of") == value
+
+
 def test_a_missing_key_is_empty() -> None:
     assert not Metadata().get("id")
 

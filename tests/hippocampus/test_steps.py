@@ -34,8 +34,13 @@ STEP: Final = Step(
     "forget",
     "no longer true",
     (make_part("rules.md", "- a\n- b\n", "- b\n"),),
-    (Change("~1234567", "rules.md", "- a\n", None, "always"),),
+    (Change("_1234567", "rules.md", "- a\n", None, "always"),),
 )
+
+
+def test_an_address_of_an_older_journal_is_read_as_it_is_written_today() -> None:
+    line = write_line(STEP).replace(b"_1234567", b"~1234567")
+    assert read_line(line) == STEP
 
 
 @given(files, files)

@@ -116,6 +116,20 @@ def test_a_prompt_brings_what_it_is_about_once(agent: Agent, project: Path) -> N
     assert agent.ok("UserPromptSubmit", prompt="restart the staging server") == ""
 
 
+def test_a_line_by_hand_comes_once_whichever_way_its_address_was_kept(
+    agent: Agent, project: Path
+) -> None:
+    agent.ok("SessionStart", source="startup")
+    lessons = project / ".engramdown/memory/lessons.md"
+    lessons.write_text(f"- {LESSON}\n", encoding="utf-8")
+    assert f"- {LESSON}" in agent.ok("UserPromptSubmit", prompt="restart the staging server")
+    (given,) = project.rglob("given.json")
+    kept = given.read_text(encoding="utf-8")
+    assert '"_' in kept
+    given.write_text(kept.replace('"_', '"~'), encoding="utf-8")
+    assert agent.ok("UserPromptSubmit", prompt="restart the staging server") == ""
+
+
 def test_what_was_said_earlier_about_the_same_comes_with_a_prompt(
     agent: Agent, child_env: dict[str, str]
 ) -> None:

@@ -31,7 +31,7 @@ from engramdown.hippocampus.filing import (
     raw_entries,
     title_of,
 )
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.hippocampus.metadata import Metadata, is_address
 
 if TYPE_CHECKING:
     from engramdown.cortex.keyed.items import Item
@@ -84,7 +84,7 @@ def standing(draft: Draft, place: Place, item: Item | None = None) -> Stands | N
     sign = item.entry.id if item else _inside(Metadata().update({KEY: place.key}))
     for file in dict.fromkeys((item.entry.file if item else home.file, home.file)):
         for placed in raw_entries(file, draft.get(file)):
-            if sign not in placed.block.raw and not sign.startswith("~"):
+            if sign not in placed.block.raw and not is_address(sign):
                 continue
             meta = placed.block.meta or Metadata()
             has_key = (meta.get(KEY), meta.get(NAMESPACE)) == (place.key, place.label)

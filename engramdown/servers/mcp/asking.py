@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import mcp_types as types
 
 from engramdown.errors import EngramdownError, EntryNotFoundError
+from engramdown.hippocampus.finding import begins
 from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
@@ -174,4 +175,4 @@ def _memory(arguments: object) -> str:
 def _takes(proposal: Proposal, prefix: str) -> bool:
     """Whether a proposal is to forget the memory whose id begins with ``prefix``."""
     ids: Iterable[str] = [each.id for each in (proposal.replaces, *proposal.takes) if each]
-    return proposal.op == "forget" and any(each.startswith(prefix) for each in ids)
+    return proposal.op == "forget" and any(begins(each, prefix) for each in ids)
