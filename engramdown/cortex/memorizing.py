@@ -37,6 +37,7 @@ __all__ = ["MOST", "forget", "memorize", "recall_skill", "recall_topic", "review
 _PIECE: Final = 300
 MOST: Final = 20
 _LESSONS: Final = 40
+_SAID: Final = 50
 _OFF: Final = "memory is switched off (mode off), so nothing is changed"
 _TOPICS: Final = 100
 _WAITS: Final = "{said}. It waits in pending.md as {id}; only the user can decide. Why: {why}."
@@ -86,8 +87,12 @@ def _is_the_users(cortex: Cortex, text: str) -> bool:
     entries = (entry for store in both for entry in cortex.usable(store))
     if any(entry.source == "user" and wanted in words_of(entry.text) for entry in entries):
         return True
-    asked = Asked(text, limit=1, mode="exact", role=("user",))
-    return bool(search(cortex, asked, cortex.episodes).episodes)
+    asked = Asked(text, limit=_SAID, mode="exact", role=("user",))
+    said = {hit.session for hit in search(cortex, asked, cortex.episodes).episodes}
+    if not said or cortex.episodes is None:
+        return False
+    # Whoever speaks as the user in a session that an assistant began is that assistant.
+    return bool(said - {info.id for info in cortex.episodes.sessions() if info.parent})
 
 
 def forget(cortex: Cortex, given: ForgetArguments, session: Session | None) -> _Told:

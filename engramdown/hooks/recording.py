@@ -57,11 +57,13 @@ def note(place: HookPlace, event: Event, kept: Kept) -> None:
     from engramdown.episodes.showing import hidden
 
     said: list[dict[str, Any]]
+    if event.aside:
+        return  # The prompt and the answer of a sub-agent are no words of this conversation.
     if event.name == "prompt-submit":
         said = [{"role": "user", "text": event.text}]
     elif event.name == "stop":
         said = [{"role": "assistant", "text": event.text}]
-    elif event.tool and not event.aside:
+    elif event.tool:
         call = {"name": event.tool, "call": event.call}
         failed: dict[str, Any] = {"error": event.error} if event.error else {}
         said = [
@@ -94,7 +96,8 @@ def record(place: HookPlace, event: Event, kept: Kept) -> str:
         return ""
     try:
         session, refused = _brought(episodes, event, kept)
-        if session and event.name == "session-end" and not _is_ended(episodes, session):
+        is_over = event.name == "session-end" and not event.aside
+        if session and is_over and not _is_ended(episodes, session):
             episodes.end(session, _REASONS.get(event.reason, "finished"))
         _raise_trouble(episodes)
         if refused:
@@ -204,6 +207,7 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     if not _is_claudes(found):
         return "", ""
     from engramdown.episodes.importers.claude_code import CLAUDE_CODE
+    from engramdown.episodes.importers.heard import FILE
     from engramdown.episodes.importers.importing import Importer
 
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
@@ -211,9 +215,9 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     if file.error:
         raise StoreError(file.error)
     known = known_as(episodes, event.session)
-    if not known and file.sessions:
-        known = file.sessions[0].session
-    return known, ""
+    # What a sub-agent did is a session of its own: not the one that goes on.
+    found_here = (each.session for each in file.sessions if each.key == FILE)
+    return known or next(found_here, ""), ""
 
 
 def _transcript(name: str, scope: Path) -> Input | str | None:

@@ -193,3 +193,39 @@ def test_files_that_were_not_read_are_counted() -> None:
     assert transfer_messages.other_files(1, 2) == (
         "1 file has not changed since; 2 files were not recognised."
     )
+
+
+def warm_up(number: int, text: str) -> dict[str, Any]:
+    """Return a line in which an assistant tells a sub-agent something."""
+    return claude_line(number, text, isSidechain=True, agentId="w1")
+
+
+def untold(number: int, text: str) -> dict[str, Any]:
+    """Return a line of which nothing tells whose it is."""
+    line = claude_line(number, text)
+    del line["isSidechain"]
+    return line
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [warm_up(1, "From now on use npm."), claude_line(2, "From now on use uv.")],
+        [claude_line(1, "From now on use uv."), warm_up(2, "From now on use npm.")],
+        [untold(1, "From now on use npm."), claude_line(2, "From now on use uv.")],
+        [warm_up(1, "From now on use npm.")],
+        [untold(1, "From now on use npm.")],
+    ],
+    ids=["warm-up first", "in the middle", "without the key", "of a sub-agent", "no key at all"],
+)
+def test_what_a_sub_agent_is_told_is_never_learned_as_the_users_word(
+    run: Runner, memory: Path, lines: list[Any]
+) -> None:
+    path = write_lines(memory.parent.parent / "inbox" / "a.jsonl", lines)
+    run.ok("import", str(path))
+    run("sleep")
+    learned = [each["text"] for each in run("list", "--json").json or []]
+    assert any("uv" in text for text in learned) == any("uv" in str(each) for each in lines)
+    assert not any("npm" in text for text in learned)
+    assert "npm" not in run("review", "--json").out
+    assert run("recall", "--exact", "npm", "--role", "user").code == 1

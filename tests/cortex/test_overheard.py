@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown import Cortex, Engram
+from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.cortex.overheard import Overheard, quoted
 from engramdown.cortex.recalling import LABEL
 from engramdown.hippocampus.entry import Entry
@@ -70,6 +70,16 @@ def test_what_the_user_said_before_is_theirs_whoever_brings_it_back(
     assert "Tuesdays" in cortex.use_tool("recall", {"query": "deploy"}).text
     memorize(cortex, "We deploy on Tuesdays only")
     assert only(cortex).source == "user"
+
+
+def test_what_a_sub_agent_was_told_is_not_the_users_word(cortex: Cortex, project: Path) -> None:
+    memory = EpisodicMemory(project / ".engramdown")
+    child = memory.start_session(parent=memory.start_session("above"))
+    memory.log(child, "user", "We deploy on Tuesdays only")
+    memory.close()
+    assert "Tuesdays" in cortex.use_tool("recall", {"query": "deploy"}).text
+    memorize(cortex, "We deploy on Tuesdays only")
+    assert only(cortex).source == "llm"
 
 
 def test_what_is_remembered_as_the_users_word_stays_so(cortex: Cortex) -> None:

@@ -61,6 +61,10 @@ class Agent:
         """Write what the user said."""
         self._add("user", {"role": "user", "content": text})
 
+    def sub_agent(self, text: str) -> None:
+        """Write what a sub-agent is told, in the same file."""
+        self._add("user", {"role": "user", "content": text}, isSidechain=True, agentId="w1")
+
     def assistant(self, text: str) -> None:
         """Write what the assistant said."""
         self._add("assistant", {"role": "assistant", "content": [{"type": "text", "text": text}]})
@@ -117,7 +121,7 @@ class Agent:
         memory.close()
         return found
 
-    def _add(self, kind: str, message: dict[str, Any]) -> None:
+    def _add(self, kind: str, message: dict[str, Any], **more: object) -> None:
         self._count += 1
         record = {
             "parentUuid": f"{self.session}-{self._count - 1}" if self._count > 1 else None,
@@ -131,6 +135,7 @@ class Agent:
             "message": message,
             "uuid": f"{self.session}-{self._count}",
             "timestamp": f"2026-03-01T10:{self._count // 60:02}:{self._count % 60:02}.000Z",
+            **more,
         }
         with self.transcript.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")

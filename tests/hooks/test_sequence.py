@@ -330,3 +330,33 @@ def test_two_conversations_at_once_do_not_mix(agent: Agent, child_env: dict[str,
     assert found == {
         tuple(f"{each.session[:5]} {at}" for at in range(4)) for each in (agent, other)
     }
+
+
+def test_what_a_sub_agent_is_told_is_not_the_users_word(agent: Agent, project: Path) -> None:
+    agent.sub_agent("From now on use npm.")
+    agent.ok("UserPromptSubmit", prompt="From now on use yarn.", agent_id="a7", agent_type="x")
+    agent.ok("UserPromptSubmit", prompt="From now on use uv.")
+    agent.user("From now on use uv.")
+    agent.ok("Stop", last_assistant_message="Two rows are missing.", agent_id="a7")
+    agent.ok("SessionEnd", reason="other", agent_id="a7")
+    memory = EpisodicMemory(project / ".engramdown")
+    assert {info.ended for info in memory.sessions()} == {""}
+    agent.assistant("Fine.")
+    agent.ok("Stop", last_assistant_message="Fine.")
+    agent.ok("SessionEnd", reason="other")
+    users = [text for role, text in agent.lines() if role == "user"]
+    assert users == ["From now on use uv."]
+    main = [info for info in memory.sessions() if not info.parent and info.reason == "finished"]
+    assert len(main) == 1
+    assert [each.text for each in memory.session(main[0].id).episodes if each.text] == [
+        "From now on use uv.",
+        "Fine.",
+    ]
+
+
+def test_without_a_transcript_the_words_of_a_sub_agent_are_left_out(agent: Agent) -> None:
+    agent.ok("UserPromptSubmit", prompt="From now on use npm.", agent_id="a7")
+    agent.ok("UserPromptSubmit", prompt="From now on use uv.")
+    agent.ok("Stop", last_assistant_message="Two rows are missing.", agent_id="a7")
+    agent.ok("Stop", last_assistant_message="Fine.")
+    assert agent.lines() == [("user", "From now on use uv."), ("assistant", "Fine.")]

@@ -5,6 +5,9 @@ that stand for what was compacted. A side chain (the work of a sub-agent) is a s
 What a person wrote while the assistant was at work stands in the queue, in an attachment, or in
 both: it is taken once. Thoughts, progress and bookkeeping are left out. Branches that were rewound
 stay, in their order.
+
+Promises: a line is the user's word only if its own ``isSidechain`` says that it belongs to the
+conversation with the user, or, where that is missing, the nearest of its parents that has one.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.episode import as_text
 from engramdown.episodes.importers.heard import (
     FILE,
     Conversation,
+    Earlier,
     Item,
     Record,
     Said,
@@ -43,6 +47,9 @@ _INJECTED: Final = (
     "<bash-stdout>",
     "<bash-stderr>",
     "<task-notification>",
+    "<teammate-message",
+    "<agent-message",
+    "<cross-session-message",
     "Caveat: The messages below",
 )
 _QUEUED: Final = "said already"
@@ -56,32 +63,103 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
     return spoken or any(key in value for key in _KEYS)
 
 
-def _read(records: Iterable[Record]) -> Iterator[Item]:
+class _Side(NamedTuple):
+    """Whose a line is.
+
+    Attributes:
+        user: Whether it belongs to the conversation with the user; ``None`` if nothing says so.
+        agent: The sub-agent whose side chain it belongs to, if it does and that is known.
+    """
+
+    user: bool | None
+    agent: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of the conversation."""
+        return f"agent {self.agent}" if self.user is False else FILE
+
+
+class _Chains:
+    """Decides line by line who speaks as the user: the user, or an assistant to a sub-agent."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        """Begin; ``earlier`` is asked only where a line does not tell it itself."""
+        self._known: dict[str, _Side] = {}
+        self._earlier: Earlier | None = earlier
+        self._has_user = False
+
+    def side(self, value: Mapping[str, Any]) -> _Side:
+        """Return whose a line is, and remember it for the lines that name it as their parent."""
+        if value["type"] == "queue-operation" and "isSidechain" not in value:
+            # It has no parents: it is what waits for the conversation with the user.
+            if not self._has_user:
+                self._look_back()
+            return _Side(user=True if self._has_user else None)
+        found = self._found(value)
+        self._has_user |= found.user is True
+        own = string(value.get("uuid"))
+        if own and self._known.setdefault(own, found).user != found.user:
+            self._known[own] = _Side(user=None)
+        return found
+
+    def _found(self, value: Mapping[str, Any]) -> _Side:
+        aside, agent = value.get("isSidechain"), string(value.get("agentId"))
+        if aside is False:
+            return _Side(user=True)
+        if agent:
+            return _Side(user=False, agent=agent)
+        above = self._above(value)
+        return _Side(user=False, agent=above.agent) if aside is True else above
+
+    def _above(self, value: Mapping[str, Any]) -> _Side:
+        # Behind what was compacted there is no parent, but one that is said to be.
+        parent = string(value.get("parentUuid")) or string(value.get("logicalParentUuid"))
+        if parent and parent not in self._known:
+            self._look_back()
+        return self._known.get(parent, _Side(user=None))
+
+    def _look_back(self) -> None:
+        """Learn what stands in the part of the file that was read another time."""
+        earlier, self._earlier = self._earlier, None
+        for record in earlier() if earlier is not None else ():
+            if isinstance(record.value, dict) and isinstance(record.value.get("type"), str):
+                self.side(record.value)
+
+
+def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]:
     known: set[str] = set()
-    queue = _Queue()
-    side, title = None, ""
+    queue, chains = _Queue(), _Chains(earlier)
+    title = ""
     for record in records:
         value = record.value
         if not isinstance(value, dict) or not isinstance(value.get("type"), str):
             yield Skipped(record.line, "is no record of Claude Code", damaged=True)
             continue
         title = string(value.get(_TITLES.get(value["type"], ""))) or title
-        if side is None and "isSidechain" in value:
-            # A file of a sub-agent has nothing but its side chain: that is the conversation.
-            side = value["isSidechain"] is True
-        key = _key(value, alone=side is True)
-        for item in queue.once(record, value, _marked(value, _said(record, value, key))):
-            if isinstance(item, Said) and key not in known:
-                known.add(key)
-                yield _conversation(value, key, title if key == FILE else "")
+        side = chains.side(value)
+        for item in queue.once(record, value, _marked(value, side, _said(record, value, side.key))):
+            if isinstance(item, Said) and side.key not in known:
+                known.add(side.key)
+                yield _conversation(value, side, title if side.key == FILE else "")
             yield item
 
 
-def _marked(value: Mapping[str, Any], items: Iterable[Item]) -> Iterator[Item]:
-    """Yield ``items``, and say of each whether it stands in the session that was forked, too."""
+def _marked(value: Mapping[str, Any], side: _Side, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield ``items``; what nobody says to be the user's word is not theirs.
+
+    Of each is said whether it stands in the session that was forked, too.
+    """
     forked = "forkedFrom" in value
     for item in items:
-        yield replace(item, copied=True) if forked and isinstance(item, Said) else item
+        if not isinstance(item, Said):
+            yield item
+            continue
+        said = replace(item, copied=True) if forked else item
+        if said.role == "user" and not side.user:
+            meta = {"kind": "task"} if side.user is False else {}
+            said = replace(said, role="system", meta=meta)
+        yield said
 
 
 class _Queue:
@@ -115,20 +193,13 @@ class _Queue:
             yield item
 
 
-def _key(value: Mapping[str, Any], *, alone: bool) -> str:
-    if alone or value.get("isSidechain") is not True:
-        return FILE
-    return f"agent {string(value.get('agentId'))}"
-
-
-def _conversation(value: Mapping[str, Any], key: str, title: str) -> Conversation:
-    session, agent = string(value.get("sessionId")), string(value.get("agentId"))
-    aside = value.get("isSidechain") is True
+def _conversation(value: Mapping[str, Any], side: _Side, title: str) -> Conversation:
+    session, aside = string(value.get("sessionId")), side.user is False
     forked = string(mapping(value.get("forkedFrom")).get("sessionId"))
     told = {name: string(value.get(name)) for name in ("cwd", "gitBranch", "version")}
     return Conversation(
-        key=key,
-        id=f"{session}/{agent}" if aside else session,
+        key=side.key,
+        id=f"{session}/{side.agent}" if aside else session,
         at=time_of(value.get("timestamp")),
         title=title,
         parent=session if aside else forked,
@@ -235,7 +306,9 @@ def _speaker(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, str]]:
         return "assistant", {}
     if value.get("isCompactSummary") is True or text.startswith(_COMPACTED):
         return "system", {"kind": "compacted"}
-    if value.get("isMeta") is True or text.startswith(_INJECTED):
+    # Newer versions say who wrote it: a person, or a sub-agent that is done, a team mate, a timer.
+    by = string(mapping(value.get("origin")).get("kind"))
+    if value.get("isMeta") is True or text.startswith(_INJECTED) or by not in ("", "human"):
         return "system", {}
     return "user", {}
 
@@ -257,4 +330,4 @@ def _duration(result: object) -> float | None:
     )
 
 
-CLAUDE_CODE: Final = Source("claude-code", "Claude Code", _knows, _read)
+CLAUDE_CODE: Final = Source("claude-code", "Claude Code", _knows, _read, _read)

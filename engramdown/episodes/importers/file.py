@@ -107,7 +107,9 @@ class FileImport:
     # ---- reading ----
 
     def _read(self, source: Source, reading: Reading, progress: Progress) -> None:
-        for item in source.read(self._records(source, reading, progress)):
+        records = self._records(source, reading, progress)
+        resumed = source.resume and source.resume(records, self._earlier)
+        for item in resumed or source.read(records):
             self._take(source, item, reading.lines)
         self._report.unfinished = reading.unfinished
         self._finish(lambda _: True)
@@ -132,6 +134,17 @@ class FileImport:
                 for writer in self._writers.values():
                     writer.flush()
                 self._note(source, reading)
+
+    def _earlier(self) -> Iterator[Record]:
+        """Yield the records that were read another time."""
+        known = self._before.offset if self._before else 0
+        with self._found.open() as stream:
+            reading = Lines(stream)
+            for found in reading:
+                if reading.offset > known:
+                    return
+                if isinstance(found, Record):
+                    yield found
 
     def _take(self, source: Source, item: Item, line: int) -> None:
         if isinstance(item, Conversation):
@@ -243,6 +256,7 @@ class FileImport:
 def _brought(writer: Writer, conversation: Conversation) -> Brought:
     return Brought(
         session=writer.session,
+        key=conversation.key,
         title=conversation.title,
         started=stamp(writer.first) if writer.first else "",
         fresh=not writer.began,

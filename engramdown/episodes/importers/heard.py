@@ -18,6 +18,7 @@ from engramdown.episodes.episode import Episode, as_text, joined
 __all__ = [
     "FILE",
     "Conversation",
+    "Earlier",
     "Item",
     "Kept",
     "Read",
@@ -157,6 +158,8 @@ class Skipped(NamedTuple):
 
 Item = Conversation | Said | Kept | Skipped
 Read = Callable[[Iterable[Record]], Iterator[Item]]
+Earlier = Callable[[], Iterable[Record]]
+"""Reads the records again that stand before those of a file that grew."""
 
 
 class Source(NamedTuple):
@@ -167,12 +170,14 @@ class Source(NamedTuple):
         title: Its name for a person.
         knows: Whether a value is one of its records.
         read: Turns records into conversations and what was said in them.
+        resume: The same for a file that grew, if what stands before matters to a record.
     """
 
     name: str
     title: str
     knows: Callable[[Any], bool]
     read: Read
+    resume: Callable[[Iterable[Record], Earlier], Iterator[Item]] | None = None
 
 
 def time_of(value: object) -> datetime | None:

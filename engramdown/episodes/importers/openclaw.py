@@ -6,6 +6,7 @@ person ran, and the summaries of what was compacted. Thoughts and changes of set
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -28,6 +29,12 @@ __all__ = ["OPENCLAW"]
 
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "custom": "system"}
 _SUMMARIES: Final = ("compaction", "branch_summary")
+# What an assistant tells a sub-agent or another session, and what such a one reports; a time in
+# brackets may stand before it.
+_RELAYED: Final = re.compile(
+    r"\s*(?:\[[A-Z][a-z]{2} [0-9]{4}-[^\]\n]{1,40}\]\s*)?"
+    r"\[(?:Subagent (?:Context|Task)|System Message|Inter-session message)\]"
+)
 
 
 def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
@@ -154,7 +161,17 @@ def _block(
             call=string(inner.get("id")),
             model=model,
         )
-    return Said(origin=origin, at=at, role=role, text=content_text(block), model=model)
+    text = content_text(block)
+    if role == "user" and _is_relayed(message):
+        return Said(origin=origin, at=at, role="system", text=text, meta={"kind": "task"})
+    return Said(origin=origin, at=at, role=role, text=text, model=model)
+
+
+def _is_relayed(message: Mapping[str, Any]) -> bool:
+    """Whether a message was not written by the user, but by an assistant or by the program."""
+    by = string(mapping(message.get("provenance")).get("kind"))
+    content = message.get("content")
+    return by not in ("", "external_user") or bool(_RELAYED.match(content_text(content)))
 
 
 OPENCLAW: Final = Source("openclaw", "OpenClaw", _knows, _read)

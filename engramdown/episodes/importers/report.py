@@ -24,6 +24,7 @@ class Brought:
 
     Attributes:
         session: Its id.
+        key: What tells it from the others of its file.
         title: What the source calls it.
         started: The time of the first episode that was read, as it stands in a line.
         fresh: Whether the session was not there before.
@@ -32,6 +33,7 @@ class Brought:
     """
 
     session: str
+    key: str
     title: str
     started: str
     fresh: bool

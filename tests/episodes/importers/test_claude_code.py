@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.importers.claude_code import CLAUDE_CODE
-from engramdown.episodes.importers.heard import FILE
+from engramdown.episodes.importers.heard import FILE, Record, Said
 from tests.episodes.importers.told import read
 
 AT = "2026-02-27T10:15:00.123Z"
@@ -112,17 +112,24 @@ def test_thoughts_and_bookkeeping_are_left_out_with_a_reason() -> None:
 
 
 def test_what_was_written_while_the_assistant_worked_is_the_persons() -> None:
-    def queued(**told: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    def queued(*, aside: bool = False, **told: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
         inner = {"type": "queued_command", **told}
-        return {"type": "attachment", "uuid": "q", "timestamp": AT, "attachment": inner}
+        value = {"type": "attachment", "uuid": "q", "timestamp": AT, "attachment": inner}
+        return value | {"isSidechain": aside}
 
     told = read(
         CLAUDE_CODE,
         queued(prompt="and this"),
         queued(prompt=[{"type": "text", "text": "also"}], commandMode="prompt"),
         queued(prompt="done", commandMode="task-notification"),
+        queued(prompt="of a sub-agent", aside=True),
     )
-    assert told.lines == [("user", "and this"), ("user", "also"), ("system", "done")]
+    assert told.lines == [
+        ("user", "and this"),
+        ("user", "also"),
+        ("system", "done"),
+        ("system", "of a sub-agent"),
+    ]
 
 
 def removed(text: object, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
@@ -133,6 +140,7 @@ def removed(text: object, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
 def test_what_only_the_queue_says_is_the_persons() -> None:
     told = read(
         CLAUDE_CODE,
+        line("user", "begin"),
         removed("focus on the parser", operation="enqueue"),
         removed("focus on the parser"),
         removed("<task-notification>done</task-notification>"),
@@ -141,6 +149,7 @@ def test_what_only_the_queue_says_is_the_persons() -> None:
         removed(None, operation="dequeue"),
     )
     assert told.lines == [
+        ("user", "begin"),
         ("user", "focus on the parser"),
         ("system", "<task-notification>done</task-notification>"),
         ("user", "and the lexer"),
@@ -150,14 +159,16 @@ def test_what_only_the_queue_says_is_the_persons() -> None:
 
 def test_what_the_queue_and_an_attachment_say_is_taken_once() -> None:
     inner = {"type": "queued_command", "prompt": "go on"}
-    attached = {"type": "attachment", "uuid": "q", "timestamp": AT, "attachment": inner}
-    again = line("user", "go on", promptSource="queued")
+    attached = {"type": "attachment", "uuid": "q", "parentUuid": "u1", "attachment": inner}
+    begun, again = line("user", "begin"), line("user", "go on", promptSource="queued")
     for pair in ([removed("go on"), attached], [attached, removed("go on")]):
-        told = read(CLAUDE_CODE, *pair)
-        assert told.lines == [("user", "go on")]
+        told = read(CLAUDE_CODE, begun, *pair)
+        assert told.lines == [("user", "begin"), ("user", "go on")]
         assert told.reasons == [f"{pair[1]['type']}: said already"]
-    told = read(CLAUDE_CODE, removed("go on"), again, removed("go on"), line("user", "go on"))
-    assert told.lines == [("user", "go on")] * 3
+    told = read(
+        CLAUDE_CODE, begun, removed("go on"), again, removed("go on"), line("user", "go on")
+    )
+    assert told.lines == [("user", "begin"), *[("user", "go on")] * 3]
     assert told.reasons == ["user: said already"]
 
 
@@ -204,7 +215,134 @@ def test_a_file_of_a_side_chain_is_one_session_with_a_parent() -> None:
         line("assistant", "done", isSidechain=True, agentId="a7"),
     )
     (side,) = told.conversations
-    assert (side.key, side.id, side.parent) == (FILE, "s1/a7", "s1")
+    assert (side.key, side.id, side.parent) == ("agent a7", "s1/a7", "s1")
+    assert told.lines == [("system", "task"), ("assistant", "done")]
+    assert [said.meta for said in told.said] == [{"kind": "task"}, {}]
+
+
+def link(uuid: str, parent: str | None, text: str, kind: str = "user", **more: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a line with a place in a chain; ``isSidechain=None`` for one that has no such key."""
+    value = line(kind, text, uuid=uuid, parentUuid=parent, **more)
+    return {key: found for key, found in value.items() if found is not None or key != "isSidechain"}
+
+
+def test_a_file_may_begin_with_the_warm_up_of_a_sub_agent() -> None:
+    told = read(
+        CLAUDE_CODE,
+        link("w1", None, "Warmup", isSidechain=True, agentId="w"),
+        link("w2", "w1", "I am ready.", "assistant", isSidechain=True, agentId="w"),
+        link("m1", None, "My name is Ada."),
+        link("m2", "m1", "Hello Ada.", "assistant"),
+        link("w3", "w2", "The user is called Eve.", isSidechain=True, agentId="w"),
+    )
+    assert [(said.key, said.role, said.text) for said in told.said] == [
+        ("agent w", "system", "Warmup"),
+        ("agent w", "assistant", "I am ready."),
+        (FILE, "user", "My name is Ada."),
+        (FILE, "assistant", "Hello Ada."),
+        ("agent w", "system", "The user is called Eve."),
+    ]
+    side, main = told.conversations
+    assert (side.id, side.parent, main.id, main.parent) == ("s1/w", "s1", "s1", "")
+
+
+def test_side_chains_in_the_middle_of_a_file_are_not_the_users() -> None:
+    told = read(
+        CLAUDE_CODE,
+        link("m1", None, "Survey it"),
+        link("a1", None, "Look at every table", isSidechain=True),
+        link("a2", "a1", "Two rows", "assistant", isSidechain=True),
+        link("m2", "m1", "Done.", "assistant"),
+        link("b1", None, "Always use tabs", isSidechain=True),
+        link("m3", "m2", "Thanks"),
+    )
+    assert [said.text for said in told.said if said.role == "user"] == ["Survey it", "Thanks"]
+    assert {said.key for said in told.said} == {FILE, "agent "}
+
+
+@pytest.mark.parametrize("missing", [None, "yes", 0])
+def test_a_line_without_the_key_is_the_users_only_if_its_parents_say_so(missing: object) -> None:
+    told = read(
+        CLAUDE_CODE,
+        link("x1", None, "nobody says whose", isSidechain=missing),
+        link("x2", "x1", "nor here", isSidechain=missing),
+        link("x3", "gone", "its parent is not there", isSidechain=missing),
+        link("m1", None, "the user's"),
+        {"type": "progress", "uuid": "p1", "parentUuid": "m1", "sessionId": "s1"},
+        link("m2", "p1", "theirs, too", isSidechain=missing),
+        link("a1", None, "a task", isSidechain=True, agentId="a7"),
+        link("a2", "a1", "more of it", isSidechain=missing),
+        link("a3", None, "an agent's", isSidechain=missing, agentId="a8"),
+        {"type": "system", "subtype": "compact_boundary", "content": "-", "uuid": "c"}
+        | {"parentUuid": None, "logicalParentUuid": "m2"},
+        link("m3", "c", "behind a compaction", isSidechain=missing),
+    )
+    assert [said.text for said in told.said if said.role == "user"] == [
+        "the user's",
+        "theirs, too",
+        "behind a compaction",
+    ]
+    keys = {said.text: said.key for said in told.said}
+    assert (keys["nobody says whose"], keys["more of it"]) == (FILE, "agent a7")
+    assert keys["an agent's"] == "agent a8"
+
+
+def test_an_id_that_stands_for_two_lines_says_nothing_about_its_children() -> None:
+    told = read(
+        CLAUDE_CODE,
+        link("u", None, "task", isSidechain=True),
+        link("u", None, "mine"),
+        link("c", "u", "whose?", isSidechain=None),
+    )
+    assert told.lines == [("system", "task"), ("user", "mine"), ("system", "whose?")]
+
+
+def test_what_waits_is_the_users_only_where_they_have_a_conversation() -> None:
+    aside = link("a1", None, "task", isSidechain=True)
+    assert read(CLAUDE_CODE, aside, removed("evil")).lines == [
+        ("system", "task"),
+        ("system", "evil"),
+    ]
+    assert read(CLAUDE_CODE, removed("evil", isSidechain=True)).lines == [("system", "evil")]
+
+
+def test_what_stands_before_is_asked_for_once_and_only_where_it_matters() -> None:
+    asked = []
+    before = [link("m1", None, "hello"), "text", link("a1", None, "task", isSidechain=True)]
+
+    def earlier() -> list[Record]:
+        asked.append(1)
+        return [Record(place, place, value) for place, value in enumerate(before)]
+
+    def resumed(*values: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - JSON
+        assert CLAUDE_CODE.resume is not None
+        records = [Record(place, place, value) for place, value in enumerate(values)]
+        found = CLAUDE_CODE.resume(records, earlier)
+        return [(item.role, item.text) for item in found if isinstance(item, Said)]
+
+    told = resumed(link("m2", "m1", "again"), link("m3", "m2", "and again", isSidechain=None))
+    assert (told, asked) == ([("user", "again"), ("user", "and again")], [])
+    told = resumed(
+        link("m2", "m1", "again", isSidechain=None),
+        link("a2", "a1", "a task", isSidechain=None),
+        link("x", "gone", "whose?", isSidechain=None),
+    )
+    assert told == [("user", "again"), ("system", "a task"), ("system", "whose?")]
+    assert asked == [1]
+    assert resumed(removed("go on")) == [("user", "go on")]
+
+
+@pytest.mark.parametrize(
+    "text, more",
+    [
+        ('<teammate-message teammate_id="lead">Always use tabs</teammate-message>', {}),
+        ("<agent-message>x</agent-message>", {}),
+        ("Done: always use tabs", {"origin": {"kind": "task-notification"}}),
+    ],
+)
+def test_what_another_agent_reports_is_not_the_users(text: str, more: dict[str, Any]) -> None:
+    assert read(CLAUDE_CODE, line("user", text, **more)).lines == [("system", text)]
+    assert read(CLAUDE_CODE, line("user", "x", origin={"kind": "human"})).lines == [("user", "x")]
 
 
 def test_faults_of_the_service_are_errors_and_of_no_model() -> None:

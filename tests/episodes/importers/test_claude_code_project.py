@@ -248,7 +248,7 @@ def test_a_sub_agent_is_a_session_of_its_own(shop: Shop) -> None:
     episodes = session(shop, "Survey it")
     assert episodes[0].more["parent"] == main
     assert [role for role, _ in spoken(episodes)] == [
-        "user",
+        "system",
         "tool_call",
         "tool_result",
         "assistant",
@@ -343,3 +343,33 @@ def test_what_was_purged_does_not_come_again_with_a_copy(shop: Shop) -> None:
     said = [text for _, text in spoken(session(shop, "Where were we?"))]
     assert "Try again" not in said
     assert skipped(report)["of a session that was purged"] == 22
+
+
+def test_whose_a_line_is_stays_known_when_its_file_grows(shop: Shop) -> None:
+    def line(uuid: str, parent: str | None, words: str, **more: object) -> dict[str, Any]:
+        message = {"role": "user", "content": words}
+        told = {"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": TWO}
+        return {**told, "timestamp": "2026-02-27T10:00:00.5Z", "message": message, **more}
+
+    path = shop.inbox / "growing.jsonl"
+    begun = [
+        line("w", None, "Warmup", isSidechain=True, agentId="w"),
+        line("m", None, "My name is Ada.", isSidechain=False),
+    ]
+    write_lines(path, begun)
+    shop.bring(path)
+    more = [
+        line("w2", "w", "I am called Eve."),
+        line("m2", "m", "I live in Bern."),
+        line("x", "no", "I live in Rome."),
+    ]
+    write_lines(path, more, mode="a")
+    assert shop.bring(path).new == len(more)
+    said = sorted(pair for each in shop.sessions().values() for pair in spoken(each))
+    assert said == [
+        ("system", "I am called Eve."),
+        ("system", "I live in Rome."),
+        ("system", "Warmup"),
+        ("user", "I live in Bern."),
+        ("user", "My name is Ada."),
+    ]

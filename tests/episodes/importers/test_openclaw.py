@@ -147,3 +147,30 @@ def test_what_is_no_message_is_skipped() -> None:
 )
 def test_its_records_are_known(value: object, *, known: bool) -> None:
     assert OPENCLAW.knows(value) is known
+
+
+@pytest.mark.parametrize(
+    "text, more",
+    [
+        ("[Subagent Context] You are a subagent.\n\n[Subagent Task]: use npm", {}),
+        ("[Wed 2026-02-18 16:43 GMT+1] [Subagent Context] use npm", {}),
+        ("[System Message] A subagent task timed out: use npm", {}),
+        ("use npm", {"provenance": {"kind": "inter_session", "sourceTool": "sessions_send"}}),
+    ],
+)
+def test_what_another_session_or_agent_says_is_not_the_users(
+    text: str, more: dict[str, Any]
+) -> None:
+    (said,) = read(OPENCLAW, HEAD, line("m1", {"role": "user", "content": text, **more})).said
+    assert (said.role, said.text, said.meta) == ("system", text, {"kind": "task"})
+
+
+def test_what_the_user_says_through_a_channel_is_theirs() -> None:
+    by = {"kind": "external_user"}
+    told = read(
+        OPENCLAW,
+        HEAD,
+        line("m1", {"role": "user", "content": "use uv", "provenance": by}),
+        line("m2", {"role": "user", "content": "[Wed 2026-02-18 16:43] what of [Subagent Task]?"}),
+    )
+    assert [said.role for said in told.said] == ["user", "user"]
