@@ -2,7 +2,8 @@
 
 Promises: a character is judged where it stands: an emoji keeps its joiners, Persian and Hindi
 keep theirs, the flag of England its tags. What :func:`visible` returns has nothing left that
-:func:`hidden_characters` names, and showing it twice changes nothing. No I/O.
+:func:`hidden_characters` names, and showing it twice changes nothing. What a person reads on any
+screen passes :func:`on_screen`. No I/O.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-__all__ = ["hidden_characters", "visible"]
+__all__ = ["hidden_characters", "on_screen", "visible"]
 
 
 def hidden_characters(text: str) -> list[tuple[int, str]]:
@@ -49,6 +50,42 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
     return "".join(parts) + text[done:]
 
 
+def on_screen(text: str) -> str:
+    r"""Return ``text`` as a person is to see it on any screen.
+
+    It is :func:`visible`, and a run of spaces that is longer than a row, or of empty lines that
+    is higher than a window, is told as a number: what stands behind it is not pushed out of sight.
+
+    >>> ascii(on_screen("Keep tests green" + " " * 4000 + "or not"))
+    "'Keep tests green\\u20394,000 spaces\\u203aor not'"
+    """
+    shown = visible(text)
+    return _compiled(_LONG_RUN).sub(_told, shown)
+
+
+def _told(run: re.Match[str]) -> str:
+    """Say how many spaces, or empty lines, stand there, if they are too many to look at."""
+    text = run[0]
+    lines = text.count("\n")
+    if lines > _MOST_LINES:
+        first, last = text.find("\n"), text.rfind("\n")
+        inside = f"\n\u2039{lines - 1:,} empty lines\u203a\n"
+        return _told_spaces(text[:first]) + inside + _told_spaces(text[last + 1 :])
+    return "\n".join(map(_told_spaces, text.split("\n")))
+
+
+def _told_spaces(run: str) -> str:
+    return f"\u2039{len(run):,} spaces\u203a" if len(run) > _MOST_SPACES else run
+
+
+# More than a row of most windows, and about as many rows as most have.
+_MOST_SPACES: Final = 80
+_MOST_LINES: Final = 20
+_SPACE: Final = "[ \t\n\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+# Looked at once each: what follows a space does not begin a run.
+_LONG_RUN: Final = f"(?<!{_SPACE}){_SPACE}{{{_MOST_LINES},}}+"
+
+
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
@@ -59,7 +96,8 @@ _SUSPECT: Final = (
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U00013430-\U00013438\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
 )
 # What breaks a line or a terminal: C0, C1, the separators, and half surrogate pairs, which
 # cannot be written at all.
@@ -84,8 +122,12 @@ _CHINESE: Final = "[\u3000-\u303f\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 _FINE: Final = "|".join(
     [
         "\\A\ufeff",  # a byte order mark
-        # The flags of England, Scotland and Wales are spelt in tags.
-        "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f",
+        # The flags of England, Scotland and Wales are spelt in tags; no others are drawn.
+        *(
+            "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in name) + "\U000e007f"
+            for name in ("gbeng", "gbsct", "gbwls")
+        ),
+        "[\U00013000-\U0001342f][\U00013430-\U00013438](?=[\U00013000-\U0001342f])",
         f"{_EMOJI}{_EMOJI_END}(?:\u200d{_EMOJI}{_EMOJI_END})*+",
         "[0-9#*]\ufe0f\u20e3",  # keycaps
         f"{_JOINING}[\u200c\u200d]",

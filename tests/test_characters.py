@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.characters import hidden_characters, visible
+from engramdown.characters import hidden_characters, on_screen, visible
 
 ENGLAND: Final = "\U0001f3f4" + "".join(chr(0xE0000 + ord(char)) for char in "gbeng") + "\U000e007f"
 
@@ -32,6 +32,7 @@ FINE: Final = [
     pytest.param("\u1100\u1160 \u115f\u1161 \u115f\u1160\u11a8", id="old-korean"),
     pytest.param("\u2801\u2800\u2803", id="braille"),
     pytest.param("\u05e9\u05dc\u05d5\u05dd\u200f! \u200eabc", id="marks-in-hebrew"),
+    pytest.param("\U00013000\U00013430\U00013001", id="hieroglyphs"),
     pytest.param("cafe\u0301 \u00f1", id="accents"),
 ]
 
@@ -51,6 +52,13 @@ HIDDEN: Final = [
     ),
     pytest.param("x\U000e0041", [1], "tag latin capital letter a U+E0041", id="tag"),
     pytest.param("\U0001f3f4\U000e0067", [1], "tag latin small letter g U+E0067", id="open-flag"),
+    pytest.param(
+        "\U0001f3f4\U000e0078\U000e0079\U000e007a\U000e007f"[:2],
+        [1],
+        "tag latin small letter x U+E0078",
+        id="flag-that-is-none",
+    ),
+    pytest.param("a\U0001d159", [1], "musical symbol null notehead U+1D159", id="null-notehead"),
     pytest.param("\U000e0001", [0], "language tag U+E0001", id="language-tag"),
     pytest.param("\U000e0fff", [0], "invisible character U+E0FFF", id="not-assigned"),
     pytest.param("a\u202eb", [1], "right-to-left override U+202E", id="override"),
@@ -118,6 +126,39 @@ def test_what_is_shown_hides_nothing(text: str) -> None:
     assert not any(
         unicodedata.category(char) in {"Cc", "Cs"} for char in shown if char not in "\n\t"
     )
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        pytest.param(f"a{' ' * 80}b", f"a{' ' * 80}b", id="a row of spaces"),
+        pytest.param(f"a{' ' * 81}b", "a\u203981 spaces\u203ab", id="more than a row"),
+        pytest.param(f"a{chr(0x3000) * 81}b", "a\u203981 spaces\u203ab", id="wide spaces"),
+        pytest.param("a" + "\n" * 20 + "b", "a" + "\n" * 20 + "b", id="a window of lines"),
+        pytest.param("a" + "\n" * 2_001 + "b", "a\n\u20392,000 empty lines\u203a\nb", id="more"),
+        pytest.param(
+            "a" + " \n" * 30 + "  b", "a \n\u203929 empty lines\u203a\n  b", id="lines of spaces"
+        ),
+        pytest.param(
+            f"a{' ' * 90}\n{' ' * 99}b",
+            "a\u203990 spaces\u203a\n\u203999 spaces\u203ab",
+            id="two rows",
+        ),
+        pytest.param("a\r\x08b", "a\u240d\u2408b", id="controls"),
+    ],
+)
+def test_what_stands_behind_much_white_space_is_seen(text: str, shown: str) -> None:
+    assert on_screen(text) == shown
+    assert on_screen(shown) == shown
+
+
+@given(TEXTS | st.text(st.sampled_from(" \n\t\u3000a"), max_size=9).map(lambda text: text * 40))
+def test_no_screen_hides_or_loses_a_letter(text: str) -> None:
+    shown = on_screen(text)
+    assert hidden_characters(shown) == []
+    assert on_screen(shown) == shown
+    kept = iter(shown)
+    assert all(char in kept for char in visible(text) if not char.isspace())
 
 
 @given(TEXTS)

@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli import output
 from engramdown.cli.layout import line
 from engramdown.redaction import redact
@@ -34,5 +34,5 @@ def note(message: str) -> None:
 
 
 def _show(text: str) -> None:
-    item = line((visible(" ".join(text.split("\n"))), ""), hang=2)
+    item = line((on_screen(" ".join(text.split("\n"))), ""), hang=2)
     click.echo("\n".join(output.PlainScreen().rows([item])), err=True)

@@ -1,9 +1,9 @@
 """What a person sees of a turn while it goes on.
 
 Promises: no character of an answer reaches the terminal as it is if it could steer it, also one
-that markdown spells in another way; a link shows where it leads. On a terminal an answer is drawn
-block by block as it is finished, with the one that is being written below; elsewhere its words
-are printed as they come.
+that markdown spells in another way, and nothing of it is hidden; a call that changes something is
+shown whole. On a terminal an answer is drawn block by block as it is finished, with the one that
+is being written below; elsewhere its words are printed as they come.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen, visible
 from engramdown.cli import chat_messages as said
 from engramdown.cli import output
 from engramdown.cli.blocks import Blocks, Words
 from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.preview import Preview
+from engramdown.cortex.tools import TOOLS
 from engramdown.wording.inert import one_line
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class PlainTurn:
         """Tell which tool is called."""
         self.finish()
         if self._tells:
-            output.screen().show([line((_call(name, given), "dim"), hang=2)])
+            output.screen().show([_call(name, given)])
 
     def answered(self, name: str, answer: Answer) -> None:
         """Tell what came of it, if that is worth a line."""
@@ -127,7 +128,7 @@ class PlainTurn:
 
     def _print(self, text: str) -> None:
         if text:
-            click.echo(visible(text.replace("\r\n", "\n")), nl=False)
+            click.echo(on_screen(text.replace("\r\n", "\n")), nl=False)
             output.flush()
             self._is_open = not text.endswith("\n")
 
@@ -162,7 +163,7 @@ class RichTurn:
     def calls(self, name: str, given: object) -> None:
         """Tell which tool is called."""
         self.finish()
-        output.screen().show([line((_call(name, given), "dim"), hang=2)])
+        output.screen().show([_call(name, given)])
 
     def answered(self, name: str, answer: Answer) -> None:
         """Tell what came of it, if that is worth a line."""
@@ -242,22 +243,24 @@ def _markdown(text: str) -> RenderableType:
 
     from engramdown.cli.chat_markdown import ChatMarkdown
 
-    shown = visible(text.replace("\r\n", "\n"))
+    shown = on_screen(text.replace("\r\n", "\n"))
     if len(text) > _MOST_MARKDOWN:
         return Text(shown)
     return ChatMarkdown(shown)
 
 
-def _call(name: str, given: object) -> str:
-    """Return in one row which tool is called with what."""
+def _call(name: str, given: object) -> Line:
+    """Return which tool is called with what: in one row, if it only reads."""
     told = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     if isinstance(given, dict):
         told = " · ".join(f"{key}: {value}" for key, value in given.items())
+    if name in TOOLS and not TOOLS[name].reads:
+        return line((f"{said.CALL} {name}  {told}", "dim"), hang=2)
     text = f"{said.CALL} {one_line(name)}  {one_line(told)}".rstrip()
     most = max(output.width() - 1, _SHORTEST)
     while cells(text) > most:
         text = f"{text[: min(len(text) - 2, most - 1)].rstrip()}…"
-    return text
+    return line((text, "dim"), hang=2)
 
 
 def _outcome(name: str, answer: Answer) -> Iterator[Line]:

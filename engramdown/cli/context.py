@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli import entry_messages, output, prompt_messages, review_messages
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
@@ -159,7 +159,7 @@ def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
     if as_json:
         output.print_json(data)
     elif output.is_terminal(sys.stdout):
-        click.echo(visible(text))
+        click.echo(on_screen(text))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.
         click.echo(text.encode("utf-8", "surrogateescape"), nl=not text.endswith("\n"))

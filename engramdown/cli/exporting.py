@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli import output
 from engramdown.cli import transfer_messages as messages
 from engramdown.cli.codes import RefusalError
@@ -110,7 +110,7 @@ def _show(name: str, memory: EpisodicMemory, form: str) -> None:
         output.print_json(_data(name, memory))
         return
     page = _page(name, memory)
-    shown = visible(page) if output.is_terminal(sys.stdout) else page
+    shown = on_screen(page) if output.is_terminal(sys.stdout) else page
     # Or click would take escapes out of what is not for a terminal.
     click.echo(shown, nl=False, color=True)
 

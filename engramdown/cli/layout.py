@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 
 __all__ = ["Line", "Part", "cells", "diff", "diff_rows", "line", "table", "whole", "wrap"]
 
@@ -88,10 +88,11 @@ def wrap(item: Line, width: int) -> list[list[Part]]:
     hang = min(item.hang, max(width - _LEAST_ROOM, 0))
     row = _Row(width, min(item.indent, max(width - _LEAST_ROOM, 0)), hang)
     for part in item.parts:
-        for number, text in enumerate(part.text.split("\n")):
+        # What is only spaces is a gap of ours, however wide.
+        text = part.text.expandtabs(len(_TAB))
+        for number, shown in enumerate((on_screen(text) if text.strip(" ") else text).split("\n")):
             if number:
                 row.end()
-            shown = visible(text.expandtabs(len(_TAB)))
             # Where nothing is wrapped, looking for the words of a long text takes seconds.
             for word in [shown] if width == sys.maxsize else _words(shown):
                 row.put(word, part.style)
@@ -126,6 +127,7 @@ def diff_rows(before: str, after: str, name: str) -> list[str]:
 
 def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), indent: int = 0) -> list[Line]:
     """Return ``rows`` as aligned columns; numbers to the right, the last column may wrap."""
+    rows = [[on_screen(text) for text in row] for row in rows]
     count = max((len(row) for row in rows), default=0)
     widths = [max(cells(row[at]) for row in rows if len(row) > at) for at in range(count)]
     numeric = [_is_numeric(rows, at) for at in range(count)]
@@ -135,7 +137,7 @@ def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), indent: int
         for at, text in enumerate(row):
             style = styles[at] if at < len(styles) else ""
             last = at == len(row) - 1
-            parts.append(Part(_padded(text, widths[at], right=numeric[at], last=last), style))
+            parts += _padded(Part(text, style), widths[at], right=numeric[at], last=last)
         lines.append(line(*parts, indent=indent, hang=indent + sum(widths[:-1]) + 2 * (count - 1)))
     return lines
 
@@ -236,8 +238,10 @@ def _is_numeric(rows: Iterable[Sequence[str]], at: int) -> bool:
     )
 
 
-def _padded(text: str, width: int, *, right: bool, last: bool) -> str:
-    gap = " " * (width - cells(text))
+def _padded(part: Part, width: int, *, right: bool, last: bool) -> Iterator[Part]:
+    gap = Part(" " * (width - cells(part.text)))
     if right:
-        return f"{gap}{text}" if last else f"{gap}{text}  "
-    return text if last else f"{text}{gap}  "
+        yield gap
+    yield part
+    if not last:
+        yield Part("  ") if right else Part(f"{gap.text}  ")

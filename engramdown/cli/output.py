@@ -1,6 +1,6 @@
 """Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
 
-Promises: what comes from memory passes :func:`engramdown.characters.visible` on its way to a
+Promises: what comes from memory passes :func:`engramdown.characters.on_screen` on its way to a
 person and is exact in JSON; rich is loaded only for a terminal, and never by a command that must
 start fast.
 
@@ -20,7 +20,7 @@ from typing import Final, Protocol
 
 import click
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli.layout import Line, Part, line, wrap
 from engramdown.cli.streams import (
     complain,
@@ -108,7 +108,7 @@ class PlainScreen:
     def box(self, title: str, lines: Iterable[Line]) -> None:
         """Print lines between two rules, the first of which holds the title."""
         rule = "-" * width()
-        head = f"-- {visible(title)} "
+        head = f"-- {on_screen(title)} "
         self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
 
     def _paint(self, part: Part) -> str:

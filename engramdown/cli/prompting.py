@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, WorkingContext
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli import output
 from engramdown.cli import prompt_messages as said
 from engramdown.cli.layout import Line, line, table
@@ -56,7 +56,7 @@ def _rendered(made: WorkingContext, shape: str) -> Any:  # noqa: ANN401 - a text
 
 def _print(text: str) -> None:
     if output.is_terminal(sys.stdout):
-        click.echo(visible(text))
+        click.echo(on_screen(text))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.
         click.echo(text.encode("utf-8", "surrogateescape"), nl=not text.endswith("\n"))

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.text import Text
 from rich.theme import Theme
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli.layout import Line, wrap
 from engramdown.cli.output import width
 
@@ -54,7 +54,7 @@ class RichScreen:
         """Print lines in a frame with a title."""
         text = _text(lines, self._console.width - _FRAME) or Text()
         shape = box.ROUNDED if self._console.encoding.startswith("utf") else box.ASCII
-        panel = Panel(text, title=Text(visible(title)), title_align="left", box=shape)
+        panel = Panel(text, title=Text(on_screen(title)), title_align="left", box=shape)
         self._console.print(panel)
 
 

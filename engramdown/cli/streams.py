@@ -35,9 +35,9 @@ def complain(message: str, command: str = "engramdown") -> None:
 
 def one_line(message: str) -> str:
     """Return a message without what a terminal would obey, in one line."""
-    from engramdown.characters import visible
+    from engramdown.characters import on_screen
 
-    return visible(" ".join(message.split("\n")))
+    return on_screen(" ".join(message.split("\n")))
 
 
 def flush() -> None:

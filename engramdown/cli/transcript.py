@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from engramdown.characters import visible
+from engramdown.characters import on_screen
 from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import RefusalError
@@ -163,7 +163,7 @@ def _page(lines: Iterable[Line]) -> None:
 
 def _print_whole(text: str) -> None:
     if output.is_terminal(sys.stdout):
-        output.page(visible(text).split("\n"))
+        output.page(on_screen(text).split("\n"))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.
         click.echo(_exact(text), nl=False)

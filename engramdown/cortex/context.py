@@ -23,7 +23,7 @@ from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import bullet, one_line, paragraphs
+from engramdown.wording.inert import bullet, heading, paragraphs
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
@@ -387,7 +387,7 @@ def _groups(entries: Sequence[Entry]) -> list[_Group]:
 
 def _group(entry: Entry) -> tuple[int, str]:
     """Return where among the groups the one of ``entry`` comes, and its title."""
-    title = one_line(entry.heading)
+    title = heading(entry.heading)
     if entry.kind not in RULE_KINDS:
         return (_OWN_HEADING, title) if entry.file != _SOUL else (0, "")
     if fold(title) in ("", entry.kind):

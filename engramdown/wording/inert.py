@@ -17,7 +17,7 @@ from typing import Final
 
 from engramdown.characters import visible
 
-__all__ = ["Paragraph", "bullet", "inert", "one_line", "paragraphs", "quoted"]
+__all__ = ["Paragraph", "bullet", "heading", "inert", "one_line", "paragraphs", "quoted"]
 
 Paragraph = tuple[int, str]
 """The line on which a paragraph starts, from 1, and its text."""
@@ -65,12 +65,21 @@ def quoted(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return ``text`` as one line without comments, for a heading.
+    r"""Return ``text`` as one line.
 
-    >>> one_line("Style <!-- mine -->\nof code")
+    >>> one_line("Style\n  of code")
     'Style of code'
     """
-    return " ".join(inert(_without_comments(text)).split())
+    return " ".join(inert(text).split())
+
+
+def heading(text: str) -> str:
+    r"""Return a heading of a person's file as one line without comments: private notes.
+
+    >>> heading("Style <!-- mine --> of code")
+    'Style of code'
+    """
+    return one_line(_without_comments(text))
 
 
 def paragraphs(document: str) -> list[Paragraph]:
@@ -98,11 +107,11 @@ def _indented(lines: list[str]) -> Iterator[str]:
 
 
 def _lowered(line: str) -> str:
-    heading = _HEADING.match(line)
-    if heading is None:
+    found = _HEADING.match(line)
+    if found is None:
         return line
-    level = min(len(heading[1]) + _LEVELS_DOWN, _LOWEST)
-    return "#" * level + line[heading.end() :]
+    level = min(len(found[1]) + _LEVELS_DOWN, _LOWEST)
+    return "#" * level + line[found.end() :]
 
 
 def _blocks(document: str) -> Iterator[Paragraph]:

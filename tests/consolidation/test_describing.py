@@ -16,14 +16,14 @@ def test_what_a_model_says_is_kept_in_the_lengths_of_a_card() -> None:
     model = Answering(
         title="Mending CI",
         one_liner="word " * 50,
-        paragraph="It was\nthe clock.\x1b[2J <!-- hidden -->",
+        paragraph="It was\nthe clock.\x1b[2J <!-- seen -->",
         decisions=[*(f"Decision {number}" for number in range(12)), " "],
     )
     told = describe([line("user", "Why is CI red?")], model)
     assert told.title == "Mending CI"
     assert len(told.one_liner) <= 100
     assert told.one_liner.endswith("word…")
-    assert told.paragraph == "It was the clock.␛[2J"
+    assert told.paragraph == "It was the clock.␛[2J <!-- seen -->"
     assert told.decisions == tuple(f"Decision {number}" for number in range(10))
 
 

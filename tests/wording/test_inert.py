@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from engramdown.wording.inert import bullet, inert, one_line, paragraphs, quoted
+from engramdown.wording.inert import bullet, heading, inert, one_line, paragraphs, quoted
 from tests.cortex.entries import any_text
 
 # Everything that str.splitlines and a terminal take for more than a character of the text.
@@ -16,7 +16,7 @@ ACTIVE = "\x0b\x0c\r\x1b\x1c\x1d\x1e\x85\u2028\u2029\x00\x7f\u202a\u202e\u2066\u
 
 @given(any_text)
 def test_what_is_shown_cannot_act(text: str) -> None:
-    for shown in (inert(text), bullet(text), one_line(text)):
+    for shown in (inert(text), bullet(text), one_line(text), heading(text)):
         assert not set(shown) & set(ACTIVE)
         assert shown.encode("utf-8").decode("utf-8") == shown
 
@@ -50,8 +50,8 @@ def test_what_could_be_taken_for_words_of_ours_is_quoted(text: str) -> None:
 
 @given(any_text)
 def test_a_heading_is_one_line_without_comments(text: str) -> None:
-    shown = one_line(text)
-    assert "\n" not in shown
+    shown = heading(text)
+    assert "\n" not in shown + one_line(text)
     assert "<!--" not in shown or "-->" not in shown.partition("<!--")[2]
 
 

@@ -18,7 +18,7 @@ from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import RULES
 from engramdown.hippocampus.fitting import written
 from engramdown.likeness.similarity import similarity
-from engramdown.wording.inert import inert, one_line
+from engramdown.wording.inert import heading, inert
 
 __all__ = ["Edits", "Said", "edits", "rendered"]
 
@@ -70,7 +70,7 @@ def rendered(document: Document, entries: Iterable[Placed]) -> str:
     main = sections[0]
     for block in document.blocks:
         if block.shape == "heading":
-            line = f"{'#' * block.level} {one_line(block.text)}\n"
+            line = f"{'#' * block.level} {heading(block.text)}\n"
             sections.append(_Section(line, shown=_is_kind(block.text), items=[]))
             main = sections[-1] if block.level <= _MAIN else main
         elif id(block) in chosen:
@@ -187,7 +187,7 @@ def _new_headings(old: Document, new: Document) -> Iterator[str]:
     for block in new.blocks:
         is_new = block.shape == "heading" and block.level > 1 and block.text not in known
         if is_new and block.text.strip() and not _is_kind(block.text):
-            yield one_line(block.text)
+            yield heading(block.text)
 
 
 def _others(file: str, new: Document) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 
+from engramdown.characters import on_screen
 from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.finding import begins
 from engramdown.wording.inert import inert
@@ -35,7 +36,8 @@ _KINDS: Final = {
 _SCOPES: Final = {"global": "for all projects", "project": "for this project"}
 _REMEMBER: Final = "The assistant wants to remember this ({kind}, {scope}):"
 _FORGET: Final = "The assistant wants to forget this ({kind}, {scope}):"
-_WHY: Final = "Why you are asked: {why}."
+_INSTEAD: Final = "It takes the place of:"
+_WHY: Final = "Why you are asked:"
 _HOW: Final = "Decline, and it is not proposed again. Leave it, and it waits in pending.md."
 _LEFT: Final = "The user was asked and has not decided; it waits in pending.md as {id}."
 _MISFIT: Final = (
@@ -86,17 +88,17 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     engram = proposal.engram
     forgets = proposal.op == "forget"
     gone = proposal.replaces if forgets else None
-    text = inert(gone.text if gone is not None else engram.text)
+    text = on_screen(gone.text if gone is not None else engram.text)
     rows = [
         (_FORGET if forgets else _REMEMBER).format(
             kind=_KINDS[engram.kind], scope=_SCOPES[engram.scope]
         ),
-        "\n".join(f"> {row}" for row in text.split("\n")),
+        _apart(text),
     ]
     if proposal.replaces is not None and not forgets:
-        rows.append(f"It takes the place of: {inert(proposal.replaces.text)}")
+        rows += [_INSTEAD, _apart(on_screen(proposal.replaces.text))]
     if proposal.reason:
-        rows.append(_WHY.format(why=inert(proposal.reason)))
+        rows += [_WHY, _apart(on_screen(proposal.reason))]
     field = {
         "type": "string",
         "title": "In these words",
@@ -110,6 +112,11 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     return types.ElicitRequest(
         params=types.ElicitRequestFormParams(message=message, requested_schema=schema)
     )
+
+
+def _apart(text: str) -> str:
+    """Return a text as a client shows it that draws markdown, or not: letter by letter."""
+    return "\n".join(f"    {row}" for row in text.split("\n"))
 
 
 def mark(question: types.ElicitRequest) -> str:
@@ -157,7 +164,7 @@ def _accepted(cortex: Cortex, proposal_id: str, waiting: Proposal, words: str) -
     own: str | None = None
     if words.strip():
         # What the form showed is not what is meant, if a sign had to be made visible.
-        own = None if words == inert(waiting.engram.text) else words
+        own = None if words == on_screen(waiting.engram.text) else words
     receipt = cortex.resolve(proposal_id, "accept", own)
     if receipt.action == "forgotten":
         return f"{_ACCEPTED} Forgotten."

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from engramdown.clock import today
 from engramdown.engram import slug
 from engramdown.errors import EngramdownError, InvalidEngramError
-from engramdown.wording.inert import bullet, inert, one_line
+from engramdown.wording.inert import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -215,14 +215,14 @@ def _listed(entries: Iterable[Entry]) -> Iterator[str]:
 
 def _headed(entries: Iterable[Entry]) -> Iterator[str]:
     """Yield entries below the headings that they stand under."""
-    for at, (heading, found) in enumerate(groupby(entries, _heading)):
+    for at, (title, found) in enumerate(groupby(entries, _heading)):
         yield from ([""] if at else [])
-        yield from (f"### {heading}", "")
+        yield from (f"### {title}", "")
         yield from _listed(found)
 
 
 def _heading(entry: Entry) -> str:
-    return one_line(entry.heading) or entry.kind.capitalize()
+    return heading(entry.heading) or entry.kind.capitalize()
 
 
 PAGES: Final = MappingProxyType(

@@ -204,7 +204,7 @@ def test_a_person_is_asked_before_what_they_wrote_is_forgotten(
     assert run(work()) == "The user was asked and accepted. Forgotten."
     (form,) = asked.seen
     assert form.message.startswith("The assistant wants to forget this (a lesson, for this project")
-    assert "> Mine" in form.message
+    assert "\n\n    Mine\n\n" in form.message
     assert texts(project) == ["Also mine"]
 
 
