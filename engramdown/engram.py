@@ -77,7 +77,8 @@ class Engram:
         source: Who says so: the ``user``, a ``consolidation`` job, or the model (``llm``).
         basis: How it is known; ``told`` when the source is the user, else ``inferred``.
         origin: Where it was learned, ``<session>#<episode>``.
-        via: The channel it came through when that was not the conversation: ``tool`` or ``web``.
+        via: The channel it came through when that was not the conversation: ``tool`` or ``web``;
+            ``assistant`` if an assistant passes on what it takes for the user's word.
         expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
         ts: The day on which it was learned; the day on which it is written unless given.
 
@@ -97,7 +98,7 @@ class Engram:
     _: KW_ONLY
     basis: Basis | Literal[""] = ""
     origin: str = ""
-    via: Literal["", "tool", "web"] = ""
+    via: Literal["", "tool", "web", "assistant"] = ""
     expires: str = ""
     ts: str = ""
 
@@ -111,7 +112,7 @@ class Engram:
         if self.basis == "":
             object.__setattr__(self, "basis", "told" if self.source == "user" else "inferred")
         _check_choice("basis", self.basis, BASES)
-        _check_choice("via", self.via, ("", "tool", "web"))
+        _check_choice("via", self.via, ("", "tool", "web", "assistant"))
         _check_encodable("origin", self.origin)
         if self.topic != "":
             slug(self.topic)

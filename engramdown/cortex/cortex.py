@@ -241,13 +241,21 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """Return what is to be done with an engram; nothing is written."""
         return self._intake.decision(self.mode, engram)
 
-    def propose(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
+    def propose(
+        self, engrams: Engram | Iterable[Engram], *, by_person: bool = False
+    ) -> list[Receipt]:
         """Gate engrams, then encode or queue each; a receipt for each says what happened.
 
         A store that cannot be read or written gives receipts with ``failed``, not an exception.
+
+        Args:
+            engrams: What is to be remembered.
+            by_person: The user typed it here and now: a fact (``Name: Ada``) of theirs with the
+                same key gives way to it. Otherwise it is held, whatever source the engram claims.
         """
         self._notice()
-        return self._heard(self._made_own(self._intake.propose(self.mode, engrams)))
+        receipts = self._intake.propose(self.mode, engrams, by_person=by_person)
+        return self._heard(self._made_own(receipts))
 
     def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""

@@ -18,7 +18,15 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.likeness.similarity import Rewordings, in_full, is_rewording
 from engramdown.redaction import find_secrets, redact
 
-__all__ = ["Evidence", "TurnedDown", "harmless", "holds_secret", "humble", "scope_of"]
+__all__ = [
+    "Evidence",
+    "TurnedDown",
+    "harmless",
+    "holds_secret",
+    "humble",
+    "is_own_word",
+    "scope_of",
+]
 
 
 class TurnedDown:
@@ -62,8 +70,13 @@ class Evidence:
         self._turned_down = turned_down or TurnedDown()
         self._settled = {scope: Contradictions(found) for scope, found in entries.items()}
 
-    def findings(self, engram: Engram) -> Findings:
-        """Return what is known about ``engram``; the word of a user stands for itself."""
+    def findings(self, engram: Engram, *, by_person: bool = False) -> Findings:
+        """Return what is known about ``engram``; the word of a user stands for itself.
+
+        Args:
+            engram: What comes.
+            by_person: Whether the user says it here and now, so that it may replace their facts.
+        """
         kinds = sorted({secret.kind for secret in find_secrets(_all_text(engram))})
         by_user = engram.source == "user"
         # Who deleted a lesson and left the rule of the same words did not turn down the rule.
@@ -71,8 +84,9 @@ class Evidence:
         return Findings(
             secret=", ".join(kinds),
             tombstone="" if stands else self._turned_down.matching(engram),
-            contradicts=None if by_user and not engram.via else self._contradicted(engram),
-            instruction=find_instruction(engram.text) if engram.via else "",
+            contradicts=None if is_own_word(engram) else self._contradicted(engram),
+            instruction=find_instruction(engram.text) if engram.via in ("tool", "web") else "",
+            replaces=None if by_person and is_own_word(engram) else self._replaced(engram),
         )
 
     def is_known(self, engram: Engram) -> bool:
@@ -81,7 +95,7 @@ class Evidence:
 
     def replaced_by(self, engram: Engram, found: Findings) -> str:
         """Return the id of the memory of its scope that ``engram`` would replace, or ``""``."""
-        against = found.contradicts
+        against = found.replaces or found.contradicts
         if against is None:
             return ""
         own = self._entries.get(scope_of(engram), ())
@@ -99,15 +113,27 @@ class Evidence:
 
     def _contradicted(self, engram: Engram) -> Entry | None:
         """Return what it contradicts: first in its own scope, where it could replace it."""
-        own = scope_of(engram)
-        scopes = sorted(self._settled, key=lambda scope: scope != own)
-        found = (self._settled[scope].find(engram) for scope in scopes)
+        found = (each.find(engram) for each in self._own_first(engram))
         return next((entry for entry in found if entry is not None), None)
+
+    def _replaced(self, engram: Engram) -> Entry | None:
+        """Return the fact of a person's whose place it would take, or that says otherwise."""
+        found = (each.replaced(engram) for each in self._own_first(engram))
+        return next((entry for entry in found if entry is not None), None)
+
+    def _own_first(self, engram: Engram) -> list[Contradictions]:
+        own = scope_of(engram)
+        return [self._settled[each] for each in sorted(self._settled, key=lambda it: it != own)]
 
 
 def scope_of(engram: Engram) -> Scope:
     """Return where an engram is kept: a fact about the user holds everywhere."""
     return "global" if engram.kind == "profile" else engram.scope
+
+
+def is_own_word(engram: Engram) -> bool:
+    """Whether a user says it, and nobody passes it on for them."""
+    return engram.source == "user" and not engram.via
 
 
 def holds_secret(engram: Engram) -> bool:
@@ -125,7 +151,7 @@ def harmless(engram: Engram) -> Engram:
 
 def humble(engram: Engram) -> Engram:
     """Return the engram without the claim that a person confirmed it: that is not for it to say."""
-    if engram.source == "user" or engram.basis != "verified":
+    if is_own_word(engram) or engram.basis != "verified":
         return engram
     return replace(engram, basis="")
 

@@ -60,6 +60,7 @@ class Findings:
         secret: The kinds of secrets that its text holds.
         tombstone: The words of the same memory that a person turned down before.
         contradicts: The memory of a person's that it contradicts.
+        replaces: The fact of a person's whose place it would take, as both have the same key.
         instruction: Why it reads like an order.
     """
 
@@ -67,6 +68,7 @@ class Findings:
     tombstone: str = ""
     contradicts: Entry | None = None
     instruction: str = ""
+    replaces: Entry | None = None
 
 
 def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
@@ -94,12 +96,14 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
     """Return why a person has to look at it, whatever the mode."""
     if findings.secret:
         return "secret", f"{REASONS['secret']} ({findings.secret})"
-    against = findings.contradicts
-    # What came through a tool or the web is not the user's own word, whatever source it claims.
-    if against is not None and (engram.source != "user" or engram.via):
+    # What came through somebody else is not the user's own word, whatever source it claims; and
+    # no word but theirs, here and now, takes away what they wrote.
+    is_own_word = engram.source == "user" and not engram.via
+    against = findings.replaces or (None if is_own_word else findings.contradicts)
+    if against is not None:
         what = f"{_quoted(against.text)} ({against.id})"
         return "contradiction", f"{REASONS['contradiction']}: {what}"
-    if findings.instruction and engram.via:
+    if findings.instruction and engram.via in ("tool", "web"):
         return "instruction", f"{REASONS['instruction']}: {findings.instruction}"
     return None
 

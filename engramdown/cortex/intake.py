@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from engramdown.cortex.evidence import Evidence, harmless, holds_secret, humble, scope_of
+from engramdown.cortex.evidence import (
+    Evidence,
+    harmless,
+    holds_secret,
+    humble,
+    is_own_word,
+    scope_of,
+)
 from engramdown.cortex.gate import Decision, decide
 from engramdown.cortex.receipts import Decided, Receipt, discard, encode_into, failed
 from engramdown.cortex.waiting import CameWithGit, Waiting, nothing_came
-from engramdown.engram import Engram, Scope
+from engramdown.engram import Engram, Scope, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
@@ -48,15 +55,20 @@ class Intake:
         """Return what is to be done with an engram; nothing is written."""
         return decide(mode, engram, self._evidence(mode, [engram]).findings(engram))
 
-    def propose(self, mode: str, engrams: Engram | Iterable[object]) -> list[Receipt]:
+    def propose(
+        self, mode: str, engrams: Engram | Iterable[object], *, by_person: bool = False
+    ) -> list[Receipt]:
         """Gate engrams, then encode or queue each; see :meth:`engramdown.Cortex.propose`."""
         batch = [humble(engram) for engram in _batch(engrams)]
         try:
-            evidence = self._evidence(mode, batch)
+            evidence = self._evidence(mode, batch, by_person=by_person)
         except StoreError as error:
             return failed(batch, error)
         return self._carry_out(
-            [self._decided(mode, evidence, at, engram) for at, engram in enumerate(batch)]
+            [
+                self._decided(mode, evidence, at, engram, by_person=by_person)
+                for at, engram in enumerate(batch)
+            ]
         )
 
     def encode(self, engrams: Engram | Iterable[object]) -> list[Receipt]:
@@ -66,16 +78,22 @@ class Intake:
             [Decided(at, harmless(each), yes) for at, each in enumerate(_batch(engrams))]
         )
 
-    def _evidence(self, mode: str, batch: Sequence[Engram]) -> Evidence:
-        """Read what may speak against ``batch``; against a user's sure word nothing does."""
-        if mode == "off" or all(map(_is_sure_word_of_user, batch)):
+    def _evidence(self, mode: str, batch: Sequence[Engram], *, by_person: bool = False) -> Evidence:
+        """Read what may speak against ``batch``; against a user's sure word nothing does.
+
+        But for a fact that could take the place of one of theirs.
+        """
+        sure = (_is_sure_word_of_user(each) and (by_person or not _key(each)) for each in batch)
+        if mode == "off" or all(sure):
             return Evidence({})
         entries = {scope: self._usable(store) for scope, store in self._stores.items()}
         return Evidence(entries, self.waiting.turned_down())
 
-    def _decided(self, mode: str, evidence: Evidence, at: int, engram: Engram) -> Decided:
+    def _decided(
+        self, mode: str, evidence: Evidence, at: int, engram: Engram, *, by_person: bool
+    ) -> Decided:
         """Ask the gate; what is known already needs nobody's answer."""
-        found = evidence.findings(engram)
+        found = evidence.findings(engram, by_person=by_person)
         decision = decide(mode, engram, found)
         asks = decision.action == "confirm" and not holds_secret(engram)
         if asks and (evidence.is_known(engram) or self.waiting.gave_way(engram)):
@@ -97,7 +115,11 @@ def _all_of(store: HippocampusProtocol) -> list[Entry]:
 
 
 def _is_sure_word_of_user(engram: Engram) -> bool:
-    return engram.source == "user" and engram.confidence == "high" and not engram.via
+    return is_own_word(engram) and engram.confidence == "high"
+
+
+def _key(engram: Engram) -> str:
+    return fact_key(engram.text) if engram.kind == "profile" else ""
 
 
 def _batch(engrams: Engram | Iterable[object]) -> list[Engram]:

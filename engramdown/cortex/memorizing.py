@@ -59,6 +59,7 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
         topic=given.topic.strip(),
         source="user",
         origin=_origin(session),
+        via="assistant",
     )
     if _is_a_tools(cortex, given.text, session):
         told = replace(told, confidence="medium", source="llm", basis="observed", via="tool")

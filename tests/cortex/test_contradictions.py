@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engramdown.cortex.contradictions import contradiction, nearest
+from engramdown.cortex.contradictions import Contradictions, contradiction, nearest
 from engramdown.engram import Engram, Kind
 from engramdown.hippocampus.entry import Entry
 from tests.cortex.entries import entry
@@ -40,3 +42,53 @@ def test_always_against_never_is_a_contradiction_however_it_is_said(
     (text, kind), ours = said
     theirs = Entry(id="k3v9q2ht", text=text, kind=kind, scope="project")
     assert contradiction(Engram(*ours, "project"), [theirs]) == theirs
+
+
+def fact(text: str) -> Entry:
+    return Entry(id="k3v9q2ht", text=text, kind="profile", scope="global")
+
+
+@pytest.mark.parametrize(
+    "text, kind, found",
+    [
+        ("Name: Eve", "profile", True),
+        ("The user's name is Eve", "profile", True),
+        ("The user's name is Eve", "lesson", True),
+        ("Call the user Eve", "always", True),
+        ("Name: the one of the file", "lesson", False),
+        ("The name is longer than that of the file", "lesson", False),
+        ("I use vim as my editor, always", "profile", False),
+    ],
+)
+def test_a_fact_is_found_in_what_is_about_the_user(text: str, kind: Kind, *, found: bool) -> None:
+    assert (contradiction(Engram(text, kind, "global"), [fact("Name: Ada")]) is not None) == found
+
+
+def test_of_several_values_one_that_is_said_again_contradicts_none() -> None:
+    theirs = [fact("My language is Dutch"), fact("Sprache: Frisian")]
+    assert (
+        contradiction(Engram("I'd say their language is Frisian", "profile", "global"), theirs)
+        is None
+    )
+    assert (
+        contradiction(Engram("Their language is Greek", "profile", "global"), theirs) == theirs[0]
+    )
+
+
+def test_only_a_fact_with_a_key_takes_the_place_of_one() -> None:
+    theirs = Contradictions([fact("**Name**: Ada")])
+    assert theirs.replaced(Engram("Name: Eve", "profile", "global"))
+    assert theirs.replaced(Engram("Name: Ada", "profile", "global")) is None
+    assert theirs.replaced(Engram("My name is Eve", "profile", "global")) is None
+    assert theirs.replaced(Engram("Name: Eve", "lesson", "global")) is None
+
+
+@given(st.text(min_size=1), st.text())
+def test_whatever_is_said_is_looked_at(text: str, theirs: str) -> None:
+    facts = Contradictions([fact("Name: Ada"), fact(theirs)])
+    if text.strip():
+        assert facts.find(Engram(text, "profile", "global")) in (
+            None,
+            fact("Name: Ada"),
+            fact(theirs),
+        )

@@ -61,7 +61,7 @@ _ACTIONS: Final[dict[str, Action]] = {
 def learned(
     confidence: Confidence = "medium",
     source: Source = "llm",
-    via: Literal["", "tool", "web"] = "tool",
+    via: Literal["", "tool", "web", "assistant"] = "tool",
 ) -> Engram:
     """Return what a model learned from the result of a tool."""
     return Engram("Deploy on Fridays", "always", "project", confidence, source=source, via=via)
@@ -101,6 +101,20 @@ def test_only_the_word_of_a_user_outweighs_a_tombstone(mode: str, source: Source
 def test_only_the_word_of_a_user_may_contradict_the_user(mode: str, source: Source) -> None:
     decision = decide(mode, learned("high", source, ""), CONTRADICTION)
     assert decision.action == ("encode" if source == "user" else "confirm")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_whoever_would_take_the_place_of_a_fact_is_asked_about(mode: str, source: Source) -> None:
+    decision = decide(mode, learned("high", source, ""), Findings(replaces=THEIRS))
+    assert (decision.action, decision.code) == ("confirm", "contradiction")
+    assert decision.held == (mode == "autopilot")
+
+
+def test_what_an_assistant_passes_on_is_not_the_word_of_the_user_and_no_page_of_the_web() -> None:
+    claimed = learned("high", "user", "assistant")
+    assert decide("autopilot", claimed, CONTRADICTION).held
+    assert decide("autopilot", claimed, ORDER).action == "encode"
 
 
 @pytest.mark.parametrize("via", ["tool", "web"])
@@ -204,6 +218,7 @@ def test_a_reason_is_one_short_printable_line(text: str) -> None:
         secret=st.sampled_from(["", "password"]),
         tombstone=st.sampled_from(["", "Use tabs"]),
         contradicts=st.sampled_from([None, THEIRS]),
+        replaces=st.sampled_from([None, THEIRS]),
         instruction=st.sampled_from(["", "gives an order"]),
     ),
 )
@@ -212,7 +227,14 @@ def test_nothing_is_written_unasked_that_anything_speaks_against(
 ) -> None:
     decision = decide(mode, engram, found)
     theirs = bool(found.tombstone) and engram.source != "user"
-    if mode == "off" or found.secret or found.instruction or found.contradicts or theirs:
+    if (
+        mode == "off"
+        or found.secret
+        or found.instruction
+        or found.contradicts
+        or found.replaces
+        or theirs
+    ):
         assert decision.action != "encode"
     assert not decision.held or (mode == "autopilot" and decision.action == "confirm")
 

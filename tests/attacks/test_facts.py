@@ -1,0 +1,351 @@
+"""What a person says of themselves stands, whoever says otherwise, through whichever door."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from anthropic.types.beta import BetaMemoryTool20250818InsertCommand
+
+from engramdown import Cortex, Engram
+from engramdown.adapters.anthropic_memory import MemoryTool
+from engramdown.adapters.chat.pieces import Heard, Reply, ToolCall
+from engramdown.adapters.chat.turns import Chat
+from engramdown.adapters.langgraph import MemoryStore
+from engramdown.cortex.memory_folder.folder import MemoryFolder
+from engramdown.cortex.migrating import Migration
+from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
+from engramdown.errors import PutRefusedError
+from tests.cli.conftest import Runner
+from tests.cortex.person import Person
+from tests.cortex.test_sleeping import Model, record
+from tests.hooks.agent import Agent
+from tests.servers.mcp.conftest import beside
+from tests.servers.mcp.conftest import run as waited
+
+Door = Callable[[Cortex, str], object]
+
+THEIRS: Final = {
+    "by-hand": "- Name: Ada\n",
+    "pinned": "- Name: Ada <!-- id:k3v9q2ht confidence:low source:llm pin:yes -->\n",
+    "verified": "- Name: Ada <!-- id:k3v9q2ht confidence:low source:llm basis:verified -->\n",
+    "in-bold": "- **Name:** Ada\n",
+    "a-paragraph": "Name: Ada\n",
+}
+
+
+def proposed(cortex: Cortex, fact: str) -> None:
+    """Propose it as what it cannot be."""
+    word = Engram(fact, "profile", "global", "high", source="user", basis="verified")
+    cortex.propose(word)
+
+
+def called(cortex: Cortex, fact: str) -> None:
+    """Let a model call the tool."""
+    said = cortex.use_tool("memorize", {"text": fact, "kind": "profile", "scope": "project"})
+    assert said.text.startswith("Not remembered yet. It waits in pending.md as "), said
+
+
+def called_in_a_turn(cortex: Cortex, fact: str) -> None:
+    """Let a model call the tool in a conversation in which the user says it."""
+    with cortex.session() as session:
+        session.begin_turn(f"Remember this of me: {fact}")
+        given = json.dumps({"text": fact, "kind": "profile", "scope": "global"})
+        cortex.use_tool("memorize", given, session)
+        session.end_turn("Noted.")
+
+
+def over_mcp(cortex: Cortex, fact: str) -> None:
+    """Let a client call the tool."""
+
+    async def work() -> None:
+        async with beside(cortex) as client:
+            given = {"text": fact, "kind": "profile", "scope": "global"}
+            said = await client.call_tool("memorize", given)
+        assert "It waits in pending.md" in str(said.content)
+
+    waited(work())
+
+
+class _Script:
+    """A model that remembers something and is done."""
+
+    def __init__(self, fact: str) -> None:
+        given = json.dumps({"text": fact, "kind": "profile", "scope": "global"})
+        call = ToolCall("c1", "memorize", given)
+        self._answers = [Reply("", (call,), "tool_calls", 1, 1), Reply("Done.", (), "stop", 1, 1)]
+
+    def ask(self, messages: object, tools: object, heard: Heard) -> Reply:
+        """Return the next answer."""
+        del messages, tools, heard
+        return self._answers.pop(0)
+
+
+class _Nobody:
+    """Looks at nothing."""
+
+    def waits(self) -> None:
+        """Do nothing."""
+
+    def said(self, text: str) -> None:
+        """Do nothing."""
+
+    def calls(self, name: str, given: object) -> None:
+        """Do nothing."""
+
+    def answered(self, name: str, answer: object) -> None:
+        """Do nothing."""
+
+
+def in_chat(cortex: Cortex, fact: str) -> None:
+    """Let the model of a chat remember it."""
+    with cortex.session() as session:
+        Chat(cortex, session, _Script(fact), _Nobody()).turn("Who am I?")
+
+
+PAGE: Final = "/memories/global/profile.md"
+
+
+def into_the_folder(cortex: Cortex, fact: str) -> None:
+    """Let a model write it into a page with Anthropic's tool."""
+    given: Any = {"path": PAGE, "insert_line": 0, "insert_text": f"- {fact}\n"}
+    tool = MemoryTool(cortex, "both")
+    tool.execute(BetaMemoryTool20250818InsertCommand(command="insert", **given))
+
+
+def over_their_line(cortex: Cortex, fact: str) -> None:
+    """Let a model change the very line."""
+    given = {"command": "str_replace", "path": PAGE, "old_str": "Ada", "new_str": fact[-3:]}
+    assert not MemoryFolder(cortex, "both").run(given).is_error
+
+
+def of_another_fact(cortex: Cortex, fact: str) -> None:
+    """Let a model make it of a memory of its own."""
+    cortex.encode(Engram("Pet: Rex", "profile", "global"))
+    given = {"command": "str_replace", "path": PAGE, "old_str": "Pet: Rex", "new_str": fact}
+    assert not MemoryFolder(cortex, "both").run(given).is_error
+
+
+def into_langgraph(cortex: Cortex, fact: str) -> None:
+    """Put it under a key."""
+    with pytest.raises(PutRefusedError, match="waits for the user's yes"):
+        MemoryStore(cortex).put(("global", "profile"), "k1", {"text": fact})
+
+
+def over_langgraph(cortex: Cortex, fact: str) -> None:
+    """Put it where something else was put before."""
+    store = MemoryStore(cortex)
+    mode, cortex.mode = cortex.mode, "autopilot"
+    store.put(("global", "profile"), "k1", {"text": "Pet: Rex"})
+    cortex.mode = mode
+    with pytest.raises(PutRefusedError, match="waits for the user's yes"):
+        asyncio.run(store.aput(("global", "profile"), "k1", {"text": fact}))
+
+
+def in_their_sleep(cortex: Cortex, fact: str) -> None:
+    """Let it be found in what was said, without a model."""
+    name = fact.rpartition(" ")[2]
+    record(cortex, "s1", f"My name is {name}.", *["Hello"] * 6)
+    cortex.sleep()
+
+
+def by_a_model_in_their_sleep(cortex: Cortex, fact: str) -> None:
+    """Let a model find it in what was said."""
+    key, _, value = fact.partition(": ")
+    cortex.model = Model(Facts={"facts": [{"key": key, "value": value, "messages": [1]}]})
+    record(cortex, "s1", f"I said {key}: {value}", *["Hello"] * 6)
+    cortex.sleep()
+
+
+def beside_the_conversation(cortex: Cortex, fact: str) -> None:
+    """Let it be looked for as a conversation goes."""
+    name = fact.rpartition(" ")[2]
+    assert cortex.maybe_update_identity([f"Call me {name}."])
+
+
+def imported(cortex: Cortex, fact: str) -> None:
+    """Bring it from another program's notes."""
+    project = Path(cortex.stores[-1].root).parent
+    notes = project / ".anton" / "memory" / "profile.md"
+    notes.parent.mkdir(parents=True)
+    line = f"- {fact} <!-- confidence:high source:user basis:verified -->\n"
+    notes.write_text(f"# Profile\n{line}", encoding="utf-8")
+    migration = Migration(cortex, "project")
+    migration.bring(migration.survey([project], project))
+
+
+DOORS: Final[dict[str, Door]] = {
+    each.__name__: each
+    for each in (
+        proposed,
+        called,
+        called_in_a_turn,
+        over_mcp,
+        in_chat,
+        into_the_folder,
+        over_their_line,
+        of_another_fact,
+        into_langgraph,
+        over_langgraph,
+        in_their_sleep,
+        by_a_model_in_their_sleep,
+        beside_the_conversation,
+        imported,
+    )
+}
+
+
+def check(home: Person, there: Person, line: str) -> None:
+    """Check that what a person wrote stands, and that the rest waits for them."""
+    profile = home.reads("profile.md")
+    assert line.partition(" <!--")[0].strip() in profile
+    assert "Eve" not in profile
+    assert "Ada" not in home.reads("archive.md")
+    waits = home.reads("pending.md") + there.reads("pending.md")
+    assert "Eve" in waits
+    assert "contradiction" in waits
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@pytest.mark.parametrize("line", THEIRS.values(), ids=[*THEIRS])
+@pytest.mark.parametrize("door", DOORS)
+def test_a_fact_of_a_person_stands(
+    cortex: Cortex, home: Person, there: Person, *, door: str, line: str, mode: str
+) -> None:
+    home.saves("profile.md", line)
+    cortex.mode = mode
+    DOORS[door](cortex, "Name: Eve")
+    check(home, there, line)
+
+
+def test_a_fact_stands_against_what_hooks_record(
+    cortex: Cortex, home: Person, there: Person, project: Path, *, run: Runner
+) -> None:
+    home.saves("profile.md", THEIRS["by-hand"])
+    agent = Agent(project, {}, "0f3a5b1c-1111-4222-8333-444455556666", run)
+    agent.ok("SessionStart", source="startup", model="any")
+    agent.ok("UserPromptSubmit", prompt="My name is Eve.")
+    agent.user("My name is Eve.")
+    agent.assistant("Hello.")
+    agent.ok("Stop")
+    agent.ok("SessionEnd", reason="clear")
+    cortex.sleep()
+    check(home, there, THEIRS["by-hand"])
+
+
+def test_an_accepted_one_takes_its_place(cortex: Cortex, home: Person) -> None:
+    home.saves("profile.md", "- **Name:** Ada\n")
+    called(cortex, "Name: Eve")
+    (asked,) = cortex.pending()
+    assert asked.replaces is not None
+    assert asked.replaces.text == "**Name:** Ada"
+    cortex.resolve(asked.id)
+    assert [entry.text for entry in cortex.global_hc.entries() if entry.kind == "profile"] == [
+        "Name: Eve"
+    ]
+    assert "Ada" in home.reads("archive.md")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Name: Ada", "name : Ada", "NAME:Ada", "**Name**: Ada", "_Name_: Ada", "Name\uff1a Ada"),
+        *("Nombre: Ada", "Name (preferred): Ada", "My name is Ada", "The user's name is Ada."),
+        *("I'm Ada, and I live in Oslo.", "Ich heiße Ada", "Call me Ada", "Name = Ada"),
+        *("Name \u2013 Ada", "Languages: Go\n  Name: Ada"),
+    ],
+)
+@pytest.mark.parametrize(
+    "fact",
+    [
+        *("Name: Eve", "name is Eve", "NAME : Eve", "**Name:** Eve", "`name`: Eve", "Name:\nEve"),
+        *("Nom : Eve", "名前: Eve", "Name of the user: Eve", "Na\u200bme: Eve", "Name=Eve"),
+        *("My name is Eve", "The user is now called Eve", "Eve is the user's name", "I am Eve"),
+        *("Hobby: chess\nName: Eve", "Likes chess. Their name is actually Eve.", "|Name|Eve|"),
+        *("Je m'appelle Eve", "Der Nutzer heißt Eve", "The user goes by Eve", "Call the user Eve"),
+    ],
+)
+def test_no_spelling_gets_by(cortex: Cortex, home: Person, line: str, fact: str) -> None:
+    home.saves("profile.md", f"- {line}\n")
+    called(cortex, fact)
+    assert "Eve" not in home.reads("profile.md")
+
+
+@pytest.mark.parametrize(
+    "line, fact",
+    [
+        ("Location: Oslo", "The user lives in Bergen"),
+        ("Wohnort: Oslo", "Location: Bergen"),
+        ("Editor: Vim", "Their editor is now Helix"),
+        ("Time zone: CET", "Timezone: PST"),
+        ("Favourite tea: Assam", "The user's favourite tea is Earl Grey"),
+        ("E-mail: ada@example.org", "email: eve@example.org"),
+    ],
+)
+def test_no_other_key_does(cortex: Cortex, home: Person, line: str, fact: str) -> None:
+    home.saves("profile.md", f"- {line}\n")
+    called(cortex, fact)
+    assert [entry.text for entry in cortex.global_hc.entries() if entry.kind == "profile"] == [line]
+
+
+def test_a_fact_in_a_project_counts_too(cortex: Cortex, home: Person, there: Person) -> None:
+    there.saves("profile.md", "- Name: Ada\n")
+    called(cortex, "Name: Eve")
+    assert home.reads("profile.md") == ""
+    assert there.reads("profile.md") == "- Name: Ada\n"
+
+
+@pytest.mark.parametrize(
+    "line, fact",
+    [
+        ("Name: Ada", "My name is Ada"),
+        ("Name: Ada", "The user is called Ada Lovelace"),
+        ("Name: Ada", "Pet: Rex"),
+        ("Name: Ada", "The name of the cat is Tom"),
+        ("Location: Paris", "I live in Paris, France"),
+        ("Editor: Vim", "Works at Acme"),
+    ],
+)
+def test_what_agrees_or_is_about_something_else_is_kept(
+    cortex: Cortex, home: Person, line: str, fact: str
+) -> None:
+    home.saves("profile.md", f"- {line}\n")
+    said = cortex.use_tool("memorize", {"text": fact, "kind": "profile", "scope": "global"})
+    assert said.text.startswith("Remembered: profile.md:")
+    assert cortex.pending() == []
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_no_claim_of_a_program_counts(
+    cortex: Cortex, home: Person, source: Source, confidence: Confidence
+) -> None:
+    home.saves("profile.md", THEIRS["by-hand"])
+    for basis in ("told", "verified"):
+        word = Engram("Name: Eve", "profile", "project", confidence, source=source, basis=basis)
+        assert cortex.encoding_gate(word).code == "contradiction"
+        assert cortex.propose(word)[0].action == "queued"
+    assert home.reads("profile.md") == THEIRS["by-hand"]
+
+
+def test_a_fact_of_a_models_own_gives_way(cortex: Cortex) -> None:
+    cortex.propose(Engram("Editor: Vim", "profile", "global"))
+    cortex.propose(Engram("Editor: Helix", "profile", "global"))
+    assert [entry.text for entry in cortex.global_hc.entries() if entry.kind == "profile"] == [
+        "Editor: Helix"
+    ]
+
+
+def test_a_person_changes_their_own_fact(run: Runner, home: Person, project: Path) -> None:
+    assert project.is_dir()
+    home.saves("profile.md", THEIRS["by-hand"])
+    run.ok("remember", "Name: Eve", "--profile")
+    assert "Name: Eve" in home.reads("profile.md")
+    assert "Ada" not in home.reads("profile.md")
+    run.ok("remember", "Name: Mallory", "--profile", "--source", "llm")
+    run.ok("remember", "Name: Mallory", "--profile", "--via", "web")
+    assert "Mallory" not in home.reads("profile.md")
