@@ -23,11 +23,14 @@ from engramdown import locking
 from engramdown.clock import local
 from engramdown.disk import FILE_MODE
 from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.forking import Event, Lock, in_child
 from engramdown.regular import open_regular
 
 __all__ = ["Held", "ScopeLock"]
 
 _NOTE_SIZE: Final = 256
+# In the place of a descriptor: no file, which the system refuses to write to.
+_GONE: Final = -1
 
 
 class Held:
@@ -37,10 +40,10 @@ class Held:
         finished: The journal step that was finished last, or ``None`` if the file does not say.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, waiter: _Waiter) -> None:
         """Read the note of the last holder and leave our own."""
-        self._descriptor = descriptor
-        note = _read_note(descriptor)
+        self._waiter = waiter
+        note = _read_note(waiter.descriptor)
         finished = note.get("finished")
         self.finished = finished if isinstance(finished, str) else None
         self._write(os.getpid())
@@ -57,7 +60,7 @@ class Held:
 
         One that is written over it is there or not, as the disk writes a sector whole.
         """
-        os.fsync(self._descriptor)
+        os.fsync(self._waiter.descriptor)
 
     def leave(self) -> None:
         """Take our name out, so that nobody takes us for a later holder who leaves none."""
@@ -67,8 +70,9 @@ class Held:
     def _write(self, pid: int | None) -> None:
         since = local(datetime.now(UTC)).isoformat(timespec="seconds")
         note = {"finished": self.finished, "pid": pid, "since": since}
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        os.write(self._descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")
+        descriptor = self._waiter.descriptor
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, json.dumps(note).ljust(_NOTE_SIZE - 1).encode() + b"\n")
 
 
 class ScopeLock:
@@ -89,7 +93,7 @@ class ScopeLock:
         """
         waiter = self._take()
         try:
-            held = Held(waiter.descriptor)
+            held = Held(waiter)
             try:
                 yield held
             finally:
@@ -149,11 +153,12 @@ class _Waiter:
     def __init__(self, descriptor: int, path: Path) -> None:
         self.descriptor = descriptor
         self._path = path
-        self._guard = threading.Lock()
-        self._answered = threading.Event()
+        self._guard = Lock()
+        self._answered = Event()
         self._abandoned = False
         self._waiting = False
         self._failure: OSError | None = None
+        in_child(self, _Waiter._leave_to_parent)
 
     def take(self, timeout: float) -> bool:
         taken = False
@@ -177,10 +182,7 @@ class _Waiter:
         with self._guard:
             self._abandoned = self._waiting and not self._answered.is_set()
             if not self._abandoned:
-                # Closing is not enough where a child process has inherited the descriptor.
-                with contextlib.suppress(OSError):
-                    locking.unlock(self.descriptor)
-                os.close(self.descriptor)
+                self._let_go()
 
     def _wait(self) -> None:
         try:
@@ -189,9 +191,25 @@ class _Waiter:
             self._failure = error
         with self._guard:
             if self._abandoned:
-                os.close(self.descriptor)
+                self._let_go()
             else:
                 self._answered.set()
+
+    def _let_go(self) -> None:
+        if self.descriptor == _GONE:
+            return
+        # Closing is not enough where a child process has inherited the descriptor.
+        with contextlib.suppress(OSError):
+            locking.unlock(self.descriptor)
+        descriptor, self.descriptor = self.descriptor, _GONE
+        os.close(descriptor)
+
+    def _leave_to_parent(self) -> None:
+        """Close in a child process what its parent locks: the child holds nothing by it."""
+        self._waiting = False
+        descriptor, self.descriptor = self.descriptor, _GONE
+        if descriptor != _GONE:
+            os.close(descriptor)
 
 
 def _read_note(descriptor: int) -> dict[str, object]:

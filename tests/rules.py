@@ -20,6 +20,7 @@ __all__ = [
     "does_no_io",
     "has_docstring",
     "is_of_every_system",
+    "locks_survive_a_fork",
     "reads_no_clock",
     "suppresses_with_reason",
     "third_party_imports",
@@ -30,6 +31,11 @@ Rule = Callable[[str], list[str]]
 _CLOCKS: Final = frozenset({"now", "today", "utcnow", "localtime", "time_ns", "monotonic"})
 _SYSTEM: Final = frozenset(
     {"fcntl", "grp", "msvcrt", "nt", "posix", "pwd", "resource", "termios", "tty", "winreg"}
+)
+# functools.cached_property holds a lock before Python 3.12.
+_LOCKS: Final = frozenset(
+    {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Barrier", "Event"}
+    | {"cached_property"}
 )
 _IO: Final = frozenset({"open", "print", "input", "breakpoint"})
 _SUPPRESSION: Final = re.compile(r"# (?:noqa|type: ignore|pragma: no cover)(?P<rest>.*)$")
@@ -57,6 +63,22 @@ def suppresses_with_reason(source: str) -> list[str]:
         if found and not re.search(r" (?:-|#) \w", found["rest"]):
             complaints.append(f"{number}: {found[0].strip()!r} gives no reason after ' - '")
     return complaints
+
+
+def locks_survive_a_fork(source: str) -> list[str]:
+    """A lock is free in a child process: locks are made by engramdown.forking, and by no other."""
+    found = [
+        (node.lineno, node.attr)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "threading"
+    ]
+    found += [
+        (node.lineno, each.name)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and node.module in ("threading", "functools")
+        for each in node.names
+    ]
+    return [f"{line}: {name}; see engramdown.forking" for line, name in found if name in _LOCKS]
 
 
 def is_of_every_system(source: str) -> list[str]:

@@ -97,6 +97,11 @@ def test_every_module_runs_on_every_system() -> None:
     assert complaints([rules.is_of_every_system], MODULES) == []
 
 
+def test_every_lock_is_free_in_a_child_process() -> None:
+    others = [name for name in MODULES if name != "engramdown/forking.py"]
+    assert complaints([rules.locks_survive_a_fork], others) == []
+
+
 def test_every_pure_module_keeps_the_rules_of_pure_modules() -> None:
     assert complaints(rules.PURE_RULES, PURE_FILES) == []
 
@@ -116,6 +121,11 @@ def test_every_pure_module_keeps_the_rules_of_pure_modules() -> None:
             rules.is_of_every_system,
             "try:\n    import termios\nexcept OSError:\n    pass\n",
             id="one-system-tried",
+        ),
+        pytest.param(rules.locks_survive_a_fork, "a = threading.RLock()\n", id="lock"),
+        pytest.param(rules.locks_survive_a_fork, "from threading import Lock\n", id="from"),
+        pytest.param(
+            rules.locks_survive_a_fork, "from functools import cached_property\n", id="cached"
         ),
         pytest.param(rules.reads_no_clock, "datetime.now(UTC)\n", id="now"),
         pytest.param(rules.reads_no_clock, "date.today()\n", id="today"),

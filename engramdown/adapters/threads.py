@@ -7,10 +7,11 @@ nobody finds half of it.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from engramdown.forking import Lock, RLock
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
@@ -19,14 +20,14 @@ __all__ = ["beside", "guard_of"]
 
 T = TypeVar("T")
 
-_GUARDS: Final[weakref.WeakKeyDictionary[Cortex, threading.RLock]] = weakref.WeakKeyDictionary()
-_GUARDING: Final = threading.Lock()
+_GUARDS: Final[weakref.WeakKeyDictionary[Cortex, RLock]] = weakref.WeakKeyDictionary()
+_GUARDING: Final = Lock()
 
 
-def guard_of(cortex: Cortex) -> threading.RLock:
+def guard_of(cortex: Cortex) -> RLock:
     """Return the lock that is held by whoever calls ``cortex``."""
     with _GUARDING:
-        return _GUARDS.setdefault(cortex, threading.RLock())
+        return _GUARDS.setdefault(cortex, RLock())
 
 
 async def beside(cortex: Cortex, act: Callable[[], T]) -> T:

@@ -6,7 +6,6 @@ waits; what waits in many sessions has a limit.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,11 +14,12 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from engramdown.adapters.lines import Entry
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.forking import Lock
 
 __all__ = ["Unwritten", "Waits", "unwritten_of"]
 
 _MOST_SESSIONS: Final = 1_000
-_GUARD: Final = threading.Lock()
+_GUARD: Final = Lock()
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli.layout import cells
 from engramdown.cli.stopping import stop_now, stopped_by, without_echo
 from engramdown.cli.streams import terminal_columns
+from engramdown.forking import Event, RLock
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -37,12 +38,12 @@ class Preview:
         self._console = console
         self._width = width
         # Ctrl-Z may come in the middle of whatever is done here.
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._what: RenderableType | None = None
         self._is_new = False
         self._drawn: list[str] = []
         self._columns = 0
-        self._ends = threading.Event()
+        self._ends = Event()
         self._undo: contextlib.ExitStack | None = None
 
     def show(self, what: RenderableType) -> None:
@@ -63,7 +64,7 @@ class Preview:
         self._undo.enter_context(without_echo())
         self._undo.enter_context(stopped_by(self._stop))
         self._draw()
-        self._ends = threading.Event()
+        self._ends = Event()
         drawing = threading.Thread(target=self._go_on, args=(self._ends,), daemon=True)
         drawing.start()
 
@@ -85,7 +86,7 @@ class Preview:
             if what is not None:
                 self.show(what)
 
-    def _go_on(self, ends: threading.Event) -> None:
+    def _go_on(self, ends: Event) -> None:
         seen = self._columns
         while not ends.wait(_PAUSE):
             before, seen = seen, terminal_columns()

@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from engramdown.forking import Event, in_child
+
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
 
@@ -35,9 +37,10 @@ class Background(ABC):
         self._cortex = cortex
         self._name = name
         self._patience = patience
-        self._stopping = threading.Event()
+        self._stopping = Event()
         self._thread: threading.Thread | None = None
         self.trouble = ""
+        in_child(self, Background._begin_child)
 
     def __enter__(self) -> Self:
         """Start it."""
@@ -61,7 +64,7 @@ class Background(ABC):
         """Start it in a thread of its own; once it runs this does nothing."""
         if not self.is_running:
             # An event of its own: a thread that was not waited for must not wake up again.
-            self._stopping = threading.Event()
+            self._stopping = Event()
             # Opened here, so that what is wrong with the scopes is told to whoever starts it.
             own = self._cortex.reopened()
             self._thread = threading.Thread(
@@ -87,7 +90,11 @@ class Background(ABC):
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
-    def _run(self, cortex: Cortex, stopping: threading.Event) -> None:
+    def _begin_child(self) -> None:
+        """Say in a child process that the thread does not run: only the parent has it."""
+        self._thread = None
+
+    def _run(self, cortex: Cortex, stopping: Event) -> None:
         try:
             self._work(cortex, stopping)
         except BaseException as error:
@@ -96,7 +103,7 @@ class Background(ABC):
             raise
 
     @abstractmethod
-    def _work(self, cortex: Cortex, stopping: threading.Event) -> None:
+    def _work(self, cortex: Cortex, stopping: Event) -> None:
         """Work on ``cortex`` until ``stopping`` is set."""
 
     def _wake(self) -> None:  # noqa: B027 - most wait for nothing else

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +20,7 @@ from engramdown.cortex.toolbox import Toolbox
 from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.forking import cached_property
 from engramdown.hippocampus.closed import ClosedDisk
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import FileChange

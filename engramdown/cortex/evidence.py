@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from engramdown.cortex.contradictions import Contradictions
 from engramdown.cortex.gate import Findings
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import Engram, Scope, fold
+from engramdown.forking import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.likeness.similarity import Rewordings, in_full, is_rewording
 from engramdown.redaction import find_secrets, redact

@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 from math import log
-from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
 from engramdown.engram import Confidence
+from engramdown.forking import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
 from engramdown.likeness.forms import same_word, word_key
 from engramdown.words import STOP_WORDS, spaced
@@ -49,6 +49,8 @@ _FIND: Final = "SELECT rowid, -bm25(memory) FROM memory WHERE memory MATCH ?"
 _K1: Final = 1.2
 _B: Final = 0.75
 _LEAST_IDF: Final = 1e-6
+_OTHERS: Final[list[object]] = []
+"""Connections of the process that this one was forked from."""
 
 
 class Hit(NamedTuple):
@@ -82,11 +84,26 @@ class Index:
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Read the texts, topics and headings of ``entries``."""
         self.entries: tuple[Entry, ...] = tuple(entries)
-        self._scorer = _scorer(_said(entry) for entry in self.entries)
+        self._scorer: _Scorer | None = _scorer(_said(entry) for entry in self.entries)
+        in_child(self, Index._leave_to_parent)
 
     def scores(self, query: str) -> dict[int, float]:
         """Return the BM25 score of each entry that holds a word of ``query``, by position."""
-        return self._scorer.scores(_query_words(query)) if self.entries else {}
+        if not self.entries:
+            return {}
+        scorer = self._scorer
+        if scorer is None:
+            scorer = self._scorer = _scorer(_said(entry) for entry in self.entries)
+        return scorer.scores(_query_words(query))
+
+    def _leave_to_parent(self) -> None:
+        """Leave a connection to the process that opened it: it must not even be closed in a child.
+
+        Another thread may have been in the middle of a search.
+        """
+        if isinstance(self._scorer, _FullText):
+            _OTHERS.append(self._scorer.left())
+            self._scorer = None
 
     def weighed(self, query: str, today: date) -> dict[int, float]:
         """Return the scores times what is recent and sure as of ``today``, by position."""
@@ -126,15 +143,16 @@ class _Scorer(Protocol):
 class _FullText:
     """Texts in a table in memory that SQLite searches."""
 
-    __slots__ = ("__weakref__", "_connection", "_lock")
+    __slots__ = ("__weakref__", "_closing", "_connection", "_lock")
 
+    @unforked()
     def __init__(self, texts: Iterable[str]) -> None:
         import sqlite3
 
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False
         )
-        weakref.finalize(self, self._connection.close)
+        self._closing = weakref.finalize(self, unforked()(self._connection.close))
         self._lock = Lock()
         self._connection.execute(_TABLE)
         self._connection.execute("BEGIN")
@@ -148,8 +166,13 @@ class _FullText:
         query = " OR ".join(f'"{word}"' for word in words)
         if not query:
             return {}
-        with self._lock:
+        with self._lock, unforked():
             return dict(self._connection.execute(_FIND, (query,)).fetchall())
+
+    def left(self) -> object:
+        """Return the connection, which nobody closes from now on."""
+        self._closing.detach()
+        return self._connection
 
 
 class _Plain:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from engramdown import locking
 from engramdown.clock import moment
 from engramdown.errors import StoreError
+from engramdown.forking import in_child
 from engramdown.regular import open_regular
 
 __all__ = ["NAME", "Holder", "SleepLock"]
@@ -111,14 +112,13 @@ def _close(descriptor: int) -> None:
         os.close(descriptor)
 
 
-def _close_all() -> None:
+def _close_all(held: set[int]) -> None:
     """Close in a child what its parent holds, which else would stay locked while the child runs."""
-    while _held:
-        os.close(_held.pop())
+    while held:
+        os.close(held.pop())
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_all)
+in_child(_held, _close_all)
 
 
 def _write(descriptor: int, note: dict[str, object]) -> None:

@@ -7,11 +7,11 @@ without telling it so loses nothing: a sleep may be cut short anywhere.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 from engramdown.cortex.background import Background
 from engramdown.errors import EngramdownError
+from engramdown.forking import Event
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
@@ -42,7 +42,7 @@ class Sleeper(Background):
         self.last: SleepSummary | None = None
         self.slept = 0
 
-    def _work(self, cortex: Cortex, stopping: threading.Event) -> None:
+    def _work(self, cortex: Cortex, stopping: Event) -> None:
         while not stopping.is_set():
             try:
                 self.last = cortex.sleep(should_stop=stopping.is_set)

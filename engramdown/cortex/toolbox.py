@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
+
+from engramdown.forking import cached_property
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -8,7 +8,6 @@ and when it goes, and ends nothing.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from engramdown.engram import Scope
 from engramdown.episodes import watch as transcripts
 from engramdown.episodes.index.shelf import FILE
 from engramdown.errors import StoreError
+from engramdown.forking import Event
 from engramdown.hippocampus.checkouts import held_by
 from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.filing import PENDING, is_memory
@@ -82,7 +82,7 @@ class Watching(Background):
         self._poll = poll
         self._watch: Watch | None = None
 
-    def _work(self, cortex: Cortex, stopping: threading.Event) -> None:
+    def _work(self, cortex: Cortex, stopping: Event) -> None:
         stores: dict[Scope, HippocampusProtocol] = {
             "global": cortex.global_hc,
             "project": cortex.project_hc,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from engramdown.cortex.background import Background
 from engramdown.cortex.work_round import Calls, Round
 from engramdown.errors import EngramdownError
+from engramdown.forking import Event
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
@@ -80,7 +81,7 @@ class Worker(Background):
         self.last: WorkSummary | None = None
         self.rounds = 0
 
-    def _work(self, cortex: Cortex, stopping: threading.Event) -> None:
+    def _work(self, cortex: Cortex, stopping: Event) -> None:
         while not stopping.is_set():
             try:
                 self.last = work_once(cortex, should_stop=stopping.is_set, rest=stopping.wait)

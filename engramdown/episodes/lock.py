@@ -8,7 +8,6 @@ behind on the old one; a child process shares no lock with its parent.
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import LockTimeoutError
+from engramdown.forking import Lock, in_child
 
 __all__ = ["FolderLock"]
 
@@ -33,8 +33,9 @@ class FolderLock:
         self.path = path
         self.timeout = timeout
         self._disk = disk
-        self._threads = threading.Lock()
-        self._process = disk.process()
+        self._threads = Lock()
+        # What is open belongs to the parent of a child process: it is its lock.
+        in_child(self, FolderLock.close)
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[None]:
@@ -56,8 +57,6 @@ class FolderLock:
             LockTimeoutError: If somebody else held it for ``timeout`` seconds.
             OSError: If the lock file cannot be opened.
         """
-        if self._process != self._disk.process():
-            self._leave_to_parent()
         limit = self.timeout if timeout is None else timeout
         if not self._threads.acquire(timeout=limit):
             raise LockTimeoutError(str(self.path), limit)
@@ -103,12 +102,6 @@ class FolderLock:
 
     def __del__(self) -> None:
         """Close the lock file."""
-        self.close()
-
-    def _leave_to_parent(self) -> None:
-        """Forget what we share with the process that we were forked from: it is its lock."""
-        self._process = self._disk.process()
-        self._threads = threading.Lock()
         self.close()
 
     def _try(self, descriptor: int) -> bool:

@@ -12,15 +12,12 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.episodes import forking  # noqa: F401 - so that a child process can record
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.lock import FolderLock
@@ -29,6 +26,7 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import EngramdownError, LockTimeoutError
+from engramdown.forking import RLock, in_child
 
 __all__ = ["Item", "Recorder"]
 
@@ -105,11 +103,13 @@ class Recorder:
         self._durable = durable
         self._start = start
         self._lost = lost
+        self._guard = RLock()
         self._reset()
+        in_child(self, Recorder._begin_child)
 
     def put(self, session: str, item: Item) -> Pointer | None:
         """Write an episode; ``None`` if it waits or is lost, which :attr:`trouble` tells."""
-        with self._entered():
+        with self._guard:
             waiting = self._waiting.get(session)
             if waiting is not None:
                 kept = self._take_in(waiting, item)
@@ -133,7 +133,7 @@ class Recorder:
             line: The first line.
             unless: Whether not to begin it after all; asked while nobody else begins one.
         """
-        with self._entered():
+        with self._guard:
             try:
                 self._make_folder()
                 return self._log(session).begin(lambda: line, LOCK_TIMEOUT, unless)
@@ -144,7 +144,7 @@ class Recorder:
 
     def end(self, session: str, line: bytes) -> None:
         """End a session; nothing is left of one in which nothing was said."""
-        with self._entered():
+        with self._guard:
             if self._waiting:
                 self._retry()
             waiting = self._waiting.get(session)
@@ -163,7 +163,7 @@ class Recorder:
 
     def flush(self) -> bool:
         """Try to write what waits, and return whether nothing waits any more."""
-        with self._entered():
+        with self._guard:
             if self._waiting:
                 self._retry(LOCK_TIMEOUT)
             return not self._waiting
@@ -171,7 +171,7 @@ class Recorder:
     def close(self) -> None:
         """Try to write what waits, and close all files; they are opened again when needed."""
         self.flush()
-        with self._entered():
+        with self._guard:
             for session in list(self._logs):
                 self._close(session)
             self._payloads.release()
@@ -179,24 +179,24 @@ class Recorder:
 
     def open_sessions(self) -> list[str]:
         """Return the sessions that are running here."""
-        with self._entered():
+        with self._guard:
             return list(self._logs)
 
     def release(self, session: str) -> None:
         """Say no more that a session is running here."""
-        with self._entered():
+        with self._guard:
             self._close(session)
 
     def refuse(self, reason: str) -> None:
         """Count what could not even be tried."""
-        with self._entered():
+        with self._guard:
             self.failures += 1
             self._refused = reason
 
     @property
     def trouble(self) -> Trouble | None:
         """What is wrong with recording in this process, or ``None``."""
-        with self._entered():
+        with self._guard:
             waiting = sum(len(each.items) for each in self._waiting.values())
             lost = sum(each.lost for each in self._waiting.values())
             reason = self._reason if self._waiting else self._refused
@@ -204,17 +204,17 @@ class Recorder:
 
     # ---- with the guard ----
 
-    def _entered(self) -> AbstractContextManager[bool]:
-        """Return the guard of this process; a child begins with nothing of its parent's."""
-        if self._process != self._disk.process():
-            self._reset()
-        return self._guard
+    def _begin_child(self) -> None:
+        """Begin with nothing of the parent's, but keep its sessions running until we record."""
+        inherited = self._logs
+        self._reset()
+        self._inherited |= inherited
 
     def _reset(self) -> None:
         self._process = self._disk.process()
-        self._guard = threading.RLock()
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=self._durable)
         self._logs: dict[str, SessionLog] = {}
+        self._inherited: dict[str, SessionLog] = {}
         self._waiting: dict[str, _Waiting] = {}
         self._reason = self._refused = self._since = ""
         self._made = False
@@ -250,6 +250,7 @@ class Recorder:
     def _log(self, session: str) -> SessionLog:
         log = self._logs.get(session)
         if log is None:
+            self._inherited = {}
             while len(self._logs) >= _OPEN_FILES:
                 self._logs.pop(next(iter(self._logs))).close()
             path = self.folder / f"{session}{SUFFIX}"
@@ -327,7 +328,7 @@ class Recorder:
 
     def leave(self) -> None:
         """Try a last time, and say what is lost with this process."""
-        with self._entered():
+        with self._guard:
             if not self.flush():
                 self._mark()
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from engramdown.disk import Disk, megabytes
 from engramdown.errors import StoreError
+from engramdown.forking import RLock, in_child
 from engramdown.hippocampus.steps import (
     Head,
     How,
@@ -60,8 +60,10 @@ class History:
         self.path = path
         self._disk = disk
         # Threads may share a store: one looks for hand edits while another one writes.
-        self._guard = threading.RLock()
+        self._guard = RLock()
         self.forget()
+        # What another thread was just taking in, a child process takes in anew.
+        in_child(self, History.forget)
 
     def forget(self) -> None:
         """Forget what is known of the file."""

@@ -17,13 +17,13 @@ import errno
 import logging
 import os
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from engramdown.forking import Event
 from engramdown.hippocampus.mounts import file_system, is_remote
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Watch:
         self.remarks: list[str] = []
         self._folders = folders
         self._polls = poll
-        self._marked = threading.Event()
+        self._marked = Event()
         self._handler = _handler(self._marked)
         self._watched: dict[Path, _Watched] = {}
         self._look: _Look = frozenset()
@@ -189,7 +189,7 @@ class Watch:
         self._next = now + max(_SELDOM, took * _SHARE)
 
 
-def _handler(marked: threading.Event) -> FileSystemEventHandler:
+def _handler(marked: Event) -> FileSystemEventHandler:
     """Return what marks that something may have changed, and does nothing else."""
     from watchdog.events import FileSystemEventHandler
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError
+from engramdown.forking import cached_property
 from engramdown.skills import scalars
 from engramdown.skills.scalars import Scalar
 

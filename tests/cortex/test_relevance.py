@@ -168,6 +168,19 @@ def test_the_table_is_closed_with_its_index(monkeypatch: pytest.MonkeyPatch) -> 
         table.execute("SELECT 1")
 
 
+@pytest.mark.parametrize("has_sqlite", [True, False])
+def test_an_index_that_a_child_process_inherits_leaves_the_connection_to_its_parent(
+    monkeypatch: pytest.MonkeyPatch, *, has_sqlite: bool
+) -> None:
+    if not has_sqlite:
+        monkeypatch.setitem(sys.modules, "sqlite3", None)
+    index = Index([entry("Use uv")])
+    before = index.search("uv", date(2026, 3, 1))
+    index._leave_to_parent()
+    index._leave_to_parent()
+    assert index.search("uv", date(2026, 3, 1)) == before != []
+
+
 def test_a_word_finds_longer_ones_only_where_nothing_else_is_found() -> None:
     texts = ["Run the linter before pushing", "Linters and formatters run in CI", "Use uv"]
     entries = [

@@ -8,7 +8,6 @@ meanwhile is told so at once.
 
 from __future__ import annotations
 
-import threading
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -37,6 +36,7 @@ from engramdown.cortex.conversation.lineage import (
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, ModelError
+from engramdown.forking import Lock
 from engramdown.naming import named_errors
 from engramdown.tokens import estimate_tokens
 
@@ -96,7 +96,7 @@ class Conversation:
         self._cortex = cortex
         self._episodes = episodes
         self._count = count
-        self._busy = threading.Lock()
+        self._busy = Lock()
         self._rest = _Rest()
         self.session = session
         self.track = Track(episodes, session, count)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -29,6 +28,7 @@ from engramdown.episodes.sessions import lines
 from engramdown.episodes.view_cache import Kept, Place, ViewCache
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError
+from engramdown.forking import RLock
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["Track"]
@@ -92,7 +92,7 @@ class Track:
         self._episodes = episodes
         self.path = episodes.folder / f"{session}{SUFFIX}"
         self._count = count
-        self.guard = threading.RLock()
+        self.guard = RLock()
         self._cache = ViewCache(episodes.folder.parent, self._disk)
         self._clear()
 

@@ -9,7 +9,6 @@ nothing is written.
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
@@ -25,6 +24,7 @@ from engramdown.cortex.memory_folder.reading import Page, Reading
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
+from engramdown.forking import Lock
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL
@@ -84,7 +84,7 @@ class MemoryFolder:
         self._cortex = cortex
         self._scopes = _REACHES[reach]
         self._session = session
-        self._lock = threading.Lock()
+        self._lock = Lock()
         stores = {"global": cortex.global_hc, "project": cortex.project_hc}
         self._stores: dict[Scope, Hippocampus] = {}
         for scope in self._scopes:

@@ -34,6 +34,7 @@ from engramdown.episodes.index.sqlite import FAILURES, Index
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.words.folding import folded, speaking, spelt
 from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.forking import unforked
 
 __all__ = ["removal"]
 
@@ -84,6 +85,7 @@ def _apply(cache: Path, part: Path, disk: EpisodeDisk) -> None:
         note(cache, disk)
 
 
+@unforked()
 def _prepare(
     cache: Path, part: Path, folder: Path, sessions: Iterable[str], disk: EpisodeDisk
 ) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.index.source import Source
 from engramdown.episodes.lock import FolderLock
 from engramdown.errors import EngramdownError
+from engramdown.forking import RLock, in_child, unforked
 
 if TYPE_CHECKING:
     import sqlite3
@@ -53,18 +53,18 @@ class Shelf:
         self.folder = folder
         self.cache = cache
         self._disk = disk
-        self._threads = threading.RLock()
+        self._threads = RLock()
         self._lock = FolderLock(cache / LOCK, disk, PATIENCE)
-        self._process = disk.process()
         self._index: Index | None = None
         self._scan: Scan | None = None
         self._seal: tuple[int, ...] = ()
         self._kept = True
         self._closing: weakref.finalize[..., Shelf] | None = None
+        in_child(self, Shelf._abandon)
 
     def ask(self, question: Callable[[Source], _Answer]) -> _Answer:
         """Return the answer of ``question``, which is given what knows the transcripts."""
-        with self._threads:
+        with self._threads, unforked():
             try:
                 import sqlite3  # noqa: F401 - a Python may be built without it
 
@@ -85,7 +85,7 @@ class Shelf:
 
     def close(self) -> None:
         """Let go of the file; the next question opens it again."""
-        with self._threads:
+        with self._threads, unforked():
             self._leave()
 
     def _scanned(self, question: Callable[[Source], _Answer]) -> _Answer:
@@ -102,9 +102,6 @@ class Shelf:
         """Return the index of the file, opened or made if need be."""
         if not self._kept:
             return self._in_memory()
-        if self._process != self._disk.process():
-            # A connection must not be used, nor closed, by a child of the process that opened it.
-            self._abandon()
         if self._index is not None and self._now() == self._seal:
             return self._index
         self._disk.make_folder(self.cache, durable=False)
@@ -166,7 +163,7 @@ class Shelf:
         self._kept = False
         if self._index is None:
             self._index = fresh(None, self.folder, self._disk)
-            self._closing = weakref.finalize(self, self._index.connection.close)
+            self._closing = weakref.finalize(self, _close, self._index.connection)
         return self._index
 
     def _now(self) -> tuple[int, ...]:
@@ -204,12 +201,10 @@ class Shelf:
         self._index, self._closing, self._seal = None, None, ()
 
     def _abandon(self) -> None:
+        """Leave to the parent what is its own; a connection must not even be closed in a child."""
         if self._closing is not None:
             self._closing.detach()
             _OTHERS.append(self._index)
-        self._process = self._disk.process()
-        self._lock = FolderLock(self.cache / LOCK, self._disk, PATIENCE)
-        self._threads = threading.RLock()
         self._index, self._closing, self._seal = None, None, ()
 
 
@@ -235,6 +230,11 @@ def note(cache: Path, disk: EpisodeDisk) -> None:
     disk.publish(cache / SEAL, line, durable=False, replace=True)
 
 
+@unforked()
+def _close(connection: sqlite3.Connection) -> None:
+    connection.close()
+
+
 def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) -> None:
     """Move the log of SQLite into the file and note how the file is then; the lock is held."""
     from engramdown.episodes.index.sqlite import FAILURES
@@ -247,6 +247,7 @@ def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) ->
     note(cache, disk)
 
 
+@unforked()
 def _let_go(
     connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk: EpisodeDisk
 ) -> None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from functools import cached_property
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote
 
 from engramdown.episodes.front import Front, fold, split
+from engramdown.forking import cached_property
 from engramdown.words import spaced
 
 __all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]

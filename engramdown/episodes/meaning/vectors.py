@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.meaning.embedding import LaneError
+from engramdown.forking import unforked
 
 __all__ = ["FILE", "Vectors"]
 
@@ -126,7 +127,7 @@ class Vectors:
             with contextlib.suppress(FileExistsError):
                 # For the user alone, as the transcripts are.
                 self._disk.close(self._disk.open(self._path, write=True, new=True))
-        with closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
+        with unforked(), closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
             # What is deleted is overwritten, too.
             file.execute("PRAGMA secure_delete = ON")
             file.executescript(_TABLES)
