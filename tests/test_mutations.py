@@ -201,8 +201,8 @@ BUGS: Final = (
     Bug(
         "a rule goes into the section that comes next",
         "hippocampus.document",
-        "return start, index",
-        "return start, len(self.blocks)",
+        "below[0] if below else len(self.blocks))\n            return None",
+        "len(self.blocks))\n            return None",
         lambda core: core.adding_touches_nothing_else(
             "## Always\n- a\n## Never\n- b\n", "new", "always"
         ),

@@ -30,10 +30,11 @@ _SHOWN_BYTES: Final = 8
 # Latin text in UTF-16 is half zeros; a stray NUL is not.
 _ZEROS: Final = 0.25
 _CONFLICT: Final = re.compile(r"(<{7}|>{7})(?:[ \r]|\Z)")
+_CONFLICT_LINE: Final = re.compile(r"[<|>]{7}")
 _FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
 _KEY_LINE: Final = re.compile(r"[\w-]++[ \t]*+:(?:\s|\Z)")
 # Up to three spaces: with four, CommonMark reads a block of code.
-_INDENTED: Final = re.compile(r" {1,3}[-*+][ \t]++\S")
+_INDENTED: Final = re.compile(r" {1,3}(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++\S")
 _GLUED_HEADING: Final = re.compile(r"#{1,6}+(\w++):?+[ \t\r]*+\Z")
 # A carriage return that ends no line, and what else str.splitlines() cuts at.
 _LINE_ENDS: Final = re.compile("[\x0c\x85\u2028\u2029]|\r(?!\n|\\Z)")
@@ -251,7 +252,33 @@ class _Prose:
             if end is None:
                 code = "unclosed-comment" if line[0] == "<" else "unclosed-fence"
                 yield self.sheet.find(self.first + at, code)
+            elif self.sheet.is_list and (what := self._unread(at, end)):
+                end = end if end > at else self._run_end(at)
+                count = "1 line" if end == at else f"{end - at + 1} lines"
+                yield self.sheet.find(self.first + at, "not-read", what=what, count=count)
             at = (at if end is None else end) + 1
+
+    def _unread(self, at: int, end: int) -> str:
+        """Return what the lines from ``at`` are that a reader may take for memory, or ``""``."""
+        line = self.lines[at]
+        if end > at:
+            return "a code block" if line[0] in "`~" else ""
+        if _CONFLICT_LINE.match(line):
+            return ""
+        following = self.lines[at + 1].strip(_BLANK) if at + 1 < len(self.lines) else ""
+        if line[:1] == "|" or ("|" in line and "-" in following and not following.strip(" |:-")):
+            return "a table"
+        return "a quotation" if line[:1] == ">" else ""
+
+    def _run_end(self, at: int) -> int:
+        """Return the last line of a table or a quotation that begins at ``at``."""
+        other = "|" if self.lines[at][:1] == ">" else ">"
+        while at + 1 < len(self.lines):
+            following = self.lines[at + 1]
+            if following[:1] in ("", " ", "\t", "\r", "`", "~", "<", other):
+                break
+            at += 1
+        return at
 
     @property
     def _page(self) -> list[str]:

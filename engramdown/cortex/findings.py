@@ -114,6 +114,11 @@ CODES: Final[Mapping[str, Code]] = {
         "this list item does not start at the left margin, so it is not read",
         "take the spaces in front of it away",
     ),
+    "not-read": Code(
+        "note",
+        "{what} ({count}) is not read as memory",
+        "leave it, or write what is to be remembered as list items",
+    ),
     "near-heading": Code(
         "warning",
         "{title!r} is not read as ## {kind}",

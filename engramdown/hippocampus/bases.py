@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from engramdown.hippocampus.blocks import marker
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.steps import Part, Past
 
@@ -300,7 +301,7 @@ class _Compared:
     def is_one_less(self) -> bool:
         """Whether nothing but one entry, at most, is in the state alone."""
         missing = self._words.missing + self._metas.missing + self._ids.missing
-        entries = [each for each in self._words.has if each.startswith("- ")]
+        entries = [each for each in self._words.has if marker(each)]
         return not missing and len({*entries} - self._saved_words) <= 1 >= self._ids.extra
 
     def go_back(self, text: str, part: Part, *, is_ours: bool = False) -> None:

@@ -25,12 +25,17 @@ __all__ = [
     "indented",
     "is_rule",
     "leaves_open",
+    "marker",
+    "next_marker",
     "scan",
 ]
 
 Shape = Literal["item", "paragraph", "heading", "prose"]
 
 _BULLETS: Final = "-*+"
+_DIGITS: Final = "0123456789"
+_NUMBER: Final = re.compile(r"([0-9]{1,9}+)([.)])(?=[ \t])")
+_EMPTY_NUMBER: Final = re.compile(r"[0-9]{1,9}+[.)][ \t]*+\r?\Z")
 _SPACE: Final = " \t"
 _BLANK: Final = " \t\r\n"
 _CONFLICT: Final = ("<<<<<<<", "|||||||", ">>>>>>>")
@@ -42,6 +47,7 @@ _LINK_TARGET: Final = re.compile(r"\[[^\]\n]++\]:\s")
 _TABLE_RULE: Final = " |:-"
 _FRONT_KEY: Final = re.compile(r"[^\s:#*+-][^\s:]*+:(?:\s|\Z)")
 _RULE_LENGTH: Final = 3
+_LONGEST: Final = 9  # CommonMark reads at most nine digits before the full stop.
 _BOM: Final = "\ufeff"
 
 
@@ -100,7 +106,10 @@ class Block:
             self._span, self._meta = found
             if self._span[1] == len(body):
                 body = body[: self._span[0]].rstrip(_BLANK)
-        return _plain(body[1:].lstrip(_SPACE) if self.shape == "item" else body)
+        if self.shape != "item":
+            return _plain(body)
+        width = 1 if body[:1] in _BULLETS else len(marker(body))
+        return _plain(body[width:].lstrip(_SPACE), width + 1)
 
 
 def scan(text: str) -> list[Block]:
@@ -125,7 +134,34 @@ def front_matter_end(lines: Sequence[str]) -> int:
 
 def entry_block(raw: str) -> Block:
     """Return the block of one entry, given its lines: a list item, or a paragraph."""
-    return Block(raw, "item" if raw[:1] in _BULLETS and raw[1:2] in _SPACE else "paragraph")
+    return Block(raw, "item" if marker(raw) else "paragraph")
+
+
+def marker(raw: str) -> str:
+    """Return what marks ``raw`` as a list item: a bullet, or a number; ``""`` if nothing does.
+
+    >>> marker("* a"), marker("12) a"), marker("1984 was a year")
+    ('*', '12)', '')
+    """
+    if raw[:1] in _BULLETS and raw[1:2] in _SPACE:
+        return raw[:1]
+    found = _NUMBER.match(raw)
+    return found[0] if found else ""
+
+
+def next_marker(last: str, before: str = "") -> str:
+    """Return the marker of an item below the one marked ``last``.
+
+    Args:
+        last: The marker of the item above.
+        before: The marker of the one above that; a list may say ``1.`` everywhere.
+
+    >>> next_marker("+"), next_marker("3.", "2."), next_marker("1.", "1.")
+    ('+', '4.', '1.')
+    """
+    if last in _BULLETS or last == before:
+        return last
+    return f"{int(last[:-1]) + 1}{last[-1]}" if len(last) <= _LONGEST else last
 
 
 def leaves_open(raw: str) -> bool:
@@ -133,12 +169,18 @@ def leaves_open(raw: str) -> bool:
     return ("<!--" in raw or "-->" in raw) and any(map(_balance, raw.split("\n")))
 
 
-def indented(text: str, eol: str) -> str:
-    """Return escaped ``text`` as it stands in a list item, without the bullet."""
+def indented(text: str, eol: str, width: int = 2) -> str:
+    """Return escaped ``text`` as it stands in a list item, without the bullet.
+
+    Args:
+        text: What it says, escaped.
+        eol: The line end of the file.
+        width: By how many spaces the lines after the first are indented.
+    """
     if "\n" not in text:
         return text
     first, *others = text.split("\n")
-    return eol.join([first, *(f"  {line}" if line else "" for line in others)])
+    return eol.join([first, *(f"{' ' * width}{line}" if line else "" for line in others)])
 
 
 def _title(raw: str) -> str:
@@ -151,19 +193,20 @@ def _title(raw: str) -> str:
     return bare.rstrip(_SPACE) if bare == "" or bare[-1] in _SPACE else title
 
 
-def _plain(body: str) -> str:
+def _plain(body: str, width: int = 2) -> str:
     """Return what a person means by ``body``: no indentation, no comments, no escapes."""
     if "\n" in body:
-        body = "\n".join(_dedent(line.rstrip(_SPACE + "\r")) for line in body.split("\n"))
+        lines = (line.rstrip(_SPACE + "\r") for line in body.split("\n"))
+        body = "\n".join(_dedent(line, width) for line in lines)
     if "<!--" in body:
         body = without(body).strip(_BLANK)
     return unescape(body)
 
 
-def _dedent(line: str) -> str:
+def _dedent(line: str, width: int) -> str:
     if line.startswith("\t"):
         return line[1:]
-    return line[2:] if line.startswith("  ") else line.removeprefix(" ")
+    return line[min(width, len(line) - len(line.lstrip(" "))) :]
 
 
 class _Scanner:
@@ -188,7 +231,9 @@ class _Scanner:
         while at < count:
             line = lines[at]
             first = line[:1]
-            if first in _BULLETS and first and _is_item(line):
+            if (first in _BULLETS and first and _is_item(line)) or (
+                first in _DIGITS and first and _is_numbered(line)
+            ):
                 end = at + 1
                 if end < count and lines[end][:1] in " \t\r":
                     end = self._item_end(end)
@@ -236,7 +281,7 @@ class _Scanner:
         if line.startswith(_CONFLICT):
             self.conflict = True
             return at + 1
-        if is_rule(line) or line.rstrip(_BLANK) in (*_BULLETS,):
+        if is_rule(line) or line.rstrip(_BLANK) in (*_BULLETS,) or _EMPTY_NUMBER.match(line):
             return at + 1
         return self._run(at, first)
 
@@ -272,6 +317,9 @@ class _Scanner:
         head = line[:1]
         if head in _BULLETS:
             return line[1:2] in _BLANK or is_rule(line)
+        if head == "1":
+            # As in CommonMark: a line of prose may well begin with another number.
+            return line[1:2] in ".)" and _is_numbered(line)
         if head in " \t\r":
             return not line.strip(_BLANK)
         if head in "#=_" or head in "`~<":
@@ -318,6 +366,12 @@ def _is_item(line: str) -> bool:
         return False
     # Nearly every entry begins with a letter or a digit; the rest is looked at closely.
     return line[2:3].isalnum() or (line[1:].strip(_BLANK) != "" and not is_rule(line))
+
+
+def _is_numbered(line: str) -> bool:
+    """Whether a number begins an entry, and it says something."""
+    found = _NUMBER.match(line)
+    return found is not None and line[found.end() :].strip(_BLANK) != ""
 
 
 def is_rule(line: str) -> bool:

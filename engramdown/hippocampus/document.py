@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
-from engramdown.hippocampus.blocks import Block, entry_block, scan
+from engramdown.hippocampus.blocks import Block, entry_block, marker, next_marker, scan
 from engramdown.hippocampus.fitting import fit, joined, prose, written
 from engramdown.hippocampus.folds import Folds
 from engramdown.hippocampus.metadata import Metadata
@@ -124,6 +125,8 @@ class Document:
     def add(self, text: str, meta: Metadata, kind: str = "", title: str = "") -> Document:
         r"""Return the document with one more entry, below the last one of its section.
 
+        It stands before the first sub-heading of the section, with the marker of the list there.
+
         Args:
             text: What the entry says: any text with a character that is not white space.
             meta: Its metadata.
@@ -134,22 +137,30 @@ class Document:
         >>> parse("# Lessons\n\n").add("CI is slow", Metadata((("id", "k3v9q2ht"),))).render()
         '# Lessons\n\n- CI is slow <!-- id:k3v9q2ht -->\n'
         """
-        return self.add_item(written(text, meta, self.eol), kind, title)
+        document, at, bullet = self._end_of(kind, title)
+        return document._insert(at, entry_block(written(text, meta, document.eol, bullet)))
 
     def add_item(self, raw: str, kind: str = "", title: str = "") -> Document:
         """Return the document with one more entry, given byte for byte; see :meth:`add`."""
+        document, at, _ = self._end_of(kind, title)
+        return document._insert(at, entry_block(raw))
+
+    def _end_of(self, kind: str, title: str) -> tuple[Document, int, str]:
+        """Return a document with the section, where its list goes on, and with which marker."""
         document = self._begun(title)
-        start, end = document._section(kind)
-        if start < 0:
+        section = document._section(kind, title)
+        if section is None:
             document = document._append_heading(kind.capitalize())
-            start, end = document._section(kind)
-        items = (i for i in range(end - 1, start - 1, -1) if document.blocks[i].shape == "item")
-        at = next(items, -1)
-        return document._insert(at + 1 if at >= 0 else end, entry_block(raw))
+            section = range(len(document.blocks), len(document.blocks))
+        items = (at for at in reversed(section) if document.blocks[at].shape == "item")
+        above = [(at, marker(document.blocks[at].raw)) for at in islice(items, 2)]
+        if not above:
+            return document, section.stop, "-"
+        return document, above[0][0] + 1, next_marker(*(mark for _, mark in above))
 
     def has_section(self, title: str) -> bool:
         """Whether there is a section of a person's own with this title, or one of this kind."""
-        return self._section(title)[0] >= 0
+        return self._section(title, "") is not None
 
     def replace(self, block: Block, text: str, meta: Metadata | None) -> Document:
         """Return the document with an entry that says ``text`` in the place of ``block``.
@@ -157,7 +168,7 @@ class Document:
         With no metadata the entry is one that a person wrote.
         """
         eol = self.eol if block.raw.endswith("\n") else ""
-        bullet = block.raw[0] if block.shape == "item" else "-"
+        bullet = marker(block.raw) if block.shape == "item" else "-"
         raw = written(text, meta, self.eol, bullet).removesuffix(self.eol) + eol
         return self._swap(block, [Block(raw, "item")])
 
@@ -228,21 +239,29 @@ class Document:
         first = self._ended().blocks
         return Document([*first, Block(f"# {title}{eol}", "heading"), Block(eol, "prose")])
 
-    def _section(self, kind: str) -> tuple[int, int]:
-        """Return the first and last (exclusive) block of the first section of ``kind``.
+    def _section(self, kind: str, title: str) -> range | None:
+        """Return the blocks of the first section of ``kind``, down to the next heading.
 
-        A section of a person's own has its title in the place of a kind.
+        A person's own section has its title in the place of a kind; no kind is the file itself.
+        Of its headings one of level 1, one that reads as ``title`` or the only one is its title.
         """
-        if not kind:
-            return 0, len(self.blocks)
-        start, heading, now = -1, "", ""
-        for index in [at for at, block in enumerate(self.blocks) if block.shape == "heading"]:
-            heading, now = _enter(self.blocks[index], heading, now)
-            if start >= 0 and (now or heading) != kind:
-                return start, index
-            if start < 0 and (now or heading) == kind:
-                start = index + 1
-        return start, len(self.blocks)
+        if self._titles is None:
+            self._titles = _titles(self.blocks)
+        titles = self._titles
+        if kind:
+            heading = now = ""
+            for index, (_, block) in enumerate(titles):
+                heading, now = _enter(block, heading, now)
+                if (now or heading) == kind:
+                    # A heading of the same kind goes on with the section.
+                    below = [at for at, each in titles[index + 1 :] if _own_kind(each) != kind]
+                    return range(titles[index][0] + 1, below[0] if below else len(self.blocks))
+            return None
+        below = [at for at, _ in titles]
+        if titles:
+            named = titles[0][1].text.strip().casefold() == title.casefold()
+            below = below[len(titles) == 1 or titles[0][1].level == 1 or named :]
+        return range(below[0] if below else len(self.blocks))
 
     def _append_heading(self, title: str) -> Document:
         eol = self.eol
@@ -264,7 +283,7 @@ class Document:
             document = self._ended()
             return document._set(len(document.blocks), len(document.blocks), [block])
         before = self.blocks[at - 1]
-        if at == 0 or before.shape != "prose":
+        if at == 0 or before.shape != "prose" or before.raw == _BOM:
             return self._set(at, at, [block])
         body = before.raw.rstrip(_BLANK)
         end = before.raw.find("\n", len(body)) + 1
@@ -329,6 +348,11 @@ def _holds(block: Block, words: Sequence[str]) -> bool:
 
 def _may_be_entry(block: Block) -> bool:
     return block.shape in ("item", "paragraph")
+
+
+def _own_kind(block: Block) -> str:
+    """Return the rule kind that a heading names, or ``""``."""
+    return _enter(block, "", "")[1]
 
 
 def _enter(block: Block, heading: str, kind: str) -> tuple[str, str]:

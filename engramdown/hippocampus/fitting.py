@@ -30,7 +30,7 @@ def written(text: str, meta: Metadata | None, eol: str = "\n", bullet: str = "-"
     >>> written("Use uv\nnever pip", Metadata((("id", "k3v9q2ht"),)))
     '- Use uv\n  never pip <!-- id:k3v9q2ht -->\n'
     """
-    body = indented(escape(text), eol)
+    body = indented(escape(text), eol, len(bullet) + 1)
     first = body.partition("\n")[0]
     if is_rule(f"{bullet} {first}"):
         # "- ---" is a line across the page, not a list item.
@@ -39,7 +39,7 @@ def written(text: str, meta: Metadata | None, eol: str = "\n", bullet: str = "-"
         return f"{bullet} {body}{eol}"
     # Behind the fence that ends a code block the comment would be part of the code.
     last = body.rpartition("\n")[2].lstrip()
-    gap = f"{eol}  " if last.startswith(("```", "~~~")) else " "
+    gap = f"{eol}{' ' * (len(bullet) + 1)}" if last.startswith(("```", "~~~")) else " "
     return f"{bullet} {body}{gap}{meta}{eol}"
 
 

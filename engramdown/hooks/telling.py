@@ -37,8 +37,8 @@ _ENOUGH_EARLIER: Final = 2.0
 _LONGEST_ERROR: Final = 300
 _SHRINKS: Final = 4
 _MOST: Final = 5
-_ITEM: Final = re.compile(rb"^[-*+] \[", re.MULTILINE)
-_TICKED: Final = re.compile(rb"^[-*+] \[\s*[^\s\]]", re.MULTILINE)
+_ITEM: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[", re.MULTILINE)
+_TICKED: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[\s*[^\s\]]", re.MULTILINE)
 
 
 def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:

@@ -66,13 +66,15 @@ def test_what_only_looks_like_a_conflict_is_none(text: str) -> None:
     "text, expected",
     [
         pytest.param("```\n- x\n", [(1, "unclosed-fence")], id="fence"),
-        pytest.param("```\n- x\n```\n~~~\n", [(4, "unclosed-fence")], id="second-fence"),
+        pytest.param(
+            "```\n- x\n```\n~~~\n", [(1, "not-read"), (4, "unclosed-fence")], id="second-fence"
+        ),
         pytest.param(
             "```a\n````b\n``\n", [(1, "unclosed-fence"), (2, "unclosed-fence")], id="two-fences"
         ),
-        pytest.param("~~~\n```\n~~~\n", [], id="fence-in-a-fence"),
+        pytest.param("~~~\n```\n~~~\n", [(1, "not-read")], id="fence-in-a-fence"),
         pytest.param("<!--\n```\n-->\n", [], id="fence-in-a-comment"),
-        pytest.param("```\n<!--\n```\n", [], id="comment-in-a-fence"),
+        pytest.param("```\n<!--\n```\n", [(1, "not-read")], id="comment-in-a-fence"),
         pytest.param("<!--\n- x\n", [(1, "unclosed-comment")], id="comment"),
         pytest.param("<!-- a\n- x <!-- id:k3v9q2ht -->\n-->\n", [], id="entries-in-a-comment"),
         pytest.param("<!-- <!--\nx -->\n- y\n", [], id="opened-twice"),
@@ -97,7 +99,35 @@ def test_what_is_left_open_is_found(text: str, expected: list[tuple[int, str]]) 
 @pytest.mark.parametrize(
     "text, expected",
     [
+        pytest.param("```sh\nmake\n```\n", (1, "a code block (3 lines)"), id="fence"),
+        pytest.param("- a\n~~~\n~~~\n", (2, "a code block (2 lines)"), id="empty-fence"),
+        pytest.param("# T\n| a |\n| - |\n\n- b\n", (2, "a table (2 lines)"), id="table"),
+        pytest.param("a | b\r\n--|--\r\n1 | 2", (1, "a table (3 lines)"), id="table-without-edges"),
+        pytest.param("| a |", (1, "a table (1 line)"), id="row"),
+        pytest.param("> a\n> b\nc\n", (1, "a quotation (3 lines)"), id="quotation"),
+    ],
+)
+def test_what_is_not_read_is_noted_with_its_line(text: str, expected: tuple[int, str]) -> None:
+    (finding,) = damage(Sheet.read("lessons.md", text))
+    assert (finding.code, finding.line) == ("not-read", expected[0])
+    assert finding.message == f"{expected[1]} is not read as memory"
+
+
+def test_what_is_not_read_one_below_the_other_is_noted_each() -> None:
+    text = "> a\n| b |\n> c\n```\n```\n| d |\n<!-- mine -->\n"
+    assert found(text) == [(line, "not-read") for line in (1, 2, 3, 4, 6)]
+
+
+@pytest.mark.parametrize("file", ["soul.md", "pending.md", "archive.md"])
+def test_in_files_that_are_no_lists_of_memories_nothing_is_noted(file: str) -> None:
+    assert found("> a\n\n```\n```\n", file) == []
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
         pytest.param(" - a\n - b\n   c\n", [1], id="once-for-neighbours"),
+        pytest.param(" 1. a\n", [1], id="number"),
         pytest.param(" - a\n\n  - b\n", [1, 3], id="twice-when-apart"),
         pytest.param("# T\n\n   + a\n> q\n * b\n", [3, 5], id="after-a-quotation"),
         pytest.param("    - code\n", [], id="code"),

@@ -207,7 +207,7 @@ class TestReading:
             pytest.param("[x] a paragraph", id="paragraph"),
             pytest.param("```\n- [x] in code\n```", id="code"),
             pytest.param("> - [x] quoted", id="quoted"),
-            pytest.param("1. [x] numbered", id="numbered"),
+            pytest.param("1984 [x] a year", id="year"),
             pytest.param("<!--\n- [x] in a private note\n-->", id="private-note"),
             pytest.param("## [x] a heading", id="heading"),
         ],

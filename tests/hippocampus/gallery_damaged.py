@@ -56,6 +56,7 @@ make all
 ````
 """,
         (Said(1, "", "Run this:"),),
+        ((3, "not-read"),),
     ),
     Page(
         "a fence that is closed by nothing",
@@ -224,7 +225,7 @@ export DATABASE_URL=postgres://ann:plum-7-orchard@db/shop
 ```
 """,
         (Said(3, "", "The database is postgres://ann:plum-7-orchard@db/shop"),),
-        ((3, "secret"), (4, "secret"), (7, "secret")),
+        ((3, "secret"), (4, "secret"), (6, "not-read"), (7, "secret")),
     ),
     Page(
         "memories that were for a while",

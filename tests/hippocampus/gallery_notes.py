@@ -197,7 +197,7 @@ Status:: done
             ),
             Said(20, "", "Status:: done"),
         ),
-        ((17, "metadata-not-last"),),
+        ((13, "not-read"), (17, "metadata-not-last")),
     ),
     Page(
         "a Logseq page",
@@ -330,6 +330,7 @@ ada@example.org
             Said(5, "", "Good to know."),
             Said(7, "", "Ada Lovelace\nada@example.org"),
         ),
+        ((2, "not-read"),),
     ),
     Page(
         "mathematics and diagrams",
@@ -354,6 +355,7 @@ graph TD
             Said(10, "", "An arrow --> in the text"),
             Said(11, "", "a --> b --> c"),
         ),
+        ((5, "not-read"),),
     ),
     Page(
         "facts about a person",

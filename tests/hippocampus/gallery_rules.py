@@ -50,7 +50,7 @@ These are the rules for our bots. Ask Mia before you change them.
             Said(22, "never", "Force-push to main"),
             Said(26, "Open questions", "Do we want squash merges?"),
         ),
-        ((24, "own-heading"),),
+        ((10, "not-read"), (24, "own-heading")),
     ),
     Page(
         "stars and pluses for bullets, and spaces and tabs behind them",
@@ -274,6 +274,7 @@ Never
             Said(11, "always", "Quote every variable"),
             Said(21, "never", "Pipe curl into a shell"),
         ),
+        ((5, "not-read"), (13, "not-read")),
     ),
     Page(
         "a fence inside of a rule",
@@ -339,6 +340,7 @@ api  | 8080
 - Look the port up in the table
 """,
         (Said(13, "always", "Look the port up in the table"),),
+        ((3, "not-read"), (7, "not-read"), (9, "not-read")),
     ),
     Page(
         "numbered lists and paragraphs",
@@ -357,7 +359,9 @@ before you do it.
 - Then do it
 """,
         (
-            Said(3, "always", "1. Pull\n2. Build\n with `make`\n3) Test"),
+            Said(3, "always", "Pull"),
+            Said(4, "always", "Build\nwith `make`"),
+            Said(6, "always", "Test"),
             Said(8, "always", "Say what you are about to do\nbefore you do it."),
             Said(11, "always", "Then do it"),
         ),

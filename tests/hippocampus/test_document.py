@@ -206,8 +206,36 @@ def test_edits_in_a_row_read_back(page: str, many: list[laws.Edit]) -> None:
         pytest.param(
             "## Always\n\n### Style\n\n- a\n\n## Own\n",
             "always",
-            "## Always\n\n### Style\n\n- a\n- new\n\n## Own\n",
-            id="below-a-smaller-heading",
+            "## Always\n- new\n\n### Style\n\n- a\n\n## Own\n",
+            id="above-a-smaller-heading",
+        ),
+        pytest.param(
+            "## Always\n\n+ a\n\n### Style\n\n- b\n",
+            "always",
+            "## Always\n\n+ a\n+ new\n\n### Style\n\n- b\n",
+            id="with-the-marker-of-its-list",
+        ),
+        pytest.param("# T\n\n1. a\n2. b\n", "", "# T\n\n1. a\n2. b\n3. new\n", id="numbered"),
+        pytest.param("1) a\n1) b\n", "", "1) a\n1) b\n1) new\n", id="numbered-alike"),
+        pytest.param("999999999. a\n", "", "999999999. a\n999999999. new\n", id="last-number"),
+        pytest.param(
+            "# T\n\n* a\n\n## Own\n\n- b\n",
+            "",
+            "# T\n\n* a\n* new\n\n## Own\n\n- b\n",
+            id="above-a-heading-of-ones-own",
+        ),
+        pytest.param("## Own\n- a\n", "", "## Own\n- a\n- new\n", id="below-the-only-heading"),
+        pytest.param(
+            "## Title\n- a\n## Own\n- b\n",
+            "",
+            "## Title\n- a\n- new\n## Own\n- b\n",
+            id="below-the-title",
+        ),
+        pytest.param(
+            "\ufeff## Own\n- a\n## More\n- b\n",
+            "",
+            "\ufeff- new\n## Own\n- a\n## More\n- b\n",
+            id="above-sections-without-a-title",
         ),
         pytest.param("- a\n\n", "never", "- a\n\n## Never\n\n- new\n", id="new-section"),
     ],
@@ -262,7 +290,16 @@ def test_a_paragraph_can_be_added_byte_for_byte() -> None:
 def test_what_a_person_wrote_is_read_without_what_belongs_to_markdown() -> None:
     page = "*star* and `code`\n\n* item\n\n1. one\n2. two\n"
     texts = [placed.block.text for placed in parse(page).placed()]
-    assert texts == ["*star* and `code`", "item", "1. one\n2. two"]
+    assert texts == ["*star* and `code`", "item", "one", "two"]
+
+
+def test_a_numbered_entry_keeps_its_number_and_its_indentation() -> None:
+    document = parse("9. nine\n10. ten\n    and more\n     deeper\n")
+    nine, ten = (placed.block for placed in document.placed())
+    assert (nine.text, ten.text) == ("nine", "ten\nand more\n deeper")
+    changed = document.replace(ten, "ten\nof them", None).replace(nine, "9", None)
+    assert changed.render() == "9. 9\n10. ten\n    of them\n"
+    assert [placed.block.text for placed in changed.placed()] == ["9", "ten\nof them"]
 
 
 def test_an_entry_that_says_nothing_is_none() -> None:

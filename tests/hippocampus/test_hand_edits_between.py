@@ -82,7 +82,7 @@ def test_bytes_that_a_person_wrote_stay_as_they_are(store: Hippocampus, lessons:
     lessons.write_bytes(theirs)
     store.encode_lesson("Written by us")
     now = lessons.read_bytes()
-    at = now.index(b"- Written by us")
+    at = now.index(b"+ Written by us")
     end = now.index(b"\n", at) + 1
     assert now[:at] + now[end:] in (theirs, theirs + b"\r\n")
 

@@ -114,9 +114,9 @@ def test_a_rule_comes_back_under_the_heading_of_a_person(
     assert {placed.heading for placed in found if placed.block.text == "a"} == {back}
 
 
-def test_a_lesson_comes_back_where_it_stood_or_to_the_end() -> None:
+def test_a_lesson_comes_back_where_it_stood_or_above_the_sections() -> None:
     page = "## Ours\n\n- a\n- b\n\n## Theirs\n\n- c\n"
-    for title, now in (("Ours", ["b", "a", "c", "Later"]), ("Mine", ["b", "c", "Later", "a"])):
+    for title, now in (("Ours", ["Later", "b", "a", "c"]), ("Mine", ["Later", "a", "b", "c"])):
         shelf = Shelf({"lessons.md": page})
         shelf.retire("lessons.md")
         shelf.encode(LATER)

@@ -24,8 +24,7 @@ _FENCE: Final = re.compile(r"(?:[-*+][ \t]+)*(`{3,}+(?!.*`)|~{3,}+)")
 _HEADING: Final = re.compile(r"(#{1,6})(?:[ \t]+(.*))?$")
 _UNDERLINE: Final = re.compile(r"(?:=+|-+)$")
 _BREAK: Final = re.compile(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$")
-_ITEM: Final = re.compile(r"[-*+](?:[ \t]+(.*))?$")
-_NUMBERED: Final = re.compile(r"[0-9]{1,9}[.)][ \t]")
+_ITEM: Final = re.compile(r"(?:[-*+](?:[ \t]+|$)|([0-9]{1,9})[.)][ \t]+)(.*)$")
 _HTML: Final = re.compile(r"</?[A-Za-z!?]")
 _TARGET: Final = re.compile(r"\[[^\]]{1,200}\]:\s")
 _IMPORT: Final = re.compile(r"@([\w~./\\][^\s]*)$")
@@ -245,19 +244,19 @@ class _Walker:
 
     def _say(self, said: str, indent: int) -> None:
         item = _ITEM.match(said)
-        if item:
+        # A line of a paragraph may well begin with a number; as in CommonMark, 1 begins a list.
+        if item and (item[1] in (None, "1") or not self._is_paragraph()):
             self._close()
             while self.above and self.above[-1][0] >= indent:
                 self.above.pop()
-            self.open = _Open(self.at, indent, [item[1] or ""], is_item=True)
+            self.open = _Open(self.at, indent, [item[2]], is_item=True)
             return
         if self.open is not None and (indent > self.open.indent or not self.after_blank):
             self.open.words.append(said)
             return
         self._close()
         if not indent:
-            leads = [each for each in self.above if each[0] < 0]
-            self.above = leads if _NUMBERED.match(said) else []
+            self.above = []
         self.open = _Open(self.at, indent, [said], is_item=False)
 
     def _close(self) -> None:
@@ -266,9 +265,7 @@ class _Walker:
             return
         line, indent, words, is_item = self.open
         self.open = None
-        # Numbers order what belongs together; other lines were broken where they were full.
-        joint = "\n" if any(map(_NUMBERED.match, words)) else " "
-        text, comment = after_comments(joint.join(words))
+        text, comment = after_comments(" ".join(words))
         context = self.above[-1][1] if self.above else ""
         if is_item or text.endswith(_ENDS):
             self.above.append((indent if is_item else -1, in_context(text, context)))
