@@ -1,13 +1,12 @@
 """What can be set about offline work on memory, in the table ``[consolidation]``.
 
-Promises: a project's file can only lower what a person set about cost, and says nothing of where
-memory is sent.
+Promises: nothing here reads a file; each value is checked before it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.checks import (
     Check,
@@ -20,7 +19,7 @@ from engramdown.checks import (
     web_address,
 )
 
-__all__ = ["CONSOLIDATION_SETTINGS", "PERSONAL", "ConsolidationSettings", "joined"]
+__all__ = ["CONSOLIDATION_SETTINGS", "ConsolidationSettings"]
 
 
 class ConsolidationSettings(NamedTuple):
@@ -77,27 +76,3 @@ CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
     "extract_facts": boolean,
 }
 """Each setting of the table, with what checks it."""
-
-PERSONAL: Final = frozenset({"model", "base_url", "window_hours"})
-"""What only the global scope may say: where memory is sent, and how soon limits start anew."""
-
-_FREE: Final = frozenset({"threshold", "identity_every"})
-
-
-def joined(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what holds when a project says something after the global scope.
-
-    Args:
-        before: What the global scope says.
-        said: What the project says; of each number that costs something, the lower one counts.
-
-    >>> joined({"calls_per_run": 5}, {"calls_per_run": 9, "retries": 1, "threshold": 40})
-    {'calls_per_run': 5, 'retries': 1, 'threshold': 40}
-    """
-    most = {**ConsolidationSettings()._asdict(), **before}
-    lower = {
-        key: value if key in _FREE else min(value, most[key])
-        for key, value in said.items()
-        if key not in PERSONAL
-    }
-    return {**before, **lower}

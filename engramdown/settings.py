@@ -3,17 +3,16 @@
 Promises: reading settings creates nothing; a wrong value is an error that names the file (or the
 environment variable), the key and what is allowed; nothing is read at import.
 
-What is set nearer wins: an argument, then ``ENGRAMDOWN_MODE``, then ``config.toml`` of the
-project, then that of the global scope, then the default.
+What is an argument or in the environment is the person's and wins. Of the two ``config.toml`` the
+one of the project may have been cloned: :data:`SIDES` says for every setting what it may change.
 """
 
 from __future__ import annotations
 
 import contextlib
-import operator
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -27,12 +26,7 @@ from engramdown.checks import (
     text,
     tokens,
 )
-from engramdown.consolidation_settings import (
-    CONSOLIDATION_SETTINGS,
-    PERSONAL,
-    ConsolidationSettings,
-    joined,
-)
+from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
 from engramdown.conversation_settings import CONVERSATION_SETTINGS, ConversationSettings
 from engramdown.episode_settings import EPISODE_SETTINGS, Durability, EpisodeSettings
 from engramdown.errors import SettingsError
@@ -40,27 +34,35 @@ from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
 
 __all__ = [
     "BUDGET_NAMES",
+    "CONFIG",
     "EPISODE_SETTINGS",
     "FOLDER",
     "MODES",
+    "SIDES",
     "ConsolidationSettings",
     "ConversationSettings",
     "EpisodeSettings",
     "Mode",
+    "Overruled",
     "Places",
     "Settings",
+    "Side",
     "WorkerSettings",
+    "config_text",
     "episode_settings",
     "find_places",
     "find_project",
     "global_home",
     "load",
+    "named",
     "scope_folder",
+    "strictest",
 ]
 
 Mode = Literal["autopilot", "copilot", "off"]
 
 FOLDER: Final = ".engramdown"
+CONFIG: Final = "config.toml"
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 BUDGET_NAMES: Final = (
     "identity",
@@ -76,6 +78,23 @@ _LARGEST_CONFIG: Final = 1024 * 1024
 _AT_HOME: Final = "may only stand in the config.toml of the global scope"
 # Not engramdown.regular: a config.toml may be a link, as people who keep dotfiles have it.
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Overruled(NamedTuple):
+    """What a project's ``config.toml`` says, and what came of it.
+
+    Attributes:
+        key: The setting, with its table: ``episodes.enabled``.
+        said: What the project says.
+        holds: What holds instead; ``None`` for the default of a section's budget.
+        by: Who says otherwise: ``home`` (the global scope, or its default), ``environment`` or
+            ``argument``.
+    """
+
+    key: str
+    said: object
+    holds: object
+    by: Literal["home", "environment", "argument"]
 
 
 class Settings(NamedTuple):
@@ -97,6 +116,11 @@ class Settings(NamedTuple):
         consolidation: What is set about offline work on memory.
         conversation: What is set about running conversations.
         worker: What is set about the background worker.
+        at_home: What holds for the files of the global scope where the project says otherwise, by
+            the name of the setting; see :meth:`of`.
+        overruled: What the project says and does not hold.
+        switched_off: What the project switches off that would be on: the name of the setting, and
+            what the project says.
     """
 
     mode: Mode = "autopilot"
@@ -110,11 +134,34 @@ class Settings(NamedTuple):
     consolidation: ConsolidationSettings = ConsolidationSettings()
     conversation: ConversationSettings = ConversationSettings()
     worker: WorkerSettings = WorkerSettings()
+    at_home: Mapping[str, Any] = {}
+    overruled: tuple[Overruled, ...] = ()
+    switched_off: tuple[tuple[str, object], ...] = ()
 
     @property
     def max_file_bytes(self) -> int:
         """The largest memory file that is read, in bytes."""
         return int(self.max_file_mb * _MEGABYTE)
+
+    def stopped(self) -> list[str]:
+        """Return what the project switches off, in words, each with the name of the setting."""
+        return [f"{SIDES[key].does} ({key})" for key, _ in self.switched_off]
+
+    def of(self, scope: str) -> Settings:
+        """Return what holds for the files of a scope.
+
+        Args:
+            scope: ``global`` or ``project``. What a project says about files is about its own.
+
+        >>> Settings(lock_timeout=1.0, at_home={"lock_timeout": 10.0}).of("global").lock_timeout
+        10.0
+        """
+        found = self
+        for key, value in self.at_home.items() if scope == "global" else ():
+            name, _, inner = key.partition(".")
+            held = getattr(found, name)._replace(**{inner: value}) if inner else value
+            found = found._replace(**{name: held})
+        return found
 
 
 class Places(NamedTuple):
@@ -214,22 +261,66 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
         mode: The mode that an argument asks for, or ``None``.
 
     Raises:
-        SettingsError: If a value is unknown or wrong.
+        SettingsError: If a value is unknown or wrong, or one that a project may not give.
     """
-    values: dict[str, Any] = {}
-    for folder in (home, project):
-        if folder is not None:
-            values |= _read(folder / "config.toml", values, is_home=folder == home)
+    mine = _said(home / CONFIG)
+    theirs = {} if project is None or project == home else _said(project / CONFIG)
+    if project is not None:
+        _refuse_foreign(project / CONFIG, theirs)
+    values = mine | {key: SIDES[key].held(key, mine, said) for key, said in theirs.items()}
+    by: dict[str, Literal["environment", "argument"]] = {}
     variable = os.environ.get("ENGRAMDOWN_MODE", "")
     if variable:
         values["mode"] = _CHECKS["mode"]("environment variable ENGRAMDOWN_MODE", "mode", variable)
+        by["mode"] = "environment"
     if mode is not None:
         values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
-    values["episodes"] = episode_settings(values.get("episodes", {}))
-    values["consolidation"] = ConsolidationSettings(**values.get("consolidation", {}))
-    values["conversation"] = ConversationSettings(**values.get("conversation", {}))
-    values["worker"] = WorkerSettings(**values.get("worker", {}))
-    return Settings(**values)
+        by["mode"] = "argument"
+    recorded = _recording()
+    if recorded is not None:
+        values["episodes.enabled"] = recorded
+        by["episodes.enabled"] = "environment"
+    return _settings(values)._replace(
+        at_home={
+            key: mine.get(key, _default(key))
+            for key in theirs
+            if SIDES[key].who == "scope" and values[key] != mine.get(key, _default(key))
+        },
+        overruled=tuple(
+            Overruled(key, said, values[key], by.get(key, "home"))
+            for key, said in theirs.items()
+            if not SIDES[key].counts(said, values[key])
+        ),
+        switched_off=tuple(
+            (key, said)
+            for key, said in theirs.items()
+            if SIDES[key].counts(said, values[key])
+            and SIDES[key].stops(said, mine.get(key, _default(key)))
+        ),
+    )
+
+
+def strictest(home: Path) -> Settings:
+    """Return what holds where the settings of a project cannot be read.
+
+    It may have asked for anything: nothing is written, recorded or learned, and what git brought
+    waits. What is set at home holds besides.
+
+    Raises:
+        SettingsError: If what is set at home is wrong, too.
+    """
+    found = load(home, None, "off")
+    episodes = found.episodes._replace(enabled=False)
+    return found._replace(pulled="review", episodes=episodes)
+
+
+def named(folder: Path) -> list[str]:
+    """Return the settings that the ``config.toml`` in a folder names: ``episodes.enabled``.
+
+    Raises:
+        SettingsError: If it cannot be read, or says what is wrong.
+    """
+    return list(_said(folder / CONFIG))
 
 
 def episode_settings(said: Mapping[str, Any] = MappingProxyType({})) -> EpisodeSettings:
@@ -238,11 +329,16 @@ def episode_settings(said: Mapping[str, Any] = MappingProxyType({})) -> EpisodeS
     Raises:
         SettingsError: If ``ENGRAMDOWN_EPISODES`` is neither on nor off.
     """
+    recorded = _recording()
+    return EpisodeSettings(**said if recorded is None else {**said, "enabled": recorded})
+
+
+def _recording() -> bool | None:
+    """Return whether the environment says that transcripts are recorded."""
     variable = os.environ.get("ENGRAMDOWN_EPISODES", "")
     if not variable:
-        return EpisodeSettings(**said)
-    enabled = switch("environment variable ENGRAMDOWN_EPISODES", "episodes", variable)
-    return EpisodeSettings(**{**said, "enabled": enabled})
+        return None
+    return switch("environment variable ENGRAMDOWN_EPISODES", "episodes", variable)
 
 
 def _absolute(place: Path | str, source: str = "argument") -> Path:
@@ -272,8 +368,9 @@ def _checked_link(folder: Path) -> Path:
     return folder
 
 
-def _read(path: Path, before: Mapping[str, Any], *, is_home: bool) -> dict[str, Any]:
-    text = _text(path)
+def _said(path: Path) -> dict[str, Any]:
+    """Return what a file of settings says, each by its name with that of its table."""
+    text = config_text(path)
     if not text:
         return {}
     # Imported here: most scopes have no such file.
@@ -283,33 +380,61 @@ def _read(path: Path, before: Mapping[str, Any], *, is_home: bool) -> dict[str, 
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
-    values: dict[str, Any] = {key: _checked(path, key, value) for key, value in table.items()}
-    if not is_home:
-        _check_stranger(path, values)
-        if before.get("pulled") == "review":
-            values["pulled"] = "review"
-    for key in _TABLES:
-        if key in values:
-            earlier = before.get(key, {})
-            lower = joined if key == "consolidation" and not is_home else operator.or_
-            values[key] = lower(earlier, values[key])
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        checked = _checked(path, key, value)
+        if isinstance(checked, dict):
+            values |= {f"{key}.{name}": each for name, each in checked.items()}
+        else:
+            values[key] = checked
     return values
 
 
-def _check_stranger(path: Path, values: Mapping[str, Any]) -> None:
+def _refuse_foreign(path: Path, said: Mapping[str, Any]) -> None:
     """Refuse what a project must not say, which may have been cloned.
 
     That is where memory is sent, and that secrets in transcripts stay as they are.
     """
-    if values.get("episodes", {}).get("redact") == "off":
-        raise SettingsError(str(path), "episodes.redact", _AT_HOME)
-    for key, personal in _PERSONAL.items():
-        for name in sorted(personal.intersection(values.get(key, {}))):
-            raise SettingsError(str(path), f"{key}.{name}", _AT_HOME)
+    for key, value in said.items():
+        if SIDES[key].who == "refused" or (key, value) == ("episodes.redact", "off"):
+            raise SettingsError(str(path), key, _AT_HOME)
 
 
-def _text(path: Path) -> str:
-    """Return the text of a configuration file, or ``""`` if there is none."""
+def _settings(values: Mapping[str, Any]) -> Settings:
+    """Return settings; what is said of none of them is as usual."""
+    tables: dict[str, dict[str, Any]] = {name: {} for name in _TABLES}
+    single: dict[str, Any] = {}
+    for key, value in values.items():
+        name, _, inner = key.partition(".")
+        if not inner:
+            single[name] = value
+        elif value is not None:
+            tables[name][inner] = value
+    return Settings(
+        budgets=tables["budgets"],
+        episodes=EpisodeSettings(**tables["episodes"]),
+        consolidation=ConsolidationSettings(**tables["consolidation"]),
+        conversation=ConversationSettings(**tables["conversation"]),
+        worker=WorkerSettings(**tables["worker"]),
+        **single,
+    )
+
+
+def _default(key: str) -> Any:  # noqa: ANN401 - whatever a setting can be
+    """Return what holds if nobody says anything; of the budget of a section ``None``."""
+    name, _, inner = key.partition(".")
+    usual = getattr(Settings(), name)
+    if name == "budgets":
+        return None
+    return getattr(usual, inner) if inner else usual
+
+
+def config_text(path: Path) -> str:
+    """Return the text of a configuration file, or ``""`` if there is none.
+
+    Raises:
+        SettingsError: If it cannot be read, is no file, too large or not UTF-8.
+    """
     try:
         descriptor = os.open(path, _READ)
         try:
@@ -354,8 +479,146 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "worker": table(WORKER_SETTINGS, "[worker]", "setting"),
 }
 _TABLES: Final = ("budgets", "episodes", "consolidation", "conversation", "worker")
-_PERSONAL: Final = {
-    "episodes": frozenset({"embedder"}),
-    "consolidation": PERSONAL,
-    "worker": frozenset(WORKER_SETTINGS),
+
+_Who = Literal["stricter", "home", "refused", "scope", "project"]
+
+
+class Side(NamedTuple):
+    """What the ``config.toml`` of a project may change about a setting.
+
+    Attributes:
+        who: ``stricter``: the stricter of home and project counts. ``home``: only the global scope
+            says it, and what a project says is passed over. ``refused``: the same, and what a
+            project says is an error. ``scope``: each scope says it about its own files.
+            ``project``: the project wins.
+        join: Given what holds at home and what a project says, returns what counts.
+        is_off: Whether a value switches something off that a person may expect to be on.
+        does: What is switched off then, in words.
+    """
+
+    who: _Who
+    join: Callable[[Any, Any], Any] = lambda _, said: said
+    is_off: Callable[[Any], bool] = lambda _: False
+    does: str = ""
+
+    def held(self, key: str, mine: Mapping[str, Any], said: object) -> Any:  # noqa: ANN401 - any
+        """Return what counts of a setting when home says ``mine`` and a project ``said``."""
+        usual = mine[key] if key in mine else _default(key)
+        return usual if self.who == "home" else self.join(usual, said)
+
+    def counts(self, said: object, holds: object) -> bool:
+        """Whether what a project ``said`` is part of what ``holds``."""
+        if isinstance(said, tuple) and isinstance(holds, tuple):
+            return set(said) <= set(holds)
+        return said == holds
+
+    def stops(self, said: object, mine: object) -> bool:
+        """Whether what a project ``said`` switches off what is on at home."""
+        if isinstance(said, tuple) and isinstance(mine, tuple):
+            return not set(said) <= set(mine)
+        return self.is_off(said) and not self.is_off(mine)
+
+
+def _first_of(*ranked: str) -> Callable[[str, str], str]:
+    """Return what chooses the one of two words that stands first in a list."""
+    return lambda mine, said: min(mine, said, key=ranked.index)
+
+
+def _both(mine: tuple[str, ...], said: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*mine, *said]))
+
+
+def _rarer(mine: int, said: int) -> int:
+    """Return how seldom something is done; 0 is never."""
+    return 0 if 0 in (mine, said) else max(mine, said)
+
+
+def _unless_never(mine: int, said: int) -> int:
+    """Return what a project says, unless home says that it is never done."""
+    return mine if mine < 0 else said
+
+
+def _nothing(value: object) -> bool:
+    """Whether nothing is allowed: ``False``, or 0."""
+    return not value
+
+
+def _switch(does: str) -> Side:
+    """Return the side of what is on only if both say so."""
+    return Side("stricter", min, _nothing, does)
+
+
+_LOWER: Final = Side("stricter", min)
+_ASKING: Final = Side("stricter", min, _nothing, "asking a language model")
+_HOME: Final = Side("home")
+_REFUSED: Final = Side("refused")
+_SCOPE: Final = Side("scope")
+_PROJECT: Final = Side("project")
+
+SIDES: Final[Mapping[str, Side]] = {
+    "mode": Side(
+        "stricter",
+        _first_of("off", "copilot", "autopilot"),
+        lambda said: said == "off",
+        "writing memory",
+    ),
+    "durability": _SCOPE,
+    "lock_timeout": _SCOPE,
+    "max_file_mb": Side("scope", min),
+    "timezone": _SCOPE,
+    "pulled": Side("stricter", _first_of("review", "news")),
+    # What is for all projects, or partly, is shown as the person wants it.
+    "budgets.identity": _HOME,
+    "budgets.global_rules": _HOME,
+    "budgets.project_rules": _PROJECT,
+    "budgets.global_lessons": _HOME,
+    "budgets.project_lessons": _PROJECT,
+    "budgets.skills": _HOME,
+    "budgets.scratchpad": _HOME,
+    "episodes.enabled": _switch("recording"),
+    "episodes.payloads": Side(
+        "stricter",
+        _first_of("drop", "keep"),
+        lambda said: said == "drop",
+        "keeping what a transcript shows cut",
+    ),
+    "episodes.input_limit": _LOWER,
+    "episodes.output_limit": _LOWER,
+    "episodes.durability": _SCOPE,
+    "episodes.redact": Side("stricter", _first_of("all", "tools", "off")),
+    "episodes.ignore": Side("stricter", _both, does="recording of some sessions"),
+    "episodes.idle_minutes": _SCOPE,
+    "episodes.gap_minutes": _PROJECT,
+    "episodes.around": _PROJECT,
+    "episodes.around_hours": _PROJECT,
+    "episodes.shown": _PROJECT,
+    "episodes.history": _switch("telling of earlier sessions"),
+    "episodes.history_tokens": _LOWER,
+    "episodes.embedder": _REFUSED,
+    "episodes.embedder_timeout": _LOWER,
+    "consolidation.model": _REFUSED,
+    "consolidation.base_url": _REFUSED,
+    "consolidation.timeout": _LOWER,
+    "consolidation.retries": _LOWER,
+    "consolidation.max_tokens": _ASKING,
+    "consolidation.calls_per_run": _ASKING,
+    "consolidation.tokens_per_run": _ASKING,
+    "consolidation.window_hours": _REFUSED,
+    "consolidation.calls_per_window": _ASKING,
+    "consolidation.tokens_per_window": _ASKING,
+    "consolidation.threshold": _SCOPE,
+    "consolidation.learn_from_errors": _switch("learning from errors"),
+    "consolidation.identity_every": Side(
+        "stricter", _rarer, _nothing, "learning facts about the user"
+    ),
+    "consolidation.extract_facts": _switch("looking for facts in conversations"),
+    "conversation.automatic": _switch("summarising conversations"),
+    "conversation.max_tokens": Side(
+        "project", _unless_never, lambda said: said < 0, "summarising conversations by size"
+    ),
+    "conversation.share": _PROJECT,
+    "conversation.max_messages": _PROJECT,
+    "conversation.fresh_tail": _PROJECT,
+    **{f"worker.{name}": _REFUSED for name in WORKER_SETTINGS},
 }
+"""What a project may change about each setting that there is."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,9 @@ from engramdown.errors import SettingsError
 from engramdown.settings import (
     BUDGET_NAMES,
     EPISODE_SETTINGS,
+    SIDES,
     EpisodeSettings,
+    Overruled,
     Places,
     Settings,
     find_places,
@@ -23,6 +27,7 @@ from engramdown.settings import (
     global_home,
     load,
     scope_folder,
+    strictest,
 )
 
 
@@ -69,7 +74,7 @@ class TestWhatIsSet:
 
     def test_every_key_can_be_set(self, scopes: Places) -> None:
         configure(
-            scopes.project,
+            scopes.home,
             'mode = "off"\ndurability = "fast"\nlock_timeout = 2\nmax_file_mb = 0.5\n'
             'timezone = "Europe/Berlin"\n'
             "[budgets]\nidentity = 0\nscratchpad = 7\n",
@@ -88,10 +93,10 @@ class TestWhatIsSet:
 
     def test_the_project_wins_over_the_global_file_key_by_key(self, scopes: Places) -> None:
         configure(scopes.home, 'mode = "copilot"\nlock_timeout = 3\n[budgets]\nidentity = 1\n')
-        configure(scopes.project, 'mode = "off"\n[budgets]\nglobal_rules = 2\n')
+        configure(scopes.project, 'mode = "off"\n[budgets]\nproject_rules = 2\n')
         settings = load(scopes.home, scopes.project)
         assert (settings.mode, settings.lock_timeout) == ("off", 3.0)
-        assert settings.budgets == {"identity": 1, "global_rules": 2}
+        assert settings.budgets == {"identity": 1, "project_rules": 2}
 
     def test_the_environment_wins_over_the_files(
         self, scopes: Places, monkeypatch: pytest.MonkeyPatch
@@ -113,10 +118,10 @@ class TestWhatIsSet:
         assert load(scopes.home, scopes.project).mode == "autopilot"
 
     def test_the_table_of_transcripts_is_joined_key_by_key_too(self, scopes: Places) -> None:
-        configure(scopes.home, "[episodes]\ninput_limit = 1\nenabled = false\n")
-        configure(scopes.project, "[episodes]\ninput_limit = 2\ngap_minutes = 0.5\n")
+        configure(scopes.home, "[episodes]\ninput_limit = 2\nenabled = false\n")
+        configure(scopes.project, "[episodes]\ninput_limit = 1\ngap_minutes = 0.5\n")
         assert load(scopes.home, scopes.project).episodes == EpisodeSettings(
-            enabled=False, input_limit=2, gap_minutes=0.5
+            enabled=False, input_limit=1, gap_minutes=0.5
         )
 
     def test_every_setting_of_transcripts_has_a_default_and_a_check(self) -> None:
@@ -443,3 +448,192 @@ class TestThePlaces:
     def test_a_home_of_nobody_is_one_error(self) -> None:
         with pytest.raises(SettingsError, match="~nobody-of-this-name"):
             find_places(home="~nobody-of-this-name/memory")
+
+
+class TestWhatAProjectMayChange:
+    """Every setting has a side, and what a project says counts as far as it says."""
+
+    # By setting: what home says, what a project says, what counts for the project's files, and
+    # what for the files of the global scope. ``None`` is nothing said, or the default.
+    EVERY: ClassVar[dict[str, list[tuple[object, object, object, object]]]] = {
+        "mode": [
+            ("off", "autopilot", "off", "off"),
+            ("off", "copilot", "off", "off"),
+            ("copilot", "autopilot", "copilot", "copilot"),
+            ("copilot", "off", "off", "off"),
+            (None, "copilot", "copilot", "copilot"),
+        ],
+        "durability": [("full", "fast", "fast", "full"), (None, "fast", "fast", "full")],
+        "lock_timeout": [(3.0, 99.0, 99.0, 3.0), (None, 0.01, 0.01, 10.0)],
+        "max_file_mb": [(2.0, 99.0, 2.0, 2.0), (None, 0.01, 0.01, 16.0)],
+        "timezone": [("Europe/Berlin", "Asia/Tokyo", "Asia/Tokyo", "Europe/Berlin")],
+        "pulled": [("review", "news", "review", "review"), (None, "review", "review", "review")],
+        "budgets.identity": [(None, 0, None, None), (100, 0, 100, 100)],
+        "budgets.global_rules": [(None, 0, None, None), (100, 0, 100, 100)],
+        "budgets.project_rules": [(100, 7, 7, 7)],
+        "budgets.global_lessons": [(None, 0, None, None), (100, 9999, 100, 100)],
+        "budgets.project_lessons": [(100, 7, 7, 7)],
+        "budgets.skills": [(None, 0, None, None), (100, 0, 100, 100)],
+        "budgets.scratchpad": [(None, 0, None, None), (100, 0, 100, 100)],
+        "episodes.enabled": [(False, True, False, False), (None, False, False, False)],
+        "episodes.payloads": [("drop", "keep", "drop", "drop"), (None, "drop", "drop", "drop")],
+        "episodes.input_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],
+        "episodes.output_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],
+        "episodes.durability": [("full", "fast", "fast", "full")],
+        "episodes.redact": [("all", "tools", "all", "all"), ("off", "all", "all", "all")],
+        "episodes.ignore": [
+            (("mine-*",), (), ("mine-*",), ("mine-*",)),
+            (("mine-*",), ("ours",), ("mine-*", "ours"), ("mine-*", "ours")),
+        ],
+        "episodes.idle_minutes": [(60.0, 0.1, 0.1, 60.0)],
+        "episodes.gap_minutes": [(10.0, 5.0, 5.0, 5.0)],
+        "episodes.around": [(10, 5, 5, 5)],
+        "episodes.around_hours": [(2.0, 5.0, 5.0, 5.0)],
+        "episodes.shown": [(10, 5, 5, 5)],
+        "episodes.history": [(False, True, False, False), (None, True, False, False)],
+        "episodes.history_tokens": [(10, 99, 10, 10), (None, 9, 9, 9)],
+        "episodes.embedder": [(None, "fastembed:x", SettingsError, None)],
+        "episodes.embedder_timeout": [(1.0, 99.0, 1.0, 1.0)],
+        "consolidation.model": [(None, "openai/x", SettingsError, None)],
+        "consolidation.base_url": [(None, "http://localhost:1", SettingsError, None)],
+        "consolidation.timeout": [(1.0, 99.0, 1.0, 1.0), (None, 1.0, 1.0, 1.0)],
+        "consolidation.retries": [(1, 99, 1, 1), (None, 0, 0, 0)],
+        "consolidation.max_tokens": [(1, 99, 1, 1), (None, 9, 9, 9)],
+        "consolidation.calls_per_run": [(1, 99, 1, 1), (None, 9, 9, 9)],
+        "consolidation.tokens_per_run": [(1, 99, 1, 1), (None, 9, 9, 9)],
+        "consolidation.window_hours": [(None, 0.0, SettingsError, None)],
+        "consolidation.calls_per_window": [(1, 99, 1, 1), (None, 9, 9, 9)],
+        "consolidation.tokens_per_window": [(1, 99, 1, 1), (None, 9, 9, 9)],
+        "consolidation.threshold": [(30, 1, 1, 30), (None, 99, 99, 20)],
+        "consolidation.learn_from_errors": [
+            (False, True, False, False),
+            (True, False, False, False),
+        ],
+        "consolidation.identity_every": [
+            (0, 1, 0, 0),
+            (9, 1, 9, 9),
+            (9, 0, 0, 0),
+            (None, 50, 50, 50),
+        ],
+        "consolidation.extract_facts": [(None, True, False, False), (True, False, False, False)],
+        "conversation.automatic": [(False, True, False, False), (True, False, False, False)],
+        "conversation.max_tokens": [(-1, 9, -1, -1), (9, 99, 99, 99), (9, -1, -1, -1)],
+        "conversation.share": [(0.5, 0.25, 0.25, 0.25)],
+        "conversation.max_messages": [(10, 99, 99, 99)],
+        "conversation.fresh_tail": [(10, 99, 99, 99)],
+        "worker.every": [(None, 1.0, SettingsError, None)],
+        "worker.timeout": [(None, 1.0, SettingsError, None)],
+        "worker.pause": [(None, 1.0, SettingsError, None)],
+        "worker.batch": [(None, 1, SettingsError, None)],
+        "worker.attempts": [(None, 1, SettingsError, None)],
+        "worker.idle_minutes": [(None, 1.0, SettingsError, None)],
+        "worker.idle_messages": [(None, 1, SettingsError, None)],
+    }
+
+    @staticmethod
+    def every_setting() -> list[str]:
+        """Return the name of each setting that there is."""
+        tables = {"budgets": BUDGET_NAMES}
+        names = []
+        for name, value in Settings()._asdict().items():
+            inner = tables.get(name, getattr(value, "_fields", ()))
+            names += [f"{name}.{each}" for each in inner] or [name]
+        return [name for name in names if name not in ("at_home", "overruled", "switched_off")]
+
+    def test_each_setting_has_a_side(self) -> None:
+        assert sorted(SIDES) == sorted(self.every_setting()) == sorted(self.EVERY)
+
+    @pytest.mark.parametrize("key", EVERY)
+    def test_what_a_project_says_counts_as_its_side_says(self, scopes: Places, key: str) -> None:
+        for home, said, holds, for_all in self.EVERY[key]:
+            configure(scopes.home, "" if home is None else toml(key, home))
+            configure(scopes.project, toml(key, said))
+            if holds is SettingsError:
+                with pytest.raises(SettingsError, match="may only stand in"):
+                    load(scopes.home, scopes.project)
+                continue
+            found = load(scopes.home, scopes.project)
+            assert at(found, key) == holds
+            assert at(found.of("project"), key) == holds
+            assert at(found.of("global"), key) == for_all
+            # Of two lists of what is ignored both count.
+            passed_over = said != holds and key != "episodes.ignore"
+            assert [each.key for each in found.overruled] == [key] * passed_over
+            assert [each.said for each in found.overruled] == [said] * passed_over
+
+    @pytest.mark.parametrize("key", EVERY)
+    def test_home_alone_says_what_it_likes(self, scopes: Places, key: str) -> None:
+        """What nobody says in a project holds for both scopes, and is overruled by nothing."""
+        for home, said, _, _ in self.EVERY[key]:
+            value = said if home is None else home
+            configure(scopes.home, toml(key, value))
+            for found in (load(scopes.home, scopes.project), load(scopes.home, None)):
+                assert at(found, key) == at(found.of("global"), key) == value
+                assert (found.overruled, found.switched_off) == ((), ())
+
+    @pytest.mark.parametrize(
+        "key, said",
+        [
+            ("mode", "off"),
+            ("episodes.enabled", False),
+            ("episodes.payloads", "drop"),
+            ("episodes.ignore", ("*",)),
+            ("consolidation.learn_from_errors", False),
+            ("consolidation.identity_every", 0),
+            ("consolidation.calls_per_run", 0),
+            ("conversation.automatic", False),
+            ("conversation.max_tokens", -1),
+        ],
+    )
+    def test_what_a_project_switches_off_is_known(
+        self, scopes: Places, key: str, said: object
+    ) -> None:
+        configure(scopes.project, toml(key, said))
+        found = load(scopes.home, scopes.project)
+        assert found.switched_off == ((key, said),)
+        assert found.stopped() == [f"{SIDES[key].does} ({key})"]
+        assert SIDES[key].does
+        configure(scopes.home, toml(key, said))
+        assert load(scopes.home, scopes.project).switched_off == ()
+
+    @pytest.mark.parametrize("key", EVERY)
+    def test_what_can_be_switched_off_has_words(self, key: str) -> None:
+        side = SIDES[key]
+        values = [each for row in self.EVERY[key] for each in row[:2] if each is not None]
+        assert all(side.does for each in values if side.who != "refused" and side.is_off(each))
+
+    def test_what_the_person_asks_for_now_overrules_the_project(
+        self, scopes: Places, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        configure(scopes.project, 'mode = "off"\n[episodes]\nenabled = false\n')
+        monkeypatch.setenv("ENGRAMDOWN_EPISODES", "on")
+        found = load(scopes.home, scopes.project, "autopilot")
+        assert found.overruled == (
+            Overruled("mode", "off", "autopilot", "argument"),
+            Overruled("episodes.enabled", False, True, "environment"),
+        )
+        assert found.switched_off == ()
+        monkeypatch.setenv("ENGRAMDOWN_MODE", "copilot")
+        assert load(scopes.home, scopes.project).overruled[0].by == "environment"
+
+    def test_the_strictest_is_what_a_project_may_have_asked_for(self, scopes: Places) -> None:
+        configure(scopes.home, "lock_timeout = 3\n")
+        found = strictest(scopes.home)
+        assert (found.mode, found.pulled, found.episodes.enabled) == ("off", "review", False)
+        assert found.lock_timeout == 3.0
+
+
+def at(settings: Settings, key: str) -> object:
+    """Return the value of a setting; ``None`` for the default of a budget."""
+    name, _, inner = key.partition(".")
+    value = getattr(settings, name)
+    if name == "budgets":
+        return value.get(inner)
+    return getattr(value, inner) if inner else value
+
+
+def toml(key: str, value: object) -> str:
+    """Return a line of a config.toml, with its table."""
+    name, _, inner = key.partition(".")
+    written = json.dumps(value)
+    return f"[{name}]\n{inner} = {written}\n" if inner else f"{name} = {written}\n"

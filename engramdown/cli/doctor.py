@@ -29,20 +29,17 @@ from engramdown.cli.options import Place, dry_run_option, given, json_option, pa
 from engramdown.clock import today
 from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import Finding, Level, find
-from engramdown.cortex.inspection import UNREADABLE, inspect
+from engramdown.cortex.inspection import UNREADABLE, inspect, inspect_settings
 from engramdown.cortex.origins import inspect_origins
 from engramdown.cortex.repair import Ids, repair
 from engramdown.cortex.tidying import Tidying, plan_tidying, tidy
 from engramdown.engram import Scope
-from engramdown.errors import SettingsError
 from engramdown.hippocampus.files import FileChange
 from engramdown.hooks.kept import FOLDER, TROUBLE, troubles
-from engramdown.settings import Settings, load
 
 __all__ = ["doctor"]
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
-_CONFIG: Final = "config.toml"
 _WEEK: Final = 7
 
 
@@ -114,14 +111,17 @@ def _look(place: Place) -> list[_Report]:
         scopes.append(("project", project))
     if not scopes:
         raise click.ClickException(messages.no_memory(start_of(place), home))
-    limit = _settings(home, project)[0].max_file_bytes
-    return [_look_at(scope, root, limit) for scope, root in scopes]
+    settings, configured = inspect_settings(home, project, place.mode)
+    return [
+        _look_at(scope, root, settings.of(scope).max_file_bytes, configured.get(root, []))
+        for scope, root in scopes
+    ]
 
 
-def _look_at(scope: Scope, root: Path, limit: int) -> _Report:
+def _look_at(scope: Scope, root: Path, limit: int, configured: Sequence[Finding]) -> _Report:
     seen = inspect(root, limit)
     findings = [
-        *_settings(root, None)[1],
+        *configured,
         *seen.findings,
         *check(seen.files, today(), scope),
         *inspect_origins(root, scope),
@@ -140,17 +140,6 @@ def _hooks(root: Path) -> list[Finding]:
     return [find(place, "hook-trouble", count=len(lately), reason=lately[-1].partition(" ")[2])]
 
 
-def _settings(home: Path, project: Path | None) -> tuple[Settings, list[Finding]]:
-    """Return the settings, or the defaults and what is wrong in a file of settings."""
-    try:
-        return load(home, project), []
-    except SettingsError as error:
-        if not error.source.endswith(_CONFIG):
-            raise
-        reason = str(error).removeprefix(f"{error.source}: ")
-        return Settings(), [find((f"../{_CONFIG}", 0), "settings", reason=reason)]
-
-
 def _exit_code(reports: Iterable[_Report]) -> int:
     found = [finding for report in reports for finding in report.findings]
     if any(finding.code in UNREADABLE for finding in found):
@@ -166,8 +155,8 @@ def _mend(place: Place) -> _Mended:
     ids = Ids()
     cortex = open_cortex(place)
     changes = _rehearsed(cortex, ids)
-    settings = cortex.settings.episodes
-    plans = [plan_tidying(store.root, settings) for store in cortex.stores]
+    chosen = {store.root: cortex.settings.of(store.scope).episodes for store in cortex.stores}
+    plans = [plan_tidying(root, settings) for root, settings in chosen.items()]
     done = _Mended(tuple(changes), tuple(filter(None, plans)))
     as_json, dry_run = given()["as_json"], given()["dry_run"]
     if not as_json:
@@ -179,7 +168,8 @@ def _mend(place: Place) -> _Mended:
     if _rehearsed(_open(place), ids) != changes:
         raise RefusalError(said.CHANGED_MEANWHILE)
     _repair(_open(place), ids)
-    tidy(done.tidied, settings)
+    for each in done.tidied:
+        tidy([each], chosen[each.root])
     return done
 
 

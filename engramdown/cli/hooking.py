@@ -86,6 +86,8 @@ def _tell(
         from engramdown.hooks.events import happened
 
         happened(where, event, say)
+        if where.trouble:
+            complain(name, where.trouble)
     except _TooLongError:
         reason = messages.TOOK_TOO_LONG
     except Exception as error:  # noqa: BLE001 - no fault of ours is to be one of the agent's

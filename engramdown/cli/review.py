@@ -88,8 +88,9 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     cortex.keep_own()
     arrivals = cortex.arrivals()
     cortex.told(arrivals)
-    # Where all of it waits to be approved, it is shown as what waits.
-    arrivals = [] if cortex.settings.pulled == "review" else arrivals
+    if cortex.settings.pulled == "review":
+        # All else waits to be approved, and is shown as what waits.
+        arrivals = [each for each in arrivals if each.kind == "settings"]
     if any(_orders().values()):
         receipts += [
             cortex.resolve(item.proposal.id, item.action, text=item.text)

@@ -69,6 +69,7 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "episodes": recorded.episodes,
         "episode_bytes": recorded.size,
         "degraded": list(recorded.degraded),
+        "switched_off": cortex.settings.stopped(),
         "slept": {store.scope: slept_at(store.root) for store in cortex.stores},
         "models": _asked(cortex),
     }
@@ -136,6 +137,8 @@ def _lines(counted: dict[str, Any]) -> Iterator[Line]:
     slept = max(counted["slept"].values(), default="")
     yield line((stats_messages.slept(when(slept)), "dim"), hang=2)
     yield from _asked_lines(counted["models"])
+    if counted["switched_off"]:
+        yield line((stats_messages.switched_off(counted["switched_off"]), "warn"), hang=2)
     for reason in counted["degraded"]:
         yield line((stats_messages.degraded(reason), "bad"))
 

@@ -5,7 +5,7 @@ Promises: pure; plain words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from engramdown.consolidation.asking.calls import OUTCOMES
@@ -22,6 +22,7 @@ __all__ = [
     "degraded",
     "outcome",
     "slept",
+    "switched_off",
     "torn_lines",
     "up_to",
     "window",
@@ -47,6 +48,15 @@ def outcome(name: str) -> str:
     ('no answer in time', 'of a newer program')
     """
     return OUTCOMES.get(name, name)
+
+
+def switched_off(what: Sequence[str]) -> str:
+    """Say what the project switches off.
+
+    >>> switched_off(["recording (episodes.enabled)"])
+    "switched off by this project's config.toml: recording (episodes.enabled)"
+    """
+    return f"switched off by this project's config.toml: {', '.join(what)}"
 
 
 def window(spent: Mapping[str, Any]) -> str:

@@ -101,14 +101,14 @@ class Compaction:
     def __init__(
         self,
         gate: Gate,
-        threshold: int,
+        threshold: Callable[[Scope], int],
         usable: Callable[[Hippocampus], list[Entry]] = Hippocampus.entries,
     ) -> None:
         """Prepare a compaction.
 
         Args:
             gate: What a merged text is asked about.
-            threshold: Files with more memories than that are compacted.
+            threshold: Files of a scope with more memories than it returns are compacted.
             usable: Returns the memories of a store that count; by default all.
         """
         self._gate = gate
@@ -118,7 +118,10 @@ class Compaction:
     @classmethod
     def of(cls, cortex: Cortex) -> Compaction:
         """Return a compaction of the stores of a cortex."""
-        threshold = cortex.settings.consolidation.threshold
+
+        def threshold(scope: Scope) -> int:
+            return cortex.settings.of(scope).consolidation.threshold
+
         return cls(cortex.encoding_gate, threshold, cortex.usable)
 
     def prepare_all(
@@ -162,7 +165,7 @@ class Compaction:
             everything: Also look for duplicates in files that are not crowded.
         """
         entries = tuple(self._usable(store))
-        files = set(crowded(entries, self._threshold))
+        files = set(crowded(entries, self._threshold(store.scope)))
         day = today()
         plan = offline.tidy(entries, day)
         if not everything:
@@ -234,7 +237,7 @@ class Compaction:
         left = [entry_of(memory) for memory in after(prepared.apply, prepared.entries)]
         # What stays for a duplicate is not touched again in the same run.
         staying = {operation.stays for operation in prepared.apply}
-        for file in crowded(left, self._threshold):
+        for file in crowded(left, self._threshold(prepared.store.scope)):
             operations: list[Operation] = []
             for batch in batches(left, [file]):
                 found = propose(batch, model, today(), templates)

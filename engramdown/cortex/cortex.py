@@ -346,9 +346,11 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
     def needs_compaction(self) -> bool:
         """Whether a file holds more memories than ``consolidation.threshold`` allows."""
-        most = self.settings.consolidation.threshold
-        sizes = (Counter(entry.file for entry in self.usable(store)) for store in self.stores)
-        return any(size > most for each in sizes for size in each.values())
+        return any(
+            size > self.settings.of(store.scope).consolidation.threshold
+            for store in self.stores
+            for size in Counter(entry.file for entry in self.usable(store)).values()
+        )
 
     def compact_all(
         self, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
@@ -656,7 +658,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         if not self.stores or self._rehearsing:
             return None
         store = self.stores[0 if self._closed else -1]
-        return EpisodicMemory(store.root, self.settings.episodes)
+        return EpisodicMemory(store.root, self.settings.of(store.scope).episodes)
 
     @cached_property
     def _intake(self) -> Intake:
@@ -742,7 +744,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         raise EntryNotFoundError(entry_id, "the archive")
 
 
-def _store(root: Path, scope: Scope, settings: Settings, closed: str = "") -> Hippocampus:
+def _store(root: Path, scope: Scope, chosen: Settings, closed: str = "") -> Hippocampus:
+    settings = chosen.of(scope)
     durable, limit = settings.durability == "full", settings.max_file_bytes
     disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
     return Hippocampus(root, scope, disk=disk, lock_timeout=settings.lock_timeout)

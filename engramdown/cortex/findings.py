@@ -277,6 +277,21 @@ CODES: Final[Mapping[str, Code]] = {
         "{reason}",
         "correct the value, or delete the line",
     ),
+    "overruled": Code(
+        "note",
+        "{key} = {said} does not hold: {holds} does, by {by}",
+        "leave it; what a person set for themselves counts",
+    ),
+    "switched-off": Code(
+        "note",
+        "switches off {what}: {key} = {said}",
+        "leave it, or delete the line; --mode and the environment win over it",
+    ),
+    "settings-from-git": Code(
+        "note",
+        "git knows this file, so that somebody else may have written it; it sets {keys}",
+        "look whether you want all of it",
+    ),
     "not-for-git": Code(
         "error",
         "belongs to this machine, and is not for git",

@@ -6,27 +6,33 @@ finding, never an error. What the files say is for :mod:`engramdown.cortex.check
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from engramdown.cortex.approvals import Approvals
 from engramdown.cortex.findings import Finding, find
 from engramdown.cortex.transcripts import inspect_transcripts
 from engramdown.disk import Disk, megabytes
 from engramdown.engram import slug
-from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.registering import is_unregistered
+from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import ROOM
+from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled
 from engramdown.hippocampus.steps import read_line
 from engramdown.regular import open_regular, what_instead
+from engramdown.settings import CONFIG, SIDES, Settings, config_text, load
+from engramdown.settings import named as names_of
 
-__all__ = ["UNREADABLE", "Inspection", "inspect"]
+__all__ = ["UNREADABLE", "Inspection", "inspect", "inspect_settings"]
 
 UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"})
 """The codes of files that could not be read."""
@@ -35,6 +41,12 @@ _LIMIT: Final = 16 * 1024 * 1024
 # A file of ours that is not finished is as old as one write; the rest was left by a crash.
 _FINISHED_AFTER: Final = 60.0
 _TOPICS: Final = "topics"
+_CONFIG: Final = (f"../{CONFIG}", 0)
+_BY: Final = {
+    "home": "the global scope",
+    "environment": "the environment",
+    "argument": "an option",
+}
 
 
 @dataclass(slots=True)
@@ -63,6 +75,67 @@ def inspect(root: Path, limit: int = _LIMIT) -> Inspection:
         limit: The largest file that is read, in bytes; by default 16 MB, as for the store.
     """
     return _Inspector(root, limit).run()
+
+
+def inspect_settings(
+    home: Path, project: Path | None, mode: str | None = None
+) -> tuple[Settings, dict[Path, list[Finding]]]:
+    """Return what is set, and what there is to say about the ``config.toml`` of each scope.
+
+    Args:
+        home: The folder of the global scope.
+        project: The folder of the project, or ``None``.
+        mode: The mode that an argument asks for, or ``None``.
+
+    Raises:
+        SettingsError: If an argument or a variable of the environment is wrong.
+    """
+    found = {root: _from_git(home, root) for root in (home, project) if root is not None}
+    try:
+        settings = load(home, project, mode)
+    except SettingsError as error:
+        wrong = Path(error.source)
+        if wrong.name != CONFIG:
+            raise
+        reason = str(error).removeprefix(f"{wrong}: ")
+        found.setdefault(wrong.parent, []).append(find(_CONFIG, "settings", reason=reason))
+        settings = Settings()
+    if project is not None:
+        found[project] += [
+            find(_CONFIG, "overruled", key=key, said=_toml(said), holds=_toml(holds), by=_BY[by])
+            for key, said, holds, by in settings.overruled
+        ]
+        found[project] += [
+            find(_CONFIG, "switched-off", what=SIDES[key].does, key=key, said=_toml(said))
+            for key, said in settings.switched_off
+        ]
+    return settings, found
+
+
+def _from_git(home: Path, root: Path) -> list[Finding]:
+    """Return that the settings of a scope came with git, unless a person here wrote them."""
+    path = root / CONFIG
+    try:
+        text, keys = config_text(path), ", ".join(names_of(root)) or "nothing"
+    except SettingsError as error:
+        text = keys = str(error)
+    disk = Disk(durable=False)
+    if not (text and is_versioned(root, disk) and known_to_git([path], disk)):
+        return []
+    try:
+        own = page_key(CONFIG, text) in Approvals(home).of(root).approved
+    except StoreError:
+        own = False
+    return [] if own else [find(_CONFIG, "settings-from-git", keys=keys)]
+
+
+def _toml(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
+    """Return a value as it stands in a ``config.toml``.
+
+    >>> _toml(True), _toml(("cron-*",)), _toml(None)
+    ('true', '["cron-*"]', 'the default')
+    """
+    return "the default" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 class _Inspector:

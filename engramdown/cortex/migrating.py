@@ -92,7 +92,7 @@ class Migration:
         self._cortex = cortex
         self._scope: Scope = scope
         self._again = again
-        settings = cortex.settings
+        settings = cortex.settings.of(scope)
         is_durable = settings.durability == "full"
         self._disk = disk or Disk(durable=is_durable, limit=settings.max_file_bytes)
         try:

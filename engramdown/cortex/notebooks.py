@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.journal.store import Journal
     from engramdown.episodes.journal.told import Recent
     from engramdown.episodes.notes.store import WorkingNotes
+    from engramdown.hippocampus.store import Hippocampus
 
 __all__ = ["FOLDERS", "Notebooks", "known"]
 
@@ -47,13 +48,15 @@ class Notebooks:
         Raises:
             StoreError: If neither scope has files.
         """
-        return self._journal(self._root())
+        return self._journal(self._notebook_store())
 
     def journals(self) -> list[Journal]:
         """Return the journals that there are, the project's first, with what a model may see."""
-        roots = [store.root for store in reversed(cast("Cortex", self).stores)]
+        stores = [*reversed(cast("Cortex", self).stores)]
         return [
-            self._journal(root, hide=self._hidden) for root in roots if (root / FOLDERS[0]).is_dir()
+            self._journal(store, hide=self._hidden)
+            for store in stores
+            if (store.root / FOLDERS[0]).is_dir()
         ]
 
     def recent_days(self, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
@@ -94,33 +97,33 @@ class Notebooks:
         """
         from engramdown.episodes.notes.store import WorkingNotes
 
-        root = self._root()
+        store = self._notebook_store()
         episodes = cast("Cortex", self).episodes
         return WorkingNotes(
-            root,
+            store.root,
             session if isinstance(session, str) else session.id,
-            disk=self._disk(),
+            disk=self._disk(store),
             lock=None if episodes is None else episodes.recorder.lock,
         )
 
-    def _root(self) -> Path:
-        """Return the folder in which transcripts are, too."""
+    def _notebook_store(self) -> Hippocampus:
+        """Return the store beside which transcripts are, too."""
         stores = cast("Cortex", self).stores
         if not stores:
             raise StoreError(_NO_FILES)
-        return stores[0 if self._closed else -1].root
+        return stores[0 if self._closed else -1]
 
     def _journal(
-        self, root: Path, hide: Callable[[list[Path]], set[Path]] | None = None
+        self, store: Hippocampus, hide: Callable[[list[Path]], set[Path]] | None = None
     ) -> Journal:
         # Imported here: most programs keep no journal.
         from engramdown.episodes.journal.store import Journal
 
-        settings = cast("Cortex", self).settings
+        settings = cast("Cortex", self).settings.of(store.scope)
         journal = Journal(
-            root,
+            store.root,
             zone=settings.timezone,
-            disk=self._disk(),
+            disk=self._disk(store),
             lock_timeout=settings.lock_timeout,
             hide=hide,
         )
@@ -128,11 +131,11 @@ class Notebooks:
             self._tell(journal.clock.notice)
         return journal
 
-    def _disk(self) -> Disk:
+    def _disk(self, store: Hippocampus) -> Disk:
         from engramdown.disk import Disk
         from engramdown.hippocampus.closed import ClosedDisk
 
-        settings = cast("Cortex", self).settings
+        settings = cast("Cortex", self).settings.of(store.scope)
         limit = settings.max_file_bytes
         if self._rehearsing:
             return ClosedDisk(_REHEARSAL, limit=limit)

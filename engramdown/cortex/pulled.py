@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engramdown.cortex.approvals import Approvals, Did, Said
 from engramdown.cortex.pulled_skills import brought_skills, own_skills
 from engramdown.engram import Scope
+from engramdown.errors import SettingsError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry
@@ -22,6 +23,7 @@ from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
 from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.settings import CONFIG, named
 
 if TYPE_CHECKING:
     from engramdown.cortex.pending import Pending
@@ -41,7 +43,8 @@ class Arrival(NamedTuple):
         path: The file.
         line: Where it stands there, from 1; 0 for a page as a whole.
         kind: Of an entry, see :class:`engramdown.Engram`; ``page`` for what shapes a prompt,
-            ``proposal`` for a line of ``pending.md``.
+            ``proposal`` for a line of ``pending.md``, ``settings`` for a ``config.toml``, whose
+            text names what it sets.
         key: What it is known by, whatever line it stands on.
     """
 
@@ -117,7 +120,9 @@ class Pulled:
             StoreError: If memory, or what was decided, cannot be read.
         """
         found = self._waiting(lambda said: said.seen | said.approved | said.declined)
-        return [_arrival(each) for each in _once(found) if each.item.file != filing.ARCHIVE]
+        arrivals = [_arrival(each) for each in _once(found) if each.item.file != filing.ARCHIVE]
+        # Settings hold at once and are one line: they are not to be lost among the rest.
+        return sorted(arrivals, key=lambda each: each.kind != "settings")
 
     def told(self, arrivals: Iterable[Arrival]) -> None:
         """Take note that a person was told of ``arrivals``, and of pages that git does not know.
@@ -211,7 +216,8 @@ class Pulled:
     def _held(self) -> list[Found]:
         """Return what waits to be approved."""
         found = self._waiting(lambda said: said.approved | said.declined)
-        aside = (filing.PENDING, filing.ARCHIVE)
+        # Settings are not asked about: they hold as far as they are stricter than one's own.
+        aside = (filing.PENDING, filing.ARCHIVE, CONFIG)
         return [each for each in _once(found) if each.item.file not in aside]
 
     def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
@@ -258,4 +264,14 @@ def _arrival(found: Found) -> Arrival:
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
     text, line = redact(found.item.text), found.item.line
+    if found.item.file == CONFIG:
+        kind, text = "settings", redact(_set(found.path.parent))
     return Arrival(found.id, text, found.store.scope, found.path, line, kind, found.item.key)
+
+
+def _set(root: Path) -> str:
+    """Return what the settings of a scope name; of what cannot be read, why."""
+    try:
+        return f"sets {', '.join(named(root)) or 'nothing'}"
+    except SettingsError as error:
+        return str(error)

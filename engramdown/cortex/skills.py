@@ -289,12 +289,13 @@ def told_source(source: str) -> str:
 
 def open_skills(places: Iterable[tuple[Scope, Path]], settings: Settings) -> Skills:
     """Open the skills of the scopes at ``places``, the one that wins first; then built-in ones."""
-    disk = Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
-    stores = [
-        SkillStore(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
-        for scope, root in places
-    ]
+    stores = [_opened(root, scope, settings.of(scope)) for scope, root in places]
     return Skills([*stores, built_in()])
+
+
+def _opened(root: Path, scope: Scope, settings: Settings) -> SkillStore:
+    disk = Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
+    return SkillStore(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
 
 
 def _known(skill: Skill, scopes: list[SkillScope]) -> Known:

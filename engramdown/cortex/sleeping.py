@@ -213,7 +213,8 @@ class Sleep:
         state = SleepState(store.root)
         entries = self._cortex.usable(store)
         report = self.summary.report(store.scope, COMPACTION)
-        asks = bool(crowded(entries, self._cortex.settings.consolidation.threshold))
+        most = self._cortex.settings.of(store.scope).consolidation.threshold
+        asks = bool(crowded(entries, most))
         asks = asks and state.done(COMPACTION).digest != _digest(entries)
         why_not = self._night.why_not
         if asks and why_not:

@@ -1,4 +1,4 @@
-"""What stands in a scope that git brought: entries, and whole pages that shape a prompt.
+"""What stands in a scope that git brought: entries, pages that shape a prompt, and settings.
 
 Promises: reads the journal once and goes on from there; what is kept of it in the cache may be
 deleted or spoilt at any time. A journal that git knows may be a stranger's: then it tells nothing,
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.disk import Disk
-from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.document import Document, Placed, parse
@@ -24,6 +24,7 @@ from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
 from engramdown.hippocampus.steps import Step, digest
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.settings import CONFIG, config_text
 
 __all__ = ["NAME", "SOUL", "Brought", "Provenance"]
 
@@ -103,11 +104,19 @@ class Provenance:
         return {page.key for page in pages if self.path(page) not in known}
 
     def pages(self) -> list[Brought]:
-        """Return every page that shapes a prompt, with a key, whoever wrote it."""
+        """Return every page that shapes a prompt, and the settings, whoever wrote them."""
         root = self._store.root
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
-        texts = ((name, self._store.files.text(name)) for name in [SOUL, *names])
+        texts = [(name, self._store.files.text(name)) for name in [SOUL, *names]]
+        texts.append((CONFIG, self._settings()))
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
+
+    def _settings(self) -> str:
+        """Return the settings of the scope; of what cannot be read, why."""
+        try:
+            return config_text(self._store.root / CONFIG)
+        except SettingsError as error:
+            return str(error)
 
     def path(self, item: Brought) -> Path:
         """Return where something stands, as it is spelled there."""

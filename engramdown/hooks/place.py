@@ -9,10 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.settings import Settings, find_project, global_home, load
+from engramdown.errors import SettingsError
+from engramdown.settings import CONFIG, Settings, find_project, global_home, load, strictest
 
 if TYPE_CHECKING:
     from engramdown import Cortex
+    from engramdown.engram import Scope
     from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["PATIENCE", "HookPlace", "find_place"]
@@ -31,12 +33,15 @@ class HookPlace(NamedTuple):
         project: The ``.engramdown`` of the project, or ``None``.
         start: The folder that the agent works in.
         settings: What was configured.
+        trouble: Why the settings of the project could not be read, or ``""``; the strictest hold
+            then.
     """
 
     home: Path
     project: Path | None
     start: Path
     settings: Settings
+    trouble: str = ""
 
     @property
     def root(self) -> Path:
@@ -56,16 +61,19 @@ class HookPlace(NamedTuple):
         from engramdown.hippocampus.store import Hippocampus
 
         chosen = settings or self.settings
-        limit = chosen.max_file_bytes
-        disk = Disk(durable=chosen.durability == "full", limit=limit)
-        patience = min(PATIENCE, chosen.lock_timeout)
-        everywhere = Hippocampus(self.home, "global", disk=disk, lock_timeout=patience)
+
+        def opened(root: Path, scope: Scope, closed: str = "") -> Hippocampus:
+            said = chosen.of(scope)
+            durable, limit = said.durability == "full", said.max_file_bytes
+            disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
+            patience = min(PATIENCE, said.lock_timeout)
+            return Hippocampus(root, scope, disk=disk, lock_timeout=patience)
+
+        everywhere = opened(self.home, "global")
         if self.project is not None:
-            here = Hippocampus(self.project, "project", disk=disk, lock_timeout=patience)
+            here = opened(self.project, "project")
         else:
-            closed = ClosedDisk(_CLOSED, limit=limit)
-            folder = self.start / ".engramdown"
-            here = Hippocampus(folder, "project", disk=closed, lock_timeout=patience)
+            here = opened(self.start / ".engramdown", "project", _CLOSED)
         return Cortex(everywhere, here, chosen.mode, settings=chosen)
 
     def episodes(self) -> EpisodicMemory | None:
@@ -86,10 +94,16 @@ def find_place(start: Path, home: Path | None = None, mode: str | None = None) -
         mode: The mode that an argument asks for.
 
     Raises:
-        SettingsError: If a setting is wrong.
+        SettingsError: If a setting is wrong that is no project's.
     """
     place = home or global_home()
     project = find_project(start, place)
     if project is None and not place.is_dir():
         return None
-    return HookPlace(place, project, start, load(place, project, mode))
+    try:
+        return HookPlace(place, project, start, load(place, project, mode))
+    except SettingsError as error:
+        if project is None or error.source != str(project / CONFIG):
+            raise
+        # Whoever broke it must not take away what a model is told of all projects.
+        return HookPlace(place, project, start, strictest(place), str(error))

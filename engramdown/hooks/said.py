@@ -12,7 +12,16 @@ from typing import Final
 from engramdown.tokens import estimate_tokens
 from engramdown.wording.inert import bullet, inert
 
-__all__ = ["LONGEST", "carried_out", "length", "news", "relevant", "troubled", "waiting"]
+__all__ = [
+    "LONGEST",
+    "carried_out",
+    "length",
+    "news",
+    "relevant",
+    "switched_off",
+    "troubled",
+    "waiting",
+]
 
 LONGEST: Final = 9_000
 """UTF-16 units of a context at most: with what is said beside it Claude Code takes 10,000."""
@@ -88,6 +97,17 @@ def news(count: int) -> str:
         f"{what} in memory came with git and nobody here wrote it; `engramdown review` lists what "
         "it is. Tell the user once."
     )
+
+
+def switched_off(what: Sequence[str]) -> str:
+    """Say what the settings of a project switch off.
+
+    >>> print(switched_off(["recording (episodes.enabled)"]))
+    Switched off by this project's config.toml: recording (episodes.enabled). Tell the user once.
+    """
+    if not what:
+        return ""
+    return f"Switched off by this project's config.toml: {', '.join(what)}. Tell the user once."
 
 
 def troubled(reason: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +37,7 @@ _ENOUGH_EARLIER: Final = 2.0
 _LONGEST_ERROR: Final = 300
 _SHRINKS: Final = 4
 _MOST: Final = 5
+_BROKEN: Final = "this project's config.toml is wrong, so that nothing is written or recorded here"
 _ITEM: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[", re.MULTILINE)
 _TICKED: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[\s*[^\s\]]", re.MULTILINE)
 
@@ -60,6 +61,7 @@ def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     if event.session:
         _give(place, kept, Given(start, shown, before.learned))
     say(said.news(len(cortex.arrivals())))
+    say(said.switched_off(place.settings.stopped()))
     say(said.waiting(_waiting(place, cortex)))
     say(_trouble(place, [*troubled, *cortex.notices()]))
 
@@ -89,7 +91,7 @@ def about_error(place: HookPlace, event: Event, kept: Kept) -> str:
 
 
 def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
-    """Return the memory context; with less in each section if the agent would cut it."""
+    """Return the memory context; with less in the largest sections if the agent would cut it."""
     from engramdown.cortex.context import BUDGETS
 
     context = cortex.build_memory_context()
@@ -100,12 +102,26 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
         if size <= said.LONGEST:
             break
         part = said.LONGEST / size * 0.95
-        budgets = {name: int(tokens * part) for name, tokens in budgets.items()}
-        history = int(chosen.episodes.history_tokens * part)
+        # What is long makes room first: a project that says much is not to displace the rest.
+        most = _level([section.tokens for section in context.sections], part)
+        budgets = {name: min(tokens, most) for name, tokens in budgets.items()}
+        history = min(chosen.episodes.history_tokens, most)
         episodes = chosen.episodes._replace(history_tokens=history)
         chosen = chosen._replace(budgets=budgets, episodes=episodes)
         context = place.cortex(chosen).build_memory_context()
     return context
+
+
+def _level(costs: Iterable[int], part: float) -> int:
+    """Return what no section may exceed so that all cost ``part`` of what they do; 0 for none."""
+    ordered = sorted(costs)
+    room = sum(ordered) * part
+    for at, cost in enumerate(ordered):
+        share = room / (len(ordered) - at)
+        if cost > share:
+            return int(share)
+        room -= cost
+    return ordered[-1] if ordered else 0
 
 
 def _fitting(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> list[Entry]:
@@ -190,7 +206,9 @@ def _noticed(cortex: Cortex) -> list[str]:
 
 def _trouble(place: HookPlace, reasons: Sequence[str]) -> str:
     """Say what went wrong, now or since it was told last; ``doctor`` has all of it."""
-    found = [reason for reason in reasons if reason.startswith("could not")]
+    # What stands in the file is somebody else's, and may be meant for a model.
+    found = [_BROKEN] if place.trouble else []
+    found += [reason for reason in reasons if reason.startswith("could not")]
     found += untold(place.root)[-1:]
     return said.troubled(found[0]) if found else ""
 

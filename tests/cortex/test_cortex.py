@@ -550,11 +550,12 @@ class TestContext:
             )
             assert cortex.build_memory_context().startswith(words)
 
-    def test_budgets_come_from_the_settings(self, project: Path) -> None:
+    def test_budgets_come_from_the_settings(self, project: Path, at_home: Person) -> None:
         (project / ".engramdown").mkdir()
         (project / ".engramdown" / "config.toml").write_text(
-            "[budgets]\nproject_lessons = 60\nscratchpad = 0\n", encoding="utf-8"
+            "[budgets]\nproject_lessons = 60\n", encoding="utf-8"
         )
+        at_home.saves("../config.toml", "[budgets]\nscratchpad = 0\n")
         cortex = Cortex.open(project=project)
         lessons = [f"In the scratchpad, lesson number {number}" for number in range(50)]
         cortex.encode([rule(text, "lesson") for text in lessons])

@@ -12,11 +12,11 @@ HEADING = "## Your Memory — Earlier Sessions"
 
 
 @pytest.fixture
-def history(cortex: Cortex, project: Path) -> Cortex:
+def history(cortex: Cortex, project: Path, isolated_home: Path) -> Cortex:
     """Open both scopes with the history switched on, after one session."""
-    folder = project / ".engramdown"
-    folder.mkdir(exist_ok=True)
-    (folder / "config.toml").write_text("[episodes]\nhistory = true\n", encoding="utf-8")
+    (isolated_home / ".engramdown" / "config.toml").write_text(
+        "[episodes]\nhistory = true\n", encoding="utf-8"
+    )
     talk(cortex, "first", "Why is CI red?", "The clock.")
     return Cortex.open(project=project)
 
@@ -76,7 +76,7 @@ def test_what_the_model_sees_anyway_is_not_told(history: Cortex) -> None:
 @pytest.mark.usefixtures("history")
 def test_the_budget_is_that_of_the_setting(project: Path) -> None:
     config = project / ".engramdown" / "config.toml"
-    config.write_text("[episodes]\nhistory = true\nhistory_tokens = 65\n", encoding="utf-8")
+    config.write_text("[episodes]\nhistory_tokens = 65\n", encoding="utf-8")
     (section,) = Cortex.open(project=project).build_memory_context().sections
     assert 0 < section.tokens <= section.budget == 65
 

@@ -17,10 +17,11 @@ def opened(tmp_path: Path) -> Opening:
     """Return what opens a cortex on one project, as often as it is called."""
     (tmp_path / "project" / ".engramdown").mkdir(parents=True)
 
-    def opening(model: object = None, config: str = "") -> Cortex:
-        if config:
-            path = tmp_path / "project" / ".engramdown" / "config.toml"
-            path.write_text(config, encoding="utf-8")
+    def opening(model: object = None, config: str = "", at_home: str = "") -> Cortex:
+        for folder, text in (("project/.engramdown", config), ("home", at_home)):
+            if text:
+                (tmp_path / folder).mkdir(exist_ok=True)
+                (tmp_path / folder / "config.toml").write_text(text, encoding="utf-8")
         return Cortex.open(project=tmp_path / "project", home=tmp_path / "home", model=model)
 
     return opening

@@ -67,7 +67,7 @@ def skill(cortex: Cortex, label: str, text: str = "") -> None:
 
 def full(opened: Opening) -> Cortex:
     """Return a cortex that has something for every part."""
-    cortex = opened(config="[episodes]\nhistory = true\n")
+    cortex = opened(at_home="[episodes]\nhistory = true\n")
     soul(cortex)
     remember(cortex)
     remember(cortex, "CI is slow on Mondays", "lesson")
