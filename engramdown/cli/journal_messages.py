@@ -45,6 +45,7 @@ _WHO: Final = {
     "llm": "The assistant",
     "consolidation": "Tidying up",
     "engramdown": "Engramdown",
+    "git": "Somebody else, in a commit,",
 }
 _OPS: Final = {
     "accept": "accepted a proposal",

@@ -127,6 +127,7 @@ BY_NAMES: Final = {
     "llm": "the assistant",
     "consolidation": "tidying up",
     "engramdown": "Engramdown",
+    "git": "somebody else, in a commit",
 }
 SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "tidying up"}
 
@@ -204,6 +205,7 @@ KIND_HELP: Final = {
 }
 DECLINED: Final = "Declined; it is not proposed again."
 _DECLINED: Final = "declined"
+_NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
 PROFILE_IS_GLOBAL: Final = (
     "a fact about you is kept for all projects; leave out --project, or say --lesson"
 )
@@ -217,7 +219,7 @@ def several_kinds(kinds: Iterable[str]) -> str:
 def receipt(item: Receipt) -> str:
     """Say what happened to a memory, where, and why."""
     if item.reason == _DECLINED:
-        return DECLINED
+        return DECLINED if item.is_ours else f"{DECLINED} {_NOT_YOURS}"
     place = f"{item.file}:{item.line}" if item.line else item.file
     kind = f"({item.engram.kind}, {item.engram.scope})"
     reason = f": {item.reason}" if item.reason else ""
@@ -232,4 +234,5 @@ def receipt(item: Receipt) -> str:
         "forgotten": f"Forgot {item.id}",
         "failed": f"Could not write it{reason}",
     }
-    return said[item.action]
+    is_told = item.is_ours or item.action in ("discarded", "failed")
+    return said[item.action] if is_told else f"{said[item.action]} {_NOT_YOURS}"

@@ -1,7 +1,8 @@
 """What git brought, as a person decides on it.
 
-Promises: what is approved stays where it stands, in the same words or those of the person; what is
-declined is not told of again, and an entry goes to the archive.
+Promises: what is approved stays where it stands, in the same words or those of the person, and is
+verified if it was only observed; what is declined is not told of again, and an entry goes to the
+archive.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], 
             found.place.retire(found.item)
         return Receipt(engram, "discarded", "declined")
     if text is None:
+        if engram.basis == "observed":
+            found.place.verify(found.item)
         add("approved")
     else:
         engram = replace(engram, text=redact(text))

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.intake import Intake
     from engramdown.cortex.news import News
-    from engramdown.cortex.pending import Pending
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival, Pulled
     from engramdown.cortex.receipts import Receipt
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.turns import Session
+    from engramdown.cortex.waiting import Waiting
     from engramdown.cortex.watching import Watching
     from engramdown.cortex.why import Why
     from engramdown.cortex.worker import Worker
@@ -390,9 +390,16 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         except StoreError as error:
             self._tell(f"could not tidy memory: {error}")
 
-    def came_with_git(self, scope: Scope, item: Pending) -> bool:
-        """Whether a line of ``pending.md`` came with git and waits for a person's own tick."""
-        return self._reviews and self._pulled.is_not_ours(scope, item)
+    def queues(self) -> Waiting:
+        """Return what waits in both scopes; what is ticked there is carried out as what it is."""
+        from engramdown.cortex.waiting import Waiting
+
+        stores: dict[Scope, HippocampusProtocol] = {
+            "global": self.global_hc,
+            "project": self.project_hc,
+        }
+        came = self._pulled.brought_proposals
+        return Waiting(stores, came, self.encoding_gate, reviews=lambda: self._reviews)
 
     def sleep(
         self,
@@ -668,7 +675,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             "global": self.global_hc,
             "project": self.project_hc,
         }
-        return Intake(stores, self.usable, self.came_with_git)
+        return Intake(stores, self.usable, self.queues())
 
     @cached_property
     def _recollection(self) -> Recollection:

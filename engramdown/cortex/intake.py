@@ -18,7 +18,7 @@ from engramdown.cortex.evidence import (
 )
 from engramdown.cortex.gate import Decision, decide
 from engramdown.cortex.receipts import Decided, Receipt, discard, encode_into, failed
-from engramdown.cortex.waiting import CameWithGit, Waiting, nothing_came
+from engramdown.cortex.waiting import Waiting
 from engramdown.engram import Engram, Scope, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.entry import Entry
@@ -38,18 +38,18 @@ class Intake:
         self,
         stores: Mapping[Scope, HippocampusProtocol],
         usable: Callable[[HippocampusProtocol], list[Entry]] | None = None,
-        came_with_git: CameWithGit = nothing_came,
+        waiting: Waiting | None = None,
     ) -> None:
         """Stand before ``stores``.
 
         Args:
             stores: The stores.
             usable: Returns the memories of one that count; by default all.
-            came_with_git: Whether the tick of a line is not to be carried out.
+            waiting: What waits; the queues of ``stores`` unless given.
         """
         self._stores = stores
         self._usable = usable or _all_of
-        self.waiting = Waiting(stores, came_with_git)
+        self.waiting = waiting or Waiting(stores)
 
     def decision(self, mode: str, engram: Engram) -> Decision:
         """Return what is to be done with an engram; nothing is written."""

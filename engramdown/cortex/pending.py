@@ -73,8 +73,13 @@ class Queue(Protocol):
         """Let proposals wait; one that waits already is returned as it is."""
         ...
 
-    def accept(self, item: Pending, engram: Engram) -> Written | None:
+    def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
         """Carry a proposal out with ``engram`` in its place; ``None`` if it retires a memory.
+
+        Args:
+            item: The proposal.
+            engram: What is to be written.
+            by: ``user``, or ``git`` if it was ticked elsewhere: then it is not verified.
 
         Raises:
             EntryNotFoundError: If somebody decided on it or changed it meanwhile.
@@ -82,7 +87,7 @@ class Queue(Protocol):
         """
         ...
 
-    def decline(self, item: Pending) -> None:
+    def decline(self, item: Pending, by: str = "user") -> None:
         """Take a proposal away and remember that a person did not want it; errors as above."""
         ...
 

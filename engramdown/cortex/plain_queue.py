@@ -44,8 +44,9 @@ class PlainQueue:
             found.append(known)
         return found
 
-    def accept(self, item: Pending, engram: Engram) -> Written | None:
+    def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
         """Write the memory, then retire what it replaces, then take the proposal away."""
+        del by  # Nothing comes with git where there are no files.
         self._check(item)
         written = None if item.op == "forget" else self.confirm(engram)
         replaced = item.of if written is None or written.entry.id != item.of else ""
@@ -56,8 +57,9 @@ class PlainQueue:
         self.drop(item)
         return written
 
-    def decline(self, item: Pending) -> None:
+    def decline(self, item: Pending, by: str = "user") -> None:
         """Take the proposal away and remember its text."""
+        del by
         self.drop(item)
         if item.op != "forget":
             self._unwanted.append(item.engram)

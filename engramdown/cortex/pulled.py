@@ -26,7 +26,6 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import CONFIG, named
 
 if TYPE_CHECKING:
-    from engramdown.cortex.pending import Pending
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.receipts import Receipt
 
@@ -179,10 +178,23 @@ class Pulled:
             }
         return found
 
-    def is_not_ours(self, scope: Scope, item: Pending) -> bool:
-        """Whether a line of ``pending.md`` came with git, its tick too, and is not approved."""
-        here = (store for _, store in self._places.values() if store.scope == scope)
-        return any((filing.PENDING, item.line) in self._hidden(store) for store in here)
+    def brought_proposals(self, scope: Scope) -> set[tuple[int, str]]:
+        """Return which lines of ``pending.md`` came with git, their ticks too: line and text.
+
+        Raises:
+            StoreError: If memory, or what was decided, cannot be read.
+        """
+        found: set[tuple[int, str]] = set()
+        for root, (place, store) in self._places.items():
+            brought = place.brought() if store.scope == scope else []
+            items = [item for item in brought if item.file == filing.PENDING]
+            known = self._approvals.of(root).approved if items else frozenset[str]()
+            found |= {
+                (item.line, filing.split_task(item.text)[1])
+                for item in items
+                if item.key not in known
+            }
+        return found
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt | None:
         """Carry out what a person decided about what waits; ``None`` if it is nothing of ours.

@@ -47,6 +47,7 @@ class Receipt:
         id: The id of the memory, or of the proposal that waits; or ``""``.
         file: The file that holds it, relative to the memory folder, or ``""``.
         line: Its line there, from 1, or 0.
+        is_ours: Whether nobody decided on it but who is here: of a tick that came with git, not.
     """
 
     engram: Engram
@@ -55,6 +56,7 @@ class Receipt:
     id: str = ""
     file: str = ""
     line: int = 0
+    is_ours: bool = True
 
 
 @dataclass(frozen=True, slots=True)

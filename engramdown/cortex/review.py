@@ -41,6 +41,7 @@ __all__ = ["FileQueue"]
 
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
+_SAYS: Final = {"git": "carried out a tick that came with git on"}
 _ASIDE: Final = frozenset({filing.PENDING, filing.ARCHIVE})
 
 
@@ -80,7 +81,7 @@ class FileQueue:
             act = Act("propose", "llm", "took back what it had put")
             self._store.files.change(act, lambda draft: self._make_way(draft, keys))
 
-    def accept(self, item: Pending, engram: Engram) -> Written | None:
+    def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
         """Write the memory and take the proposal away, as one step."""
         if item.problem:
             where = f"{self.file}:{item.line}"
@@ -91,22 +92,22 @@ class FileQueue:
             if item.op == "skill":
                 return self._skill(draft, placed, item, engram)
             if item.op in OPERATIONS:
-                filed = self._settle(draft, item, engram)
+                filed = self._settle(draft, item, engram, by)
             elif item.put and item.op != "forget":
                 filed = self._put(draft, item, engram)
             else:
-                self._retire_replaced(draft, item, engram)
-                filed = None if item.op == "forget" else _write(draft, engram)
+                self._retire_replaced(draft, item, engram, by)
+                filed = None if item.op == "forget" else _write(draft, engram, by)
             draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
             return filed
 
-        act = Act("accept", "user", f"accepted proposal {item.id}")
+        act = Act("accept", by, f"{_SAYS.get(by, 'accepted')} proposal {item.id}")
         filed = self._store.files.change(act, edit)
         if filed is None or isinstance(filed, Written):
             return filed
         return self._store.written(filed)
 
-    def decline(self, item: Pending) -> None:
+    def decline(self, item: Pending, by: str = "user") -> None:
         """Move the proposal to the archive."""
 
         def edit(draft: Draft) -> None:
@@ -115,11 +116,11 @@ class FileQueue:
                 # What was asked about memories that stand are no words to be kept out.
                 reason = KEPT if item.op in OPERATIONS else "declined"
                 record = {"kind": item.engram.kind, "was": filing.PENDING, "reason": reason}
-                record["by"] = "user"
+                record["by"] = by
                 filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
             draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
 
-        self._store.files.change(Act("decline", "user", f"declined proposal {item.id}"), edit)
+        self._store.files.change(Act("decline", by, f"declined proposal {item.id}"), edit)
 
     def confirm(self, engram: Engram) -> Written:
         """Write what a person accepted in the queue of another scope."""
@@ -221,10 +222,10 @@ class FileQueue:
         draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
         return written
 
-    def _settle(self, draft: Draft, item: Pending, engram: Engram) -> filing.Filed | None:
+    def _settle(self, draft: Draft, item: Pending, engram: Engram, by: str) -> filing.Filed | None:
         from engramdown.cortex.settling import settle
 
-        desk = Desk(self._store.files.names(), new_id, today().isoformat(), "user")
+        desk = Desk(self._store.files.names(), new_id, today().isoformat(), by)
         return settle(draft, item, engram.text, self._store.scope, desk)
 
     def _put(self, draft: Draft, item: Pending, engram: Engram) -> filing.Filed:
@@ -237,7 +238,9 @@ class FileQueue:
         self._retire_replaced(draft, item, engram)
         return accepted(draft, item, place, engram, made) if place else _write(draft, engram)
 
-    def _retire_replaced(self, draft: Draft, item: Pending, engram: Engram) -> None:
+    def _retire_replaced(
+        self, draft: Draft, item: Pending, engram: Engram, by: str = "user"
+    ) -> None:
         """Move the memory that the proposal is about to the archive, wherever it stands."""
         if item.op == "encode" or not item.of:
             return
@@ -255,7 +258,7 @@ class FileQueue:
                 continue  # The person turned the proposal back into what it was to replace.
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
-                record = {"kind": entry.kind, "was": name, "reason": reason, "by": "user"}
+                record = {"kind": entry.kind, "was": name, "reason": reason, "by": by}
                 filing.retire(draft, placed, record, new_id(), today().isoformat())
                 archived.add(entry.fold)
             draft.put(name, draft.get(name).remove(placed.block))
@@ -326,8 +329,10 @@ def _for_archive(placed: Placed) -> Placed:
     return Document().add(redact(placed.block.text), meta).placed()[0]
 
 
-def _write(draft: Draft, engram: Engram) -> filing.Filed:
+def _write(draft: Draft, engram: Engram, by: str = "user") -> filing.Filed:
     """Write what a person accepted; it is verified with that, so it is no old word of a job."""
+    if by != "user":
+        return file_engram(draft, engram, new_id, today().isoformat())
     engram = replace(engram, basis="verified")
     filed = file_engram(draft, engram, new_id, today().isoformat())
     for name in (filed.file, *_topics(draft, filed)):

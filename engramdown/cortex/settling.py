@@ -23,7 +23,7 @@ from engramdown.consolidation.plan import (
 )
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
-from engramdown.engram import Engram, Scope, slug
+from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
@@ -132,10 +132,9 @@ def settle(folder: Folder, item: Pending, text: str, scope: Scope, desk: Desk) -
         raise _stale(item, f"{item.stays}, which was to stay, is not there any more")
     wanted = revision(_operation(item, text), known)
     if wanted.comes is not None:
-        # A person has read these words.
-        wanted = Revision(
-            wanted.taken, wanted.reason, comes=wanted.comes._replace(basis="verified")
-        )
+        # A person has read these words: whoever is here, or who ticked what git brought.
+        basis: Basis = "verified" if desk.by == "user" else "observed"
+        wanted = Revision(wanted.taken, wanted.reason, comes=wanted.comes._replace(basis=basis))
     (done,) = revise(folder, [wanted], desk)
     if done.problem:
         raise _stale(item, done.problem)

@@ -1,18 +1,20 @@
 """What waits for a person in both scopes, and what became of what they decided.
 
 Promises: nothing is decided without a person's word or tick; a decision that cannot be carried
-out leaves the proposal waiting and says why; what is accepted is written without its secrets.
+out leaves the proposal waiting and says why; what is accepted is written without its secrets. A
+tick that came with git is somebody else's: what it brings is observed, and takes nothing away that
+a person here wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from engramdown.clock import today
 from engramdown.cortex.evidence import TurnedDown, harmless, scope_of
-from engramdown.cortex.gate import REASONS
+from engramdown.cortex.gate import REASONS, Decision
 from engramdown.cortex.pending import Pending, Queue
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.receipts import (
@@ -23,7 +25,7 @@ from engramdown.cortex.receipts import (
     written_receipt,
 )
 from engramdown.cortex.review import FileQueue
-from engramdown.engram import Engram, Scope
+from engramdown.engram import CONFIDENCES, Engram, Scope
 from engramdown.errors import (
     EngramdownError,
     EntryNotFoundError,
@@ -48,17 +50,29 @@ _BROUGHT: Final = (
     "the line of {id} came with git, its tick too; accept it with `engramdown review`, "
     "or change the line yourself"
 )
+_BROUGHT_FOR: Final = (
+    "the tick of {id} came with git and is not yours, and {why}; "
+    "decide on it with `engramdown review`"
+)
+_TAKES: Final = "it takes away what you wrote, confirmed or pinned"
+_SHAPES: Final = "it is no plain memory"
+_TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
 _WHERE: Final = "what is pending (`engramdown review` lists it)"
 
 
-CameWithGit = Callable[[Scope, Pending], bool]
-"""Tells whether a line came with git, so that its tick is nobody's here."""
+CameWithGit = Callable[[Scope], Collection[tuple[int, str]]]
+"""Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text."""
 
 
-def nothing_came(scope: Scope, item: Pending) -> bool:
-    """Return ``False``: every tick counts."""
-    del scope, item
-    return False
+def nothing_came(scope: Scope) -> Collection[tuple[int, str]]:
+    """Return nothing: every tick is the person's."""
+    del scope
+    return ()
+
+
+def _everything_passes(engram: Engram) -> Decision:
+    del engram
+    return Decision("encode", "nobody looks")
 
 
 class Waiting:
@@ -68,10 +82,23 @@ class Waiting:
         self,
         stores: Mapping[Scope, HippocampusProtocol],
         came_with_git: CameWithGit = nothing_came,
+        gate: Callable[[Engram], Decision] = _everything_passes,
+        *,
+        reviews: Callable[[], bool] = bool,
     ) -> None:
-        """Find the queue of each store: its ``pending.md``, or memory if it has no files."""
+        """Find the queue of each store: its ``pending.md``, or memory if it has no files.
+
+        Args:
+            stores: The stores.
+            came_with_git: Returns what git brought of a ``pending.md``.
+            gate: Decides on what a tick brings that came with git.
+            reviews: Whether such ticks wait, and no model sees such lines; asked each time.
+        """
+        self._stores = stores
         self._queues = {scope: _queue_of(store) for scope, store in stores.items()}
         self._came_with_git = came_with_git
+        self._gate = gate
+        self._reviews = reviews
         self._turned_down = TurnedDown()
 
     def add(self, scope: Scope, decided: Sequence[Decided]) -> dict[int, Receipt]:
@@ -85,12 +112,12 @@ class Waiting:
 
     def ours(self) -> list[tuple[Queue, Pending]]:
         """Return what waits, with its queue, but for lines that git brought and nobody approved."""
-        return [
-            (queue, item)
-            for scope, queue in self._queues.items()
-            for item in queue.pending()
-            if not self._came_with_git(scope, item)
-        ]
+        found: list[tuple[Queue, Pending]] = []
+        for scope, queue in self._queues.items():
+            items = queue.pending()
+            came = self._came_with_git(scope) if items and self._reviews() else ()
+            found += [(queue, item) for item in items if _place(item) not in came]
+        return found
 
     def forgot(self, scope: Scope, entry: Entry) -> None:
         """Take note that a person let a store forget ``entry``."""
@@ -149,30 +176,64 @@ class Waiting:
                 continue
             try:
                 ticked = [item for item in queue.pending() if item.tick]
+                # Looked at before anything is done: each line that goes moves those below it.
+                came = self._came_with_git(each) if ticked else ()
             except StoreError as error:
                 tell(f"could not read what is pending: {error}")
                 continue
             for item in ticked:
-                receipts += self._apply_tick(each, queue, item)
+                receipts += self._apply_tick(queue, item, is_ours=_place(item) not in came)
         for receipt in receipts:
             if receipt.action == "failed":
-                tell(f"could not carry out what you ticked: {receipt.reason}")
+                whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
+                tell(f"could not carry out {whose}: {receipt.reason}")
         return receipts
 
-    def _apply_tick(self, scope: Scope, queue: Queue, item: Pending) -> list[Receipt]:
+    def _apply_tick(self, queue: Queue, item: Pending, *, is_ours: bool) -> list[Receipt]:
         try:
             accepts = item.tick == "x"
             why_not = _ELSEWHERE if accepts and self._leaves_project(queue, item) else ""
-            if self._came_with_git(scope, item):
-                why_not = _BROUGHT
+            if not is_ours:
+                why_not = self._not_theirs_to_say(item) or why_not
             if why_not:
-                reason = why_not.format(id=item.id)
-                return [replace(waiting_receipt(queue, item, reason), action="failed")]
+                receipt = waiting_receipt(queue, item, why_not.format(id=item.id))
+                return [replace(receipt, action="failed", is_ours=is_ours)]
+            if not is_ours:
+                return [self._as_brought(queue, item)]
             return [self._accept(queue, item, None) if accepts else self._decline(queue, item)]
         except EntryNotFoundError:
             return []
         except EngramdownError as error:
-            return [replace(waiting_receipt(queue, item, str(error)), action="failed")]
+            receipt = waiting_receipt(queue, item, str(error))
+            return [replace(receipt, action="failed", is_ours=is_ours)]
+
+    def _not_theirs_to_say(self, item: Pending) -> str:
+        """Return why a tick that came with git waits for the person, or ``""``."""
+        if self._reviews():
+            return _BROUGHT
+        if item.tick != "x":
+            return ""
+        if item.put or item.op == "skill":
+            return _BROUGHT_FOR.replace("{why}", _SHAPES)
+        ids = {*item.of.split(","), item.stays}
+        stand = (entry for store in self._stores.values() for entry in store.entries())
+        if item.op != "encode" and any(each.by_person for each in stand if each.id in ids):
+            return _BROUGHT_FOR.replace("{why}", _TAKES)
+        decision = self._gate(_observed(item.engram))
+        if decision.action == "encode":
+            return ""
+        return _BROUGHT_FOR.replace("{why}", decision.reason.replace("{", "{{").replace("}", "}}"))
+
+    def _as_brought(self, queue: Queue, item: Pending) -> Receipt:
+        """Carry out a tick that came with git, as what it is."""
+        if item.tick != "x":
+            queue.decline(item, by="git")
+            return replace(_declined(item), is_ours=False)
+        engram = harmless(_observed(item.engram))
+        written = queue.accept(item, engram, by="git")
+        if written is None:
+            return Receipt(engram, "forgotten", _TICKED_ELSEWHERE, item.of, is_ours=False)
+        return replace(written_receipt(engram, written, _TICKED_ELSEWHERE), is_ours=False)
 
     def _leaves_project(self, queue: Queue, item: Pending) -> bool:
         """Whether a line of the project's file asks for a memory in the global scope.
@@ -200,7 +261,22 @@ class Waiting:
 
     def _decline(self, queue: Queue, item: Pending) -> Receipt:
         queue.decline(item)
-        return Receipt(harmless(item.engram), "discarded", "declined")
+        return _declined(item)
+
+
+def _declined(item: Pending) -> Receipt:
+    return Receipt(harmless(item.engram), "discarded", "declined")
+
+
+def _place(item: Pending) -> tuple[int, str]:
+    return item.line, item.engram.text
+
+
+def _observed(engram: Engram) -> Engram:
+    """Return what somebody else ticked: nobody here said or confirmed it."""
+    sure = max(engram.confidence, "medium", key=CONFIDENCES.index)
+    source = "llm" if engram.source == "user" else engram.source
+    return replace(engram, source=source, confidence=sure, basis="observed", via="web")
 
 
 def _queue_of(store: HippocampusProtocol) -> Queue:

@@ -17,7 +17,6 @@ from engramdown.cortex.background import Background
 from engramdown.cortex.news import Deed, News, edited, news_of
 from engramdown.cortex.waiting import Waiting
 from engramdown.disk import Disk
-from engramdown.engram import Scope
 from engramdown.episodes import watch as transcripts
 from engramdown.episodes.index.shelf import FILE
 from engramdown.errors import StoreError
@@ -26,7 +25,6 @@ from engramdown.hippocampus.checkouts import held_by
 from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.filing import PENDING, is_memory
 from engramdown.hippocampus.finding import find_lines
-from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
@@ -83,11 +81,7 @@ class Watching(Background):
         self._watch: Watch | None = None
 
     def _work(self, cortex: Cortex, stopping: Event) -> None:
-        stores: dict[Scope, HippocampusProtocol] = {
-            "global": cortex.global_hc,
-            "project": cortex.project_hc,
-        }
-        waiting = Waiting(stores, cortex.came_with_git)
+        waiting = cortex.queues()
         scopes = [_Scope(store, waiting) for store in cortex.stores]
         index = _Index(cortex.episodes)
         memories = [store.memory for store in cortex.stores]

@@ -25,6 +25,7 @@ CLONED: Final = "git had it already"
 
 _BY_GIT: Final = "checkout"
 _FOUND: Final = "found"
+_TICKED_BY_GIT: Final = "git"
 # What a person does to a memory by a command that names it, or by saying it.
 _ASKED_FOR: Final = frozenset({"encode", "update", "restore", "accept"})
 _DIGITS: Final = 32
@@ -103,6 +104,7 @@ class _Trail:
         if not is_gits:
             for change in step.changes:
                 self._leave(change)
+            self._bring_changed(step)
         if _is_persons(step) and not is_gits:
             self._make_own(step, stood)
 
@@ -130,6 +132,13 @@ class _Trail:
         for key, _ in self._entries(file):
             if key not in self.ours:
                 self.brought.add(key)
+
+    def _bring_changed(self, step: Step) -> None:
+        """What a tick made that came with git is no more a person's than the tick."""
+        for change in step.changes if step.by == _TICKED_BY_GIT else ():
+            for key, placed in self._entries(change.file):
+                if placed.block.raw == change.after:
+                    self.brought.add(key)
 
     def _leave(self, change: Change) -> None:
         """Take note of what was ours and is not there any more, or says something else."""

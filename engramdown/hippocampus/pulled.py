@@ -21,6 +21,7 @@ from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
 from engramdown.hippocampus.steps import Step, digest
 from engramdown.hippocampus.store import Hippocampus
@@ -144,6 +145,16 @@ class Provenance:
                 draft.put(name, document.replace(placed.block, redact(text), placed.block.meta))
 
         self._store.files.change(Act("update", "user", "approved in other words"), edit)
+
+    def verify(self, item: Brought) -> None:
+        """Let an entry be verified wherever it stands: a person approved it; raises as above."""
+
+        def edit(draft: Draft) -> None:
+            for name, placed in self._lines(draft, item):
+                meta = (placed.block.meta or Metadata()).update({"basis": "verified"})
+                draft.put(name, draft.get(name).note(placed.block, meta))
+
+        self._store.files.change(Act("update", "user", "approved what git brought"), edit)
 
     def retire(self, item: Brought) -> None:
         """Move an entry to the archive, as what a person forgot; raises as :meth:`reword`."""

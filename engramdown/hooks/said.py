@@ -67,17 +67,22 @@ def relevant(texts: Iterable[str], budget: int, *, failed: bool = False) -> tupl
     return ("\n".join(lines), len(lines) - 1) if len(lines) > 1 else ("", 0)
 
 
-def carried_out(done: Sequence[tuple[str, str]]) -> str:
-    """Say what became of lines that a person ticked: what happened to each, and its text.
+def carried_out(done: Sequence[tuple[str, str]], *, by_user: bool = True) -> str:
+    """Say what became of lines that were ticked: what happened to each, and its text.
+
+    Args:
+        done: What happened to each, and its text.
+        by_user: Whether the user ticked them; else the ticks came with git.
 
     >>> print(carried_out([("encoded", "Use uv"), ("failed", "Use pip")]))
     Memory, ticked by the user: remembered "Use uv"; could not be carried out "Use pip"
     """
     if not done:
         return ""
+    who = "by the user" if by_user else "by somebody else in a commit, not by the user"
     said = [f'{_VERBS.get(action, action)} "{_short(text)}"' for action, text in done[:_FEW]]
     more = f"; and {len(done) - _FEW} more" if len(done) > _FEW else ""
-    return f"Memory, ticked by the user: {'; '.join(said)}{more}"
+    return f"Memory, ticked {who}: {'; '.join(said)}{more}"
 
 
 def waiting(count: int) -> str:

@@ -170,11 +170,19 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
 
 
 def _carried_out(place: HookPlace, opened: Callable[[], Cortex]) -> str:
-    """Carry out what a person ticked, and say what became of it."""
+    """Carry out what was ticked, and say whose tick it was and what became of it."""
     # Looked for first: what carries it out takes as long to load as all the rest.
     if not _has_item(place, _TICKED):
         return ""
-    return said.carried_out([(each.action, each.engram.text) for each in opened().apply_ticks()])
+    receipts = opened().apply_ticks()
+    told = (
+        said.carried_out(
+            [(it.action, it.engram.text) for it in receipts if it.is_ours == by_user],
+            by_user=by_user,
+        )
+        for by_user in (True, False)
+    )
+    return "\n".join(filter(None, told))
 
 
 def _waiting(place: HookPlace, cortex: Cortex) -> int:
