@@ -59,12 +59,13 @@ def about(item: News) -> str:
 
 
 def place(item: News) -> str:
-    """Say where it stands, its id, and who did it."""
+    """Say what kind of memory it is, if no lesson, where it stands, its id, and who did it."""
     file = f"{item.file}:{item.line}" if item.line else item.file
     scope = "global" if item.scope == "global" else ""
     where = f"{scope} {file}".strip() if item.text else scope
+    kind = item.kind if item.kind != "lesson" else ""
     who = messages.BY_NAMES.get(item.by, item.by)
-    parts: Iterable[str] = (where, f"id {item.id}" if item.id else "", who)
+    parts: Iterable[str] = (kind, where, f"id {item.id}" if item.id else "", who)
     return f"({', '.join(part for part in parts if part)})"
 
 

@@ -149,8 +149,11 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         return tuple(store for store in both if isinstance(store, Hippocampus))
 
     def notices(self) -> list[str]:
-        """Return what opening noticed: hand edits that were taken in, or why it could not look."""
-        return list(self._notices)
+        """Return what opening noticed: hand edits that were taken in, or why it could not look.
+
+        And in which files git left a merge to a person: until then both sides are memory.
+        """
+        return [*self._notices, *filter(None, (store.files.conflict() for store in self.stores))]
 
     def entries(self) -> list[Entry]:
         """Return every memory, global ones first, in file order; also what waits for approval."""

@@ -61,6 +61,8 @@ class News(NamedTuple):
         id: The id of the memory or the proposal.
         step: The id of the step in the journal.
         at: When, in UTC, ISO 8601.
+        kind: The kind of a memory that stands: ``always``, ``never``, ``when``, ``lesson`` or
+            ``profile``; else ``""``.
     """
 
     what: Deed
@@ -73,6 +75,7 @@ class News(NamedTuple):
     id: str = ""
     step: str = ""
     at: str = ""
+    kind: str = ""
 
 
 class _Net(NamedTuple):

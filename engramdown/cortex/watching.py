@@ -23,7 +23,7 @@ from engramdown.errors import StoreError
 from engramdown.forking import Event
 from engramdown.hippocampus.checkouts import held_by
 from engramdown.hippocampus.document import Placed
-from engramdown.hippocampus.filing import PENDING, is_memory
+from engramdown.hippocampus.filing import PENDING, as_entry, is_memory
 from engramdown.hippocampus.finding import find_lines
 from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
@@ -205,8 +205,10 @@ def _placed(item: News, placed: Placed | None) -> News:
     """Return ``item`` with its line; of a paragraph that is no memory, that the file was edited."""
     if placed is None:
         return item
-    if item.file == PENDING or is_memory(item.file, placed):
+    if item.file == PENDING:
         return item._replace(line=placed.line)
+    if is_memory(item.file, placed):
+        return item._replace(line=placed.line, kind=as_entry(item.file, "project", placed).kind)
     return edited(item)
 
 

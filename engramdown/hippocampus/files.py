@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from engramdown.disk import Disk
+from engramdown.errors import StoreError
 from engramdown.forking import cached_property
 from engramdown.hippocampus import errands
 from engramdown.hippocampus.document import Document, parse
@@ -123,6 +124,20 @@ class MemoryFiles:
         """Return the files that may be meant by ``name``, the one that is used first."""
         with named_errors(self.folder, "read"):
             return self._reader.spellings(name)
+
+    def conflict(self) -> str:
+        """Say in which files git left a merge to a person, or return ``""``."""
+        try:
+            found = [*self._reader.conflicts()]
+        except (OSError, StoreError):
+            return ""  # Whoever reads the folder is told.
+        if not found:
+            return ""
+        more = f" and in {len(found) - 1} more" if len(found) > 1 else ""
+        return (
+            f"{found[0][0]}:{found[0][1]}: an unresolved merge{more}; both sides are memory until "
+            "you keep the lines you want and delete the markers (`engramdown doctor` shows them)"
+        )
 
     def document(self, name: str) -> Document:
         """Read a file; one that is not there is an empty document. Takes no lock.

@@ -9,6 +9,7 @@ stands in the place of a topic and is no page that can be read hides no other pa
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,7 +19,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Slot
-from engramdown.hippocampus.spelling import has_aliases, spelled, unused
+from engramdown.hippocampus.spelling import SOUL, has_aliases, spelled, unused
 from engramdown.hippocampus.steps import digest
 from engramdown.naming import named_errors
 
@@ -29,6 +30,7 @@ FIXED: Final = (filing.ARCHIVE, filing.RULES, filing.LESSONS, filing.PROFILE, fi
 """The memory files that do not depend on topics, in the order in which they are looked at."""
 
 _TOPICS: Final = "topics"
+_MARKER: Final = re.compile(rb"^(?:<{7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 _NO_WAY: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EACCES})
 
 
@@ -90,6 +92,19 @@ class Reader:
         """
         with named_errors(self.folder / _TOPICS, "read"):
             return [*dict.fromkeys(why_not for _, why_not in self._topics() if why_not)]
+
+    def conflicts(self) -> Iterator[tuple[Path, int]]:
+        """Yield the files in which git left a merge to a person, each with its first marker's line.
+
+        A file that cannot be read is passed over.
+        """
+        for place in (*(self.place(name) for name in self.names()), self.place(SOUL)):
+            try:
+                data = self._disk.read(self._disk.inside(place, self.root)) or b""
+            except (OSError, StoreError):
+                continue
+            if found := _MARKER.search(data) if b"<<<<<<<" in data or b">>>>>>>" in data else None:
+                yield place, data.count(b"\n", 0, found.start()) + 1
 
     def path(self, name: str) -> Path:
         """Return the path of a memory file.

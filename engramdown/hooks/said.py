@@ -20,6 +20,7 @@ __all__ = [
     "relevant",
     "switched_off",
     "troubled",
+    "unmerged",
     "waiting",
 ]
 
@@ -120,6 +121,11 @@ def troubled(reason: str) -> str:
     return (
         f"Memory is degraded: {_short(reason, 300)}. Tell the user; `engramdown doctor` says more."
     )
+
+
+def unmerged(left: str) -> str:
+    """Say in which file git left a merge of memory to the user."""
+    return f"{_short(left, 400)}. Tell the user."
 
 
 _FEW: Final = 3

@@ -64,6 +64,8 @@ def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     say(said.switched_off(place.settings.stopped()))
     say(said.waiting(_waiting(place, cortex)))
     say(_trouble(place, [*troubled, *cortex.notices()]))
+    for left in filter(None, (store.files.conflict() for store in cortex.stores)):
+        say(said.unmerged(left))
 
 
 def about_prompt(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:

@@ -85,6 +85,18 @@ def rules(memory: Path) -> Path:
     return memory / "rules.md"
 
 
+def test_a_line_that_is_typed_tells_which_kind_it_is_read_as(
+    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    watcher = begin(watchers, child_env)
+    rules.write_text("# Rules\n\n## Always\n\n## When\n\n- It rains, stay in\n", encoding="utf-8")
+    assert "Learned: It rains, stay in (when, rules.md:7, id _" in watcher.line()
+    add(rules, "- Mine is the kitchen\n")  # under the last heading, whatever was meant
+    assert "Learned: Mine is the kitchen (when, rules.md:8, id _" in watcher.line()
+    add(rules.with_name("lessons.md"), "- CI is slow\n")
+    assert "Learned: CI is slow (lessons.md:" in watcher.line()
+
+
 @pytest.mark.parametrize("arguments", [["--json"], ["--json", "--poll"]], ids=["native", "polling"])
 def test_each_change_is_a_line_of_json(
     rules: Path, watchers: list[Watcher], child_env: dict[str, str], arguments: list[str]

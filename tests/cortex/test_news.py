@@ -62,7 +62,7 @@ def test_a_lesson_of_a_topic_is_told_once_with_the_file_of_all_lessons() -> None
 
 
 def test_what_a_stale_save_seems_to_delete_and_gets_back_was_not_forgotten() -> None:
-    save = step("edit", change("Learned meanwhile", None), change(None, "Mine", id_="~mine"))
+    save = step("edit", change("Learned meanwhile", None), change(None, "Mine", id_="_mine"))
     back = step("notice", change(None, "Learned meanwhile"), by="engramdown")
     assert told(save, back) == [("learned", "Mine", "lessons.md")]
 
@@ -75,10 +75,10 @@ def test_an_entry_that_is_in_another_file_was_moved() -> None:
 def test_a_line_without_an_id_that_is_reworded_was_changed() -> None:
     save = step(
         "edit",
-        change("Mine is the kitchen", None, id_="~1"),
-        change("Nothing like it", None, id_="~2"),
-        change(None, "Mine is the big kitchen", id_="~3"),
-        change(None, "Mine is the big kitchen", "rules.md", id_="~4"),
+        change("Mine is the kitchen", None, id_="_1"),
+        change("Nothing like it", None, id_="_2"),
+        change(None, "Mine is the big kitchen", id_="_3"),
+        change(None, "Mine is the big kitchen", "rules.md", id_="_4"),
     )
     found = [(item.what, item.text, item.before) for item in news_of([save], "project")]
     assert found == [
@@ -89,8 +89,8 @@ def test_a_line_without_an_id_that_is_reworded_was_changed() -> None:
 
 
 def test_of_very_many_lines_none_is_compared_with_all_others() -> None:
-    gone = [change(f"Line {number}", None, id_=f"~a{number}") for number in range(60)]
-    come = [change(None, f"Line {number}.5", id_=f"~b{number}") for number in range(60)]
+    gone = [change(f"Line {number}", None, id_=f"_a{number}") for number in range(60)]
+    come = [change(None, f"Line {number}.5", id_=f"_b{number}") for number in range(60)]
     deeds = [item.what for item in news_of([step("checkout", *gone, *come)], "project")]
     assert deeds == ["forgot"] * 60 + ["learned"] * 60
 
@@ -174,7 +174,7 @@ def test_secrets_are_not_told() -> None:
 
 
 def test_of_a_paragraph_that_is_no_memory_only_the_edit_is_told() -> None:
-    item = News("learned", "Hello", "", "person", "project", "rules.md", 1, "~x", "s", AT)
+    item = News("learned", "Hello", "", "person", "project", "rules.md", 1, "_x", "s", AT)
     assert edited(item) == News("edited", "", "", "person", "project", "rules.md", 0, "", "s", AT)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -122,3 +123,58 @@ def test_a_clone_without_the_driver_keeps_both_sides_between_markers(clone: Clon
     clone.file.write_text(A + B + ours + theirs, encoding="utf-8")
     assert clone.texts() == ["a", "b", "ours", "theirs"]
     assert "verified" not in clone.file.read_text(encoding="utf-8")
+
+
+COMMANDS = [
+    ["list"],
+    ["recall", "ours"],
+    ["context"],
+    ["remember", "The cache is warm on Mondays"],
+    ["show", "bbbbbbbb"],
+    ["history"],
+    ["review"],
+    ["list", "--json"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_says_once_that_both_sides_of_a_merge_are_memory(
+    clone: Clone, child_env: dict[str, str], command: list[str]
+) -> None:
+    clone.part(("- a", "- ours"), ("- a", "- theirs"))
+    assert git(clone.top, "merge", "other") == 1
+    done = engramdown(clone.top, child_env, *command)
+    said = f"{clone.file}:1: an unresolved merge; both sides are memory until"
+    assert [line for line in done.stderr.split("\n") if "unresolved merge" in line] == [
+        found for found in done.stderr.split("\n") if said in found
+    ]
+    assert done.stderr.count("unresolved merge") == 1
+    clone.file.write_text(A + B, encoding="utf-8")
+    assert "unresolved merge" not in engramdown(clone.top, child_env, *command).stderr
+
+
+def test_a_session_begins_with_the_merge_that_is_left(
+    clone: Clone, child_env: dict[str, str]
+) -> None:
+    clone.part(("- a", "- ours"), ("- a", "- theirs"))
+    assert git(clone.top, "merge", "other") == 1
+    (clone.root / "memory" / "soul.md").write_text("<<<<<<< ours\na\n", encoding="utf-8")
+    payload = json.dumps(
+        {"session_id": "s1", "hook_event_name": "SessionStart", "cwd": str(clone.top)}
+    )
+    told = engramdown(clone.top, child_env, "hook", stdin=payload).stdout
+    assert f"{clone.file}:1: an unresolved merge and in 1 more" in told
+
+
+def engramdown(
+    folder: Path, env: dict[str, str], *arguments: str, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["engramdown", *arguments],
+        cwd=folder,
+        env=env,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )

@@ -338,7 +338,7 @@ def test_a_decision_that_is_none_or_too_late_is_refused(careful: Team) -> None:
     with pytest.raises(InvalidEngramError, match="change it in an editor"):
         cortex.resolve(page.id, text="You are Sal.")
     with pytest.raises(EntryNotFoundError):
-        cortex.resolve("~000000000000", "accept")
+        cortex.resolve("_000000000000", "accept")
 
 
 def test_a_rehearsal_approves_nothing(careful: Team) -> None:
