@@ -1,4 +1,4 @@
-"""``engramdown log tools``: which tools a session called.
+"""``engramdown log tools`` and ``log steps``: what sessions did with tools, and in which steps.
 
 Promises: changes nothing; what was excluded or redacted is neither counted nor shown.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Final
 
 import click
@@ -16,39 +17,62 @@ from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.layout import Line, table
+from engramdown.cli.moment import Moment
 from engramdown.cli.options import (
     Place,
     complete_sessions,
+    given,
     json_option,
     pass_place,
     scope_options,
 )
 from engramdown.cli.talk import damage_lines
-from engramdown.cli.transcripts import open_transcripts
-from engramdown.episodes.calls import ToolCall, ToolSum, sums, tool_calls
+from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.episodes.calls import (
+    MOST,
+    Iteration,
+    ToolCall,
+    ToolSum,
+    iterations,
+    sums,
+    tool_calls,
+)
 
-__all__ = ["tools"]
+__all__ = ["steps", "tools"]
 
 _STYLES: Final = ("strong",)
 
 
 @click.command()
 @click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.option("--all", "everywhere", is_flag=True, help="Of all sessions.")
+@click.option("--name", "tool", metavar="TOOL", default="", help="Only this tool.")
+@click.option("--since", type=Moment(), metavar="DATE", help="Of all sessions, from DATE on.")
+@click.option("--until", type=Moment(end=True), metavar="DATE", help="Of all sessions, to DATE.")
 @scope_options("The global scope.", "This project (default where there is one).")
 @json_option
 @pass_place
-def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool) -> None:
-    """Sum up which tools a session called.
+def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_: object) -> None:
+    """Sum up which tools a session called, or all sessions.
 
-    SESSION is an id or the beginning of one; without it, the session that began last. With --json
-    each call is told, too.
+    SESSION is an id or the beginning of one; without it, the session that began last. DATE is a
+    day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock. With --json each call is told,
+    too: of all sessions the last 1,000.
     """
+    wanted = given()
+    across = bool(wanted["everywhere"] or wanted["since"] or wanted["until"])
+    if session and across:
+        raise click.UsageError(said.ONE_OR_ALL)
     transcripts = open_transcripts(place, scope)
+    if across:
+        _show_all(transcripts, wanted["tool"], as_json=as_json)
+        return
     name = transcripts.find(session)
     transcript = transcripts.sessions.read(name)
-    calls = tool_calls(name, transcript.episodes)
+    found = tool_calls(name, transcript.episodes)
+    calls = [call for call in found if wanted["tool"] in ("", call.name)]
     if as_json:
-        told = [_sum_data(each) for each in sums(calls)]
+        told = list(map(_sum_data, sums(calls)))
         output.print_json({"session": name, "tools": told, "calls": list(map(_call_data, calls))})
     else:
         lines = [*_lines(sums(calls)), *damage_lines(len(transcript.malformed))]
@@ -58,17 +82,88 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
         raise Exit(REFUSED)
 
 
-def _lines(found: Sequence[ToolSum]) -> list[Line]:
-    rows = [(_name(each), str(each.calls), str(each.failed), _mean(each)) for each in found]
-    return table([said.TOOLS_HEAD, *rows], _STYLES) if rows else []
+def _show_all(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
+    """Show what all sessions did with tools in the time that was asked for."""
+    since, until = (
+        datetime.fromisoformat(at) if at else None for at in (given()["since"], given()["until"])
+    )
+    memory = transcripts.memory
+    found = memory.tool_sums(None, tool, since=since, until=until)
+    if as_json:
+        calls = memory.tool_calls(None, tool, MOST, since=since, until=until)
+        told = list(map(_sum_data, found))
+        output.print_json({"session": None, "tools": told, "calls": list(map(_call_data, calls))})
+    else:
+        output.page(output.fast_screen().rows(_lines(found, everywhere=True)))
+    if not found:
+        output.complain(said.no_tools(""))
+        raise Exit(REFUSED)
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@scope_options("The global scope.", "This project (default where there is one).")
+@json_option
+@pass_place
+def steps(place: Place, /, *, session: str, scope: str | None, as_json: bool) -> None:
+    """Show the steps of the assistant in a session: model, time, tokens, tools.
+
+    SESSION is an id or the beginning of one; without it, the session that began last. Below
+    "offered" stands how many tools the model could have called, where that was recorded; --json
+    names them.
+    """
+    transcripts = open_transcripts(place, scope)
+    name = transcripts.find(session)
+    transcript = transcripts.sessions.read(name)
+    found = iterations(name, transcript.episodes)
+    if as_json:
+        output.print_json({"session": name, "steps": list(map(_step_data, found))})
+    else:
+        rows = table([said.STEPS_HEAD, *map(_step_row, found)], ("id",)) if found else []
+        lines = [*rows, *damage_lines(len(transcript.malformed))]
+        output.page(output.fast_screen().rows(lines))
+    if not found:
+        output.complain(said.no_steps(name))
+        raise Exit(REFUSED)
+
+
+def _step_row(step: Iteration) -> tuple[str, ...]:
+    return (
+        str(step.pointer),
+        " ".join(step.model.split()) or said.UNKNOWN,
+        _ms(step.ms),
+        _ms(step.tokens_in),
+        _ms(step.tokens_out),
+        " ".join(", ".join(call.name for call in step.calls).split()) or said.UNKNOWN,
+        str(len(step.tools_offered)) if step.tools_offered else said.UNKNOWN,
+    )
+
+
+def _step_data(step: Iteration) -> dict[str, Any]:
+    calls = [str(call.pointer) for call in step.calls]
+    return {**asdict(step), "pointer": str(step.pointer), "calls": calls}
+
+
+def _lines(found: Sequence[ToolSum], *, everywhere: bool = False) -> list[Line]:
+    rows = [said.TOOLS_HEAD, *map(_row, found)]
+    if everywhere:
+        more = [(str(each.sessions), said.clock(each.last)) for each in found]
+        columns = [said.TOOLS_EVERYWHERE, *more]
+        rows = [(*row, *column) for row, column in zip(rows, columns, strict=True)]
+    return table(rows, _STYLES) if found else []
+
+
+def _row(each: ToolSum) -> tuple[str, ...]:
+    counts = (str(each.calls), str(each.failed))
+    return (_name(each), *counts, _ms(each.mean_ms), _ms(each.longest_ms))
 
 
 def _name(each: ToolSum) -> str:
     return " ".join(each.name.split()) or said.UNKNOWN
 
 
-def _mean(each: ToolSum) -> str:
-    return said.UNKNOWN if each.mean_ms is None else f"{each.mean_ms:.0f}"
+def _ms(value: float | None) -> str:
+    return said.UNKNOWN if value is None else f"{value:.0f}"
 
 
 def _sum_data(each: ToolSum) -> dict[str, Any]:

@@ -90,6 +90,10 @@ def _lines(shown: Card, pages: CardFiles) -> Iterator[Line]:
     if shown.paragraph:
         yield line()
         yield line(shown.paragraph)
+    # What is computed says here little more than the paragraph.
+    if shown.detailed and (shown.filled_by or shown.edited):
+        yield line()
+        yield line(shown.detailed)
     if shown.filled_by:
         yield line((said.filled_by(shown.filled_by), "dim"))
     if shown.edited:
@@ -105,6 +109,8 @@ def _data(shown: Card, pages: CardFiles) -> dict[str, Any]:
         "one_liner": shown.one_liner,
         "paragraph": shown.paragraph,
         "kind": shown.kind,
+        "tags": list(shown.tags),
+        "detailed": shown.detailed,
         "decisions": list(shown.decisions),
         "participants": list(shown.participants),
         "tools": dict(shown.tools),

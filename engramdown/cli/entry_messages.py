@@ -34,8 +34,13 @@ __all__ = [
 # ---- finding ----
 
 
+NO_WORDS: Final = "nothing to look for; give WORDS, or --since, --until or --days for all of a time"
+
+
 def nothing_found(query: str) -> str:
     """Say that no memory fits."""
+    if not query.strip():
+        return "nothing was learned or said in that time"
     return f"nothing found for {query!r}; `engramdown list` shows everything"
 
 

@@ -51,6 +51,7 @@ CARD_FIELDS: Final = (
     ("title", "title"),
     ("one_liner", "in one line"),
     ("kind", "kind"),
+    ("tags", "tags"),
     ("decisions", "decisions"),
     ("participants", "who spoke"),
     ("tools", "tools"),

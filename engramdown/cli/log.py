@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "show": "transcript:show",
     "follow": "following:follow",
     "tools": "calls:tools",
+    "steps": "calls:steps",
     "card": "cards:card",
     "notes": "notes:notes",
     "compact": "summarising:compact",

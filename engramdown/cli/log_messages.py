@@ -27,10 +27,13 @@ __all__ = [
     "NO_RESULT",
     "NO_SESSION_PASSES",
     "NO_TEXT",
+    "ONE_OR_ALL",
     "OPEN",
     "RECORD_HELP",
     "SHORT_HELP",
+    "STEPS_HEAD",
     "SWITCHED_OFF",
+    "TOOLS_EVERYWHERE",
     "TOOLS_HEAD",
     "UNKNOWN",
     "and_more",
@@ -73,7 +76,8 @@ SHORT_HELP: Final = {
     "list": "List sessions, the newest first.",
     "show": "Show a session, or one line of it.",
     "follow": "Follow a session that runs.",
-    "tools": "Sum up which tools a session called.",
+    "tools": "Sum up which tools a session called, or all sessions.",
+    "steps": "Show the steps of the assistant in a session: model, time, tokens, tools.",
     "user": "Record what the user said.",
     "assistant": "Record what the assistant said.",
     "system": "Record what the program told the assistant.",
@@ -90,7 +94,7 @@ SHORT_HELP: Final = {
     "purge": "Remove sessions for ever.",
 }
 COMMAND_GROUPS: Final = {
-    "Read": ("list", "show", "follow", "tools", "card", "notes"),
+    "Read": ("list", "show", "follow", "tools", "steps", "card", "notes"),
     "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad"),
     "Begin and end": ("start", "end"),
     "Take back": ("exclude", "include", "redact", "purge"),
@@ -364,13 +368,23 @@ def nothing_in(session: str, malformed: int) -> str:
 
 # ---- its tools ----
 
-TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms")
+TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms", "longest")
+TOOLS_EVERYWHERE: Final = ("sessions", "last")
+STEPS_HEAD: Final = ("step", "model", "ms", "tokens in", "out", "called", "offered")
 UNKNOWN: Final = "-"
 
 
 def no_tools(session: str) -> str:
-    """Say that a session called no tool."""
-    return f"no call of a tool in {session}"
+    """Say that a session called no tool, or for ``""`` that none did."""
+    return f"no call of a tool in {session or 'any session of that time'}"
+
+
+def no_steps(session: str) -> str:
+    """Say that an assistant did nothing in a session."""
+    return f"no step of an assistant in {session}"
+
+
+ONE_OR_ALL: Final = "give SESSION, or --all, --since or --until, not both"
 
 
 # ---- following ----

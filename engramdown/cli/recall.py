@@ -36,10 +36,11 @@ _ROLES: Final = (
     *("user", "assistant", "system", "tool_call", "tool_result"),
     *("scratchpad", "memory_read", "memory_write"),
 )
+_RANGE: Final = ("since", "until")
 
 
 @click.command()
-@click.argument("words", metavar="WORDS...", nargs=-1, required=True)
+@click.argument("words", metavar="[WORDS]...", nargs=-1)
 @click.option(
     "-n",
     "--limit",
@@ -73,10 +74,15 @@ _ROLES: Final = (
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Search memory for WORDS, best hits first, then what was said, and the journal.
 
+    Without WORDS, but with --since, --until or --days, it shows what was learned and said in that
+    time, newest first.
+
     With --role or --session only transcripts are searched. A session is an id or the beginning of
     one. `engramdown log show SESSION#NUMBER` shows a line whole.
     """
     query = " ".join(words)
+    if not query.strip() and not any(given()[name] for name in _RANGE) and given()["days"] is None:
+        raise click.UsageError(entry_messages.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
     found = search(cortex, _asked(query, place, finder), finder)

@@ -56,6 +56,12 @@ _call = click.option(
     "--call", metavar="ID", default="", help="What a call and its result have in common."
 )
 _model = click.option("--model", metavar="MODEL", default="", help="The model that speaks.")
+_offered = click.option(
+    "--offered",
+    multiple=True,
+    metavar="TOOL",
+    help="A tool that the model was offered in this step; may be given again.",
+)
 _ms = click.option(
     "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
 )
@@ -100,9 +106,9 @@ def _record(place: Place, role: str) -> None:
 
 
 user = _role("user", _name)
-assistant = _role("assistant", _name, _model)
+assistant = _role("assistant", _name, _model, _offered)
 system = _role("system", _name)
-tool_call = _role("tool_call", _tool, _call)
+tool_call = _role("tool_call", _tool, _call, _offered)
 tool_result = _role("tool_result", _tool, _call, _ms, _error)
 scratchpad = _role("scratchpad", _name, _ms, _error)
 
@@ -174,12 +180,14 @@ def _text(words: tuple[str, ...]) -> str:
 
 
 def _said(options: dict[str, Any]) -> Said:
+    offered = options.get("offered")
     return Said(
         name=options["name"],
         call=options.get("call", ""),
         model=options.get("model", ""),
         ms=options.get("ms"),
         error=options.get("error", False),
+        meta={"tools_offered": list(offered)} if offered else {},
     )
 
 

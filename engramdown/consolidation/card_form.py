@@ -27,3 +27,13 @@ class Card(BaseModel):
     decisions: list[str] = Field(
         default_factory=list, max_length=_MOST, description="What was decided, each in a sentence."
     )
+    tags: list[str] = Field(
+        default_factory=list,
+        max_length=_MOST,
+        description="Three to seven words under which somebody would look for it.",
+    )
+    detailed: str = Field(
+        "",
+        max_length=_LONGEST,
+        description="What happened, in two to six short paragraphs: asked, tried, done, open.",
+    )

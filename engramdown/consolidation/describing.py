@@ -1,7 +1,8 @@
 """Asking a model what a session was about, for its card.
 
 Promises: writes nothing; a model sees the lines as data, without their secrets and no more of them
-than a bound; what it says has the lengths of a card, on one line each, and no secret either.
+than a bound; what it says has the lengths of a card, on one line each but for the details, and no
+secret either.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _LINE: Final = 100
 _PARAGRAPH: Final = 600
 _DECISION: Final = 200
 _DECISIONS: Final = 10
+_TAG: Final = 30
+_TAGS: Final = 7
+_DETAILED: Final = 4_000
 _SAID: Final = 2_000
 _TOOL: Final = 200
 _SPOKEN: Final = frozenset({"user", "assistant"})
@@ -41,12 +45,16 @@ class Description(NamedTuple):
         one_liner: What it was about, at most 100.
         paragraph: The same in some more, at most 600.
         decisions: What was decided, at most 10 of 200.
+        tags: A few words under which it is looked for, at most 7 of 30.
+        detailed: What happened, in some paragraphs, at most 4,000.
     """
 
     title: str = ""
     one_liner: str = ""
     paragraph: str = ""
     decisions: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    detailed: str = ""
 
 
 class Shown(NamedTuple):
@@ -81,6 +89,8 @@ def describe(
         _kept(said.one_liner, _LINE),
         _kept(said.paragraph, _PARAGRAPH),
         tuple(filter(None, decisions))[:_DECISIONS],
+        tuple(dict.fromkeys(filter(None, (_kept(each, _TAG) for each in said.tags))))[:_TAGS],
+        _kept_lines(said.detailed, _DETAILED),
     )
 
 
@@ -119,3 +129,16 @@ def _kept(text: str, limit: int) -> str:
     if len(flat) <= limit:
         return flat
     return (flat[: limit - 1].rpartition(" ")[0] or flat[: limit - 1]) + "…"
+
+
+def _kept_lines(text: str, limit: int) -> str:
+    """Return a model's words line by line, without a secret, as many lines as fit."""
+    found: list[str] = []
+    # Hidden as a whole: a secret may go on in the next line.
+    for line in redact(text).strip().split("\n"):
+        kept = _kept(line, limit)
+        limit -= len(kept) + 1
+        if limit < 0:
+            break
+        found.append(kept)
+    return "\n".join(found).strip()

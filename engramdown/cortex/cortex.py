@@ -7,6 +7,7 @@ reading works in every mode, with no model and no network.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,7 +20,12 @@ from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.toolbox import Toolbox
 from engramdown.disk import Disk
 from engramdown.engram import SCOPES, Engram, Scope
-from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.errors import (
+    EntryNotFoundError,
+    InvalidEngramError,
+    SessionNotFoundError,
+    StoreError,
+)
 from engramdown.forking import cached_property
 from engramdown.hippocampus.closed import ClosedDisk
 from engramdown.hippocampus.entry import Entry
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.watching import Watching
     from engramdown.cortex.why import Why
     from engramdown.cortex.worker import Worker
+    from engramdown.episodes.cards.card import Card
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
 
@@ -96,6 +103,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self._closed = ""
         self._rehearsing = False
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
+        self._card_callbacks: list[Callable[[Card], object]] = []
         self._index: tuple[list[Entry], Index] | None = None
 
     @classmethod
@@ -494,6 +502,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
                 opened.append(store)
         cortex = Cortex(opened[0], opened[1], self.mode, self.model, settings=self.settings)
         cortex._closed = self._closed
+        cortex._card_callbacks = self._card_callbacks
         return cortex
 
     def maybe_update_identity(
@@ -635,6 +644,50 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     def listen(self, hear: Callable[[], Callable[[list[Receipt]], None] | None]) -> None:
         """Let ``hear()``, if it is still there, be told of what becomes of engrams."""
         self._hear = hear
+
+    def fill_card(self, session: str) -> bool:
+        """Ask the model what a session was about, and keep it for the session's card.
+
+        Args:
+            session: The id of the session.
+
+        Returns:
+            Whether the card has it now; not if lines were taken back meanwhile, or none may be
+            shown.
+
+        Raises:
+            ModelError: If there is no model, it gives no answer of the form, or one that gives
+                orders.
+            SessionNotFoundError: If there is no such session.
+            StoreError: If it could not be kept.
+        """
+        from engramdown.cortex.filling import fill_card
+
+        if self.episodes is None:
+            raise SessionNotFoundError(session, "a scope without files")
+        return fill_card(self, self.episodes, session)
+
+    def on_card(self, callback: Callable[[Card], object]) -> None:
+        """Call ``callback`` with each card that a model fills in, as soon as it is on the disk.
+
+        It is called in the thread that made the card, also by :meth:`worker` and :meth:`sleeper`.
+        An exception of it stops nothing: it becomes a ``RuntimeWarning``, and the card stays.
+
+        Example:
+            >>> import tempfile
+            >>> cortex = Cortex.open(tempfile.mkdtemp(), tempfile.mkdtemp())
+            >>> cortex.on_card(lambda card: print(card.title, card.tags))
+        """
+        self._card_callbacks.append(callback)
+
+    def tell_of_card(self, card: Card) -> None:
+        """Tell whoever asked with :meth:`on_card`."""
+        for callback in tuple(self._card_callbacks):
+            try:
+                callback(card)
+            except Exception as error:  # noqa: BLE001 - code of the caller's: the card stands
+                msg = f"a callback of on_card raised {type(error).__name__}: {error}"
+                warnings.warn(msg, RuntimeWarning, stacklevel=2)
 
     def rehearse(self) -> None:
         """From now on write nothing; :meth:`rehearsed` tells what would have been written.

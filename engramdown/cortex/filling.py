@@ -43,6 +43,8 @@ def fill_card(
         session: The id of the session.
         asking: The run that it belongs to; by default one of its own.
 
+    Whoever asked with :meth:`engramdown.Cortex.on_card` is told of the card.
+
     Returns:
         Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
 
@@ -59,10 +61,14 @@ def fill_card(
     if not lines:
         return False
     said = describe(lines, model, prompts_for(cortex, JOB))
-    for text in (said.title, said.one_liner, said.paragraph, *said.decisions):
+    texts = (said.title, said.one_liner, said.paragraph, said.detailed)
+    for text in (*texts, *said.decisions, *said.tags):
         order = find_instruction(text)
         if order:
             raise ModelError(f"{model.name}: the card is refused: a text of it {order}", "refused")
     pages = CardFiles(episodes.folder.parent, EpisodeDisk())
     kept = Filled(moment(), model.name, 0, *said)
-    return pages.fill(transcript, kept, episodes.recorder.lock, episodes.session)
+    if not pages.fill(transcript, kept, episodes.recorder.lock, episodes.session):
+        return False
+    cortex.tell_of_card(episodes.card(session))
+    return True

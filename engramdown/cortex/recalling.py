@@ -74,8 +74,11 @@ def _found(cortex: Cortex, given: RecallArguments, session: Session | None) -> _
 
 
 def _asked(given: RecallArguments) -> Asked:
-    if not given.query.strip():
-        raise ValueError('"query" is missing or empty; give words to look for, or a pointer')
+    has_range = given.since or given.until or given.days_back is not None
+    if not given.query.strip() and not has_range:
+        raise ValueError(
+            '"query" is missing or empty; give words to look for, a range of time, or a pointer'
+        )
     return Asked(
         query=given.query,
         limit=given.limit + _SPARE,

@@ -52,11 +52,17 @@ class Recording:
         self._open: list[tuple[str, str, float]] = []
         self._seen: MemoryContext | None = None
         self._missed = ""
+        self._offered: tuple[str, ...] = ()
+        self._begins_step = True
         self.doing = Doing()
         self.id = ""
         if episodes is not None:
             episodes.tidy()
             self.id = episodes.start_session(session, parent, parent_call, title=title)
+
+    def offer(self, tools: Iterable[str]) -> None:
+        """Say which tools the model is offered from now on: each step is recorded with them."""
+        self._offered = tuple(tools)
 
     @property
     def trouble(self) -> str:
@@ -129,6 +135,9 @@ class Recording:
         """Record an episode; what is lost for good is kept in mind until a model was told of it."""
         if self._episodes is None:
             return None
+        if self._starts_step(role) and self._offered:
+            meta = {"tools_offered": list(self._offered), **said.get("meta", {})}
+            said = {**said, "meta": meta}
         pointer = self._episodes.log(self.id, role, text, **said)
         if pointer is not None:
             self.doing.add(pointer, role, text, said)
@@ -136,3 +145,10 @@ class Recording:
         if found is not None and (found.lost or not found.waiting):
             self._missed = str(found)
         return pointer
+
+    def _starts_step(self, role: str) -> bool:
+        """Whether a line begins a step: an assistant's words, or a call right behind the user's."""
+        begins = role == "assistant" or (role == "tool_call" and self._begins_step)
+        if role in ("user", "assistant", "tool_call"):
+            self._begins_step = role == "user"
+        return begins

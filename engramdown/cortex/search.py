@@ -31,7 +31,8 @@ class Asked(NamedTuple):
     """What is looked for; see :meth:`engramdown.EpisodicMemory.recall`.
 
     Attributes:
-        query: Words, a question, or for ``exact`` the very string.
+        query: Words, a question, or for ``exact`` the very string; ``""`` with a range of time for
+            everything in it, the newest first.
         limit: How many memories at most, and how many lines of transcripts.
         mode: ``best`` or ``exact``.
         days_back: How many days back at most.
@@ -115,15 +116,17 @@ def moment_from(text: str) -> date:
 
 
 def _memories(cortex: Cortex, asked: Asked) -> list[Entry]:
-    if asked.mode == "exact":
-        wanted = asked.query.casefold()
+    first, last = _days(asked)
+    # Without words everything is meant that is of the time that was asked for.
+    is_any = not asked.query.strip() and (first, last) != ("", "")
+    if asked.mode == "exact" or is_any:
+        wanted = "" if is_any else asked.query.casefold()
         both = (cortex.global_hc, cortex.project_hc)
         memories = [each for store in both for each in cortex.usable(store)]
-        found = [each for each in memories if wanted and wanted in each.text.casefold()]
+        found = [each for each in memories if (wanted or is_any) and wanted in each.text.casefold()]
         found.sort(key=lambda entry: entry.ts, reverse=True)
     else:
         found = cortex.recall(asked.query, limit=_ALL)
-    first, last = _days(asked)
     if (first, last) != ("", ""):
         found = [each for each in found if each.ts and first <= each.ts <= (last or each.ts)]
     return found[: max(asked.limit, 0)]

@@ -259,6 +259,17 @@ class Session:
         """
         return self._recording.record(role, text, {"turn": self.turns, **said})
 
+    def offer_tools(self, names: Iterable[str]) -> None:
+        """Say which tools the model is offered from now on: each step is recorded with them.
+
+        They stand in ``meta`` of the line that begins a step, as ``tools_offered``; see
+        :attr:`engramdown.episodes.calls.Iteration.tools_offered`.
+
+        Args:
+            names: The names of all tools that it may call, ours as well; none to stop telling.
+        """
+        self._recording.offer(names)
+
     def attend(self) -> None:
         """From now on note here what becomes memory through this cortex.
 

@@ -1,4 +1,4 @@
-"""Which tools a session called, and the steps in which its assistant went on.
+"""Which tools sessions called, and the steps in which its assistant went on.
 
 Promises: the same lines give the same calls and steps, nothing of this is stored; a line that was
 excluded or redacted leaves nothing, and moves no call into another step. No file, no clock.
@@ -9,6 +9,7 @@ behind a user's line are a step of their own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -79,6 +80,8 @@ class Iteration:
         tokens_in: What the model read, if ``usage`` in ``meta`` says so.
         tokens_out: What it wrote.
         reason: Why it ended, as ``meta`` says or the end of the session, or ``""``.
+        tools_offered: The names of the tools that the model could call, if ``tools_offered`` in
+            ``meta`` says so.
     """
 
     index: int
@@ -91,6 +94,7 @@ class Iteration:
     tokens_in: int | None
     tokens_out: int | None
     reason: str
+    tools_offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +106,25 @@ class ToolSum:
         calls: How many there were.
         failed: How many of them failed.
         mean_ms: How long one took, on average of those of which it is known.
+        total_ms: How long they took together.
+        longest_ms: How long the longest took.
+        errors: How often they failed with which reason, the most frequent first; ``""`` where none
+            was given.
+        sessions: In how many sessions it was called.
+        first: When it was called first, as in a line.
+        last: When it was called last.
     """
 
     name: str
     calls: int
     failed: int
     mean_ms: float | None
+    total_ms: float = 0.0
+    longest_ms: float | None = None
+    errors: Mapping[str, int] = field(default_factory=dict)
+    sessions: int = 1
+    first: str = ""
+    last: str = ""
 
     @property
     def error_rate(self) -> float:
@@ -210,7 +227,20 @@ def _iteration(session: str, index: int, step: _Step) -> Iteration:
         tokens_in=_tokens(told, _IN),
         tokens_out=_tokens(told, _OUT),
         reason=next(filter(None, (_text(each.meta, _REASONS) for each in told)), step.reason),
+        tools_offered=next(filter(None, (_offered(each.meta) for each in told)), ()),
     )
+
+
+def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of tools: as they stand there, or in definitions that a model is given."""
+    told = meta.get("tools_offered")
+    found = (_tool_name(each) for each in told) if isinstance(told, (list, tuple)) else ()
+    return tuple(filter(None, found))
+
+
+def _tool_name(tool: object) -> str:
+    inner = tool.get("function", tool) if isinstance(tool, Mapping) else {"name": tool}
+    return _text(inner, ("name",)) if isinstance(inner, Mapping) else ""
 
 
 def _tokens(told: Iterable[Episode], names: Iterable[str]) -> int | None:
@@ -233,9 +263,17 @@ def _text(said: Mapping[str, Any], names: Iterable[str]) -> str:
 
 def _sum(name: str, calls: Sequence[ToolCall]) -> ToolSum:
     times = [call.ms for call in calls if call.ms is not None]
+    failed = [call for call in calls if call.error]
+    reasons = Counter("" if call.error is True else str(call.error) for call in failed)
     return ToolSum(
         name=name,
         calls=len(calls),
-        failed=sum(bool(call.error) for call in calls),
+        failed=len(failed),
         mean_ms=sum(times) / len(times) if times else None,
+        total_ms=sum(times),
+        longest_ms=max(times, default=None),
+        errors=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
+        sessions=len({call.pointer.session for call in calls}),
+        first=min(call.started for call in calls),
+        last=max(call.started for call in calls),
     )

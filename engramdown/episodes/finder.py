@@ -62,7 +62,8 @@ class Finder:
         """Return what was said about ``query``, in all sessions.
 
         Args:
-            query: Any string: words, a question, or for ``exact`` the very string.
+            query: Any string: words, a question, or for ``exact`` the very string. With ``""``
+                and a range of time everything in it is a hit, the newest first.
             limit: How many hits at most.
             days_back: How many days back at most.
             session: The id of the only session to look in.
@@ -84,6 +85,39 @@ class Finder:
             now, days_back=days_back, session=session, role=role, since=since, until=until
         )
         return self._recalling()(query, limit, mode, filters)
+
+    def messages(
+        self,
+        since: date | None = None,
+        until: date | None = None,
+        *,
+        role: str | Iterable[str] | None = None,
+        session: str | None = None,
+        limit: int = 1_000,
+    ) -> list[Hit]:
+        """Return what was said and done in a range of time, in all sessions, the oldest first.
+
+        What was excluded or redacted is left out.
+
+        Args:
+            since: The earliest time or day, UTC if it has no zone; by default there is none.
+            until: The latest time or day, which belongs to it.
+            role: The only role, or several. By default all but events and what was recalled.
+            session: The id of the only session to look in.
+            limit: How many at most; of more these are the newest.
+
+        Raises:
+            ValueError: If a role is none.
+
+        >>> from datetime import date
+        >>> Finder("nowhere").messages(date(2026, 2, 27), date(2026, 2, 28), role="user")
+        []
+        """
+        from engramdown.episodes.search.wanted import wanted
+
+        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
+        filters = wanted(now, session=session, role=role, since=since, until=until)
+        return self._recalling().messages(limit, filters)
 
     def around(self, hits: Sequence[Hit]) -> list[Context]:
         """Return what was said around each of ``hits``, up to a silence, as it is configured."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
@@ -33,11 +33,11 @@ from engramdown.episodes.ids import check_session_id, episode_id, is_like, sessi
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder
 from engramdown.episodes.showing import hidden, shown
-from engramdown.errors import EngramdownError
+from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
-    from engramdown.episodes.calls import Iteration, ToolCall
+    from engramdown.episodes.calls import Iteration, ToolCall, ToolSum
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.forgetting import Forgetting
     from engramdown.episodes.meaning.embedding import Embedder
@@ -275,15 +275,87 @@ class EpisodicMemory(Finder):
         found = self._payloads.fetch(episode.payload) if episode.payload else None
         return episode.text if found is None else found
 
-    def tool_calls(self, session: str, name: str = "", limit: int = 100) -> list[ToolCall]:
-        """Return the last calls of a session, or those of one tool, the newest last; 1,000 at most.
+    def tool_calls(
+        self,
+        session: str | None = None,
+        name: str = "",
+        limit: int = 100,
+        *,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> list[ToolCall]:
+        """Return the last calls of a session or of all, the newest last; 1,000 at most.
+
+        Args:
+            session: Its id; ``None`` for all sessions.
+            name: The only tool; by default all.
+            limit: How many at most.
+            since: The earliest time or day, UTC if it has no zone.
+            until: The latest time or day, which belongs to it.
 
         Raises:
             SessionNotFoundError: If there is none of that id.
         """
         from engramdown.episodes import calls
 
-        return calls.newest(calls.tool_calls(session, self.session(session).episodes), name, limit)
+        return calls.newest(self._calls(session, since, until), name, limit)
+
+    def tool_sums(
+        self,
+        session: str | None = None,
+        name: str = "",
+        *,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> list[ToolSum]:
+        """Return how often each tool was called, how it failed, and how long it took.
+
+        Args:
+            session: The id of the only session; ``None`` for all.
+            name: The only tool; by default all, the one that was called most first.
+            since: The earliest time or day, UTC if it has no zone.
+            until: The latest time or day, which belongs to it.
+
+        Raises:
+            SessionNotFoundError: If there is none of that id.
+
+        >>> EpisodicMemory("nowhere").tool_sums(name="shell")
+        []
+        """
+        from engramdown.episodes import calls
+
+        found = self._calls(session, since, until)
+        return calls.sums(each for each in found if name in ("", each.name))
+
+    def _calls(self, session: str | None, since: date | None, until: date | None) -> list[ToolCall]:
+        """Return the calls of a session, or of all, in the order of their times."""
+        from engramdown.episodes import calls
+        from engramdown.episodes.index.lines import microseconds
+        from engramdown.episodes.search.wanted import wanted
+
+        if session is not None:
+            check_session_id(session)
+        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
+        filters = wanted(now, role="tool_call", since=since, until=until)
+        names = self._recalling().sessions(filters) if session is None else [session]
+        found: list[ToolCall] = []
+        for each in names:
+            try:
+                episodes = self.session(each).episodes
+            except SessionNotFoundError:
+                if session is not None:
+                    raise
+                continue  # It was purged meanwhile.
+            found += calls.tool_calls(each, episodes)
+        if filters.has_range():
+            times = (microseconds(each.started) for each in found)
+            found = [
+                each
+                for each, at in zip(found, times, strict=True)
+                if filters.since <= at <= filters.until
+            ]
+        # One session stays in the order of its lines, whatever its clock said.
+        return found if session is not None else sorted(found, key=lambda each: each.started)
 
     def iterations(self, session: str) -> list[Iteration]:
         """Return the steps of the assistant in a session; raises as :meth:`tool_calls` does."""

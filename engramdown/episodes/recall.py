@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Pointer, read_line
 from engramdown.episodes.index.lines import BROKEN, Line, microseconds, moment_text, read_lines
-from engramdown.episodes.index.rows import CHUNK
+from engramdown.episodes.index.rows import CHUNK, Chunk
 from engramdown.episodes.index.shelf import Shelf
 from engramdown.episodes.index.source import Source, Unusable
 from engramdown.episodes.search.exact import inner_words, lines_with
@@ -127,6 +127,16 @@ class _Found(NamedTuple):
     line: Line
 
 
+class _At(NamedTuple):
+    """A line that is wanted; sorts by age."""
+
+    ts: int
+    session: str
+    seq: int
+    chunk: Chunk
+    at: int
+
+
 class Recall:
     """Finds episodes in the transcripts of one folder."""
 
@@ -137,11 +147,28 @@ class Recall:
         self._shelf = Shelf(folder, cache, disk)
 
     def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
-        """Return at most ``limit`` hits for ``query``, the best or the newest first."""
+        """Return at most ``limit`` hits for ``query``, the best or the newest first.
+
+        Without words, but with a range of time, everything in it is a hit, the newest first.
+        """
+        if not query.strip() and wanted.has_range():
+            return Hits(reversed(self.messages(limit, wanted)))
         if limit <= 0 or not query:
             return Hits()
         find = self._exact if mode == "exact" else self._best
         return Hits(self._shelf.ask(lambda source: find(source, query, limit, wanted)))
+
+    def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
+        """Return the newest ``limit`` lines that are wanted, the oldest first."""
+        if limit <= 0:
+            return []
+        return self._shelf.ask(lambda source: self._messages(source, limit, wanted))
+
+    def sessions(self, wanted: Wanted) -> list[str]:
+        """Return the sessions that have a line that is wanted, in the order of their ids."""
+        return self._shelf.ask(
+            lambda source: sorted({it.session for it in _lines_of(source, wanted)})
+        )
 
     def keep_up(self) -> None:
         """Take what was said into the index."""
@@ -150,6 +177,16 @@ class Recall:
     def close(self) -> None:
         """Let go of the index; the next recall opens it again."""
         self._shelf.close()
+
+    # ---- without words ----
+
+    def _messages(self, source: Source, limit: int, wanted: Wanted) -> list[Hit]:
+        found = sorted(nlargest(limit, _lines_of(source, wanted)))
+        places = {at: Place(each.chunk, each.at) for at, each in enumerate(found)}
+        lines = self._lines(source, places)
+        hits = [_hit(each.session, lines[at], lines[at].text, 1.0) for at, each in enumerate(found)]
+        # Of what was redacted only the place is left.
+        return [hit for hit in hits if hit.text]
 
     # ---- the best ----
 
@@ -279,6 +316,23 @@ class Recall:
         text, truncated = shortened(episode.text)
         said = (episode.seq, episode.ts, episode.role, episode.name)
         return Message(moment.session, *said, text, truncated)
+
+
+def _lines_of(source: Source, wanted: Wanted) -> Iterator[_At]:
+    """Yield the lines that are wanted, whatever they say."""
+    only = source.number(wanted.session) if wanted.session else None
+    if wanted.session and only is None:
+        return
+    for session in source.running(wanted.since, wanted.until):
+        if only not in (None, session):
+            continue
+        name = source.name(session)
+        for number in source.chunks(session):
+            chunk = source.chunk(number)
+            for at in range(chunk.lines):
+                _, seq, ts, _, role, _ = chunk.values(at)
+                if wanted.takes(role, ts) and not source.is_excluded(session, seq):
+                    yield _At(ts, name, seq, chunk, at)
 
 
 def _stems(query: Query) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -32,10 +32,10 @@ def work(memory: Path) -> EpisodicMemory:
 @pytest.mark.parametrize("session", [(), ("s",), ("s-1",)])
 def test_each_tool_is_a_row(session: tuple[str, ...], run: Runner) -> None:
     assert run.ok("log", "tools", *session).out == (
-        "tool     calls  failed  mean ms\n"
-        "shell 2      2       1     1000\n"
-        "-            1       0        -\n"
-        "read         1       0        -\n"
+        "tool     calls  failed  mean ms  longest\n"
+        "shell 2      2       1     1000     1250\n"
+        "-            1       0        -        -\n"
+        "read         1       0        -        -\n"
     )
 
 
@@ -48,6 +48,12 @@ def test_a_program_is_told_each_call(run: Runner) -> None:
         "calls": 2,
         "failed": 1,
         "mean_ms": 1000,
+        "total_ms": 2000,
+        "longest_ms": 1250,
+        "errors": {"exit 2": 1},
+        "sessions": 1,
+        "first": "2026-02-27T10:15:00.000000Z",
+        "last": "2026-02-27T10:15:00.000000Z",
         "error_rate": 0.5,
     }
     assert [each["pointer"] for each in found["calls"]] == ["s-1#1", "s-1#3", "s-1#5", "s-1#6"]
@@ -85,3 +91,88 @@ def test_a_session_that_is_not_there_is_refused(run: Runner) -> None:
     done = run("log", "tools", "t")
     assert (done.code, done.out) == (1, "")
     assert "no session 't'" in done.err
+
+
+@pytest.fixture
+def more(work: EpisodicMemory) -> EpisodicMemory:
+    """Record another session, a day later."""
+    later = BEGIN + timedelta(days=1)
+    work.start_session("t-2", at=later)
+    work.log("t-2", "tool_call", "y", name="read", at=later)
+    work.log("t-2", "tool_result", "n", name="read", ms=20, error="no such file", at=later)
+    work.close()
+    return work
+
+
+@pytest.mark.usefixtures("more")
+def test_all_sessions_are_summed_up(run: Runner) -> None:
+    rows = run.ok("log", "tools", "--all", "--name", "read").out.split("\n")
+    assert rows[0].split() == [
+        "tool",
+        "calls",
+        "failed",
+        "mean",
+        "ms",
+        "longest",
+        "sessions",
+        "last",
+    ]
+    assert rows[1].split()[:6] == ["read", "2", "1", "20", "20", "2"]
+    found = run.ok("log", "tools", "--all", "--json").json
+    assert found["session"] is None
+    counts = {each["name"]: (each["calls"], each["failed"]) for each in found["tools"]}
+    assert counts == {"shell\n2": (2, 1), "read": (2, 1), "": (1, 0)}
+    assert found["tools"][0]["errors"] == {"no such file": 1}
+    assert [each["pointer"] for each in found["calls"]][-1] == "t-2#1"
+
+
+@pytest.mark.usefixtures("more")
+def test_a_range_of_time_is_of_all_sessions(run: Runner) -> None:
+    found = run.ok("log", "tools", "--since", "2026-02-28", "--json").json
+    assert [each["pointer"] for each in found["calls"]] == ["t-2#1"]
+    found = run.ok("log", "tools", "--until", "2026-02-27", "--json").json
+    assert {each["pointer"].partition("#")[0] for each in found["calls"]} == {"s-1"}
+    done = run("log", "tools", "--since", "2027-01-01")
+    assert (done.code, done.out) == (1, "")
+    assert "no call of a tool in any session" in done.err
+    assert run("log", "tools", "s-1", "--all").code == 2
+
+
+@pytest.mark.usefixtures("more")
+def test_of_one_session_one_tool_can_be_asked_for(run: Runner) -> None:
+    found = run.ok("log", "tools", "s-1", "--name", "read", "--json").json
+    assert [each["pointer"] for each in found["calls"]] == ["s-1#5"]
+
+
+@pytest.mark.usefixtures("memory")
+def test_steps_tell_which_tools_were_offered(run: Runner) -> None:
+    run.ok("log", "start", "s-9")
+    run.ok(
+        "log",
+        "assistant",
+        "Let me look.",
+        "--model",
+        "m-1",
+        "--offered",
+        "shell",
+        "--offered",
+        "read",
+    )
+    run.ok("log", "tool_call", "ls", "--name", "shell")
+    run.ok("log", "tool_result", "a", "--name", "shell", "--ms", "12")
+    run.ok("log", "user", "And?")
+    run.ok("log", "tool_call", "ls", "--name", "shell", "--offered", "shell")
+    run.ok("log", "assistant", "Done.")
+    rows = [row.split() for row in run.ok("log", "steps").out.rstrip().split("\n")]
+    assert rows[0] == ["step", "model", "ms", "tokens", "in", "out", "called", "offered"]
+    assert [(row[0], row[-2], row[-1]) for row in rows[1:]] == [
+        ("s-9#1", "shell", "2"),
+        ("s-9#5", "shell", "1"),
+        ("s-9#6", "-", "-"),
+    ]
+    steps = run.ok("log", "steps", "s-9", "--json").json["steps"]
+    assert [each["tools_offered"] for each in steps] == [["shell", "read"], ["shell"], []]
+    assert steps[0]["calls"] == ["s-9#2"]
+    run.ok("log", "start", "t-9")
+    run.ok("log", "user", "Hello")
+    assert run("log", "steps", "t-9").code == 1

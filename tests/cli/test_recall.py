@@ -192,3 +192,18 @@ def test_embeddings_that_are_off_are_told_beside_the_hits(
         "note: embeddings are off for this recall: fastembed is not installed; "
         "run pip install 'engramdown[embeddings]'\n"
     )
+
+
+@pytest.mark.usefixtures("said")
+def test_without_words_a_range_of_time_is_shown(run: Runner) -> None:
+    found = run.ok("recall", "--since", "2000-01-01", "--json").json
+    assert [hit["text"] for hit in found["memories"]] == ["Never sail without the red boat"]
+    assert [hit["pointer"] for hit in found["episodes"]] == ["lake#3", "lake#2", "lake#1"]
+    assert pointers(run.ok("recall", "--until", "2026-03-01", "--json", "-n", "1")) == ["lake#2"]
+    assert pointers(run.ok("recall", "--days", "9999", "--role", "user", "--json")) == ["lake#1"]
+    done = run("recall", "--since", "2999-01-01")
+    assert (done.code, done.out) == (1, "")
+    assert "nothing was learned or said in that time" in done.err
+    done = run("recall")
+    assert done.code == 2
+    assert "give WORDS, or --since" in done.err

@@ -18,6 +18,8 @@ def test_what_a_model_says_is_kept_in_the_lengths_of_a_card() -> None:
         one_liner="word " * 50,
         paragraph="It was\nthe clock.\x1b[2J <!-- seen -->",
         decisions=[*(f"Decision {number}" for number in range(12)), " "],
+        tags=["ci", "ci", " ", "c\nlock", *(f"tag{number}" for number in range(12))],
+        detailed="First\tit failed.\n\n<!-- hidden -->Then not.\n" + "word " * 900,
     )
     told = describe([line("user", "Why is CI red?")], model)
     assert told.title == "Mending CI"
@@ -25,6 +27,12 @@ def test_what_a_model_says_is_kept_in_the_lengths_of_a_card() -> None:
     assert told.one_liner.endswith("word…")
     assert told.paragraph == "It was the clock.␛[2J <!-- seen -->"
     assert told.decisions == tuple(f"Decision {number}" for number in range(10))
+    assert told.tags == ("ci", "c lock", "tag0", "tag1", "tag2", "tag3", "tag4")
+    assert told.detailed.split("\n")[:3] == ["First it failed.", "", "Then not."]
+    assert len(told.detailed) <= 4_000
+    lines = describe([], Answering(detailed="line of it\n" * 900)).detailed.split("\n")
+    assert {*lines[:-1]} == {"line of it"}
+    assert len("\n".join(lines)) <= 4_000
 
 
 def test_a_word_without_an_end_is_cut() -> None:
@@ -36,7 +44,9 @@ def test_what_it_does_not_say_is_empty() -> None:
 
 
 def test_no_secret_goes_in_and_none_comes_out() -> None:
-    model = Answering(title=f"Key {SECRET}", decisions=[f"Use {SECRET}"])
+    model = Answering(
+        title=f"Key {SECRET}", decisions=[f"Use {SECRET}"], detailed=SECRET, tags=[SECRET]
+    )
     told = describe([line("user", f"my key is {SECRET}", name=SECRET)], model)
     assert SECRET not in "".join(model.asked[0])
     assert SECRET not in str(told)

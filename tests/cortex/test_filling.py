@@ -11,6 +11,8 @@ from pydantic import BaseModel
 
 from engramdown import Cortex
 from engramdown.cortex.filling import fill_card
+from engramdown.cortex.worker import work_once
+from engramdown.episodes.cards.card import Card
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
@@ -142,3 +144,50 @@ def test_a_card_that_gives_orders_is_refused(
         fill_card(cortex, episodes, "s")
     assert not told(episodes).exists()
     assert episodes.card("s").filled_by == ""
+
+
+def test_whoever_asked_is_told_of_a_card(cortex: Cortex, episodes: EpisodicMemory) -> None:
+    heard: list[Card] = []
+    cortex.on_card(heard.append)
+    assert cortex.fill_card("s")
+    assert [(card.session, card.title, card.filled_by) for card in heard] == [
+        ("s", "Mending CI", "answering")
+    ]
+    assert heard == [episodes.card("s")]
+    # Another one over the same scopes, as threads have it, tells the same.
+    cortex.reopened().fill_card("s")
+    assert len(heard) == 2
+
+
+def test_a_callback_that_fails_takes_no_card_away(cortex: Cortex, episodes: EpisodicMemory) -> None:
+    heard: list[Card] = []
+
+    def fails(card: Card) -> None:
+        raise KeyError(card.session)
+
+    cortex.on_card(fails)
+    cortex.on_card(heard.append)
+    with pytest.warns(RuntimeWarning, match="KeyError: 's'"):
+        assert cortex.fill_card("s")
+    assert episodes.card("s").title == "Mending CI"
+    assert len(heard) == 1
+
+
+def test_nobody_is_told_of_a_card_that_is_none(cortex: Cortex, episodes: EpisodicMemory) -> None:
+    heard: list[Card] = []
+    cortex.on_card(heard.append)
+    episodes.forgetting().exclude("s")
+    assert not cortex.fill_card("s")
+    with pytest.raises(SessionNotFoundError):
+        cortex.fill_card("gone")
+    assert heard == []
+
+
+def test_the_worker_tells_of_the_cards_that_it_makes(
+    cortex: Cortex, episodes: EpisodicMemory
+) -> None:
+    heard: list[str] = []
+    cortex.on_card(lambda card: heard.append(card.session))
+    episodes.close()
+    work_once(cortex)
+    assert heard == ["s"]

@@ -85,6 +85,32 @@ class TestTranscript:
         assert results[0].ms is not None
         assert results[3].ms is None
 
+    def test_which_tools_were_offered_stands_where_a_step_begins(self, cortex: Cortex) -> None:
+        with cortex.session() as session:
+            session.offer_tools(["shell", "recall"])
+            session.begin_turn("Why?")
+            session.tool_call("shell", "ls")
+            session.tool_result("shell", "a")
+            session.tool_call("shell", "cat a")
+            session.record("assistant", "Hm.", meta={"usage": {"input_tokens": 3}})
+            session.offer_tools(["recall"])
+            session.end_turn("Done.")
+            session.offer_tools([])
+            session.begin_turn("Thanks")
+            session.end_turn("Yes.")
+        assert cortex.episodes is not None
+        steps = cortex.episodes.iterations(session.id)
+        assert [step.tools_offered for step in steps] == [
+            ("shell", "recall"),
+            ("shell", "recall"),
+            ("recall",),
+            (),
+        ]
+        assert steps[1].tokens_in == 3
+        lines = cortex.episodes.session(session.id).episodes
+        told = [each.role for each in lines if "tools_offered" in each.meta]
+        assert told == ["tool_call", "assistant", "assistant"]
+
     def test_which_memories_were_shown_is_recorded_when_they_change(self, cortex: Cortex) -> None:
         (receipt,) = cortex.encode(RULE)
         with cortex.session() as session:

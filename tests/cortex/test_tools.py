@@ -140,7 +140,7 @@ def test_a_pointer_brings_the_whole_of_what_was_cut(cortex: Cortex) -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        ({}, '"query" is missing or empty; give words to look for, or a pointer'),
+        ({}, '"query" is missing or empty; give words to look for, a range'),
         ({"query": None}, '"query" is missing or empty'),
         ({"query": "  "}, '"query" is missing or empty'),
         ({"query": "a", "limit": -1}, '"limit" is -1'),

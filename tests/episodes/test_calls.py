@@ -156,6 +156,27 @@ class TestIterations:
             reason="tool_use",
         )
 
+    @pytest.mark.parametrize(
+        "told, offered",
+        [
+            (["shell", "read"], ("shell", "read")),
+            (
+                [{"name": "shell"}, {"type": "function", "function": {"name": "read"}}],
+                ("shell", "read"),
+            ),
+            (["shell", 5, {"function": "read"}, {}, ""], ("shell",)),
+            ("shell", ()),
+            (None, ()),
+        ],
+    )
+    def test_the_tools_that_were_offered_are_those_that_a_line_of_it_tells(
+        self, told: object, offered: tuple[str, ...]
+    ) -> None:
+        (found,) = iterations("s", [said(1, "assistant", meta={"tools_offered": told})])
+        assert found.tools_offered == offered
+        (found,) = iterations("s", [call(1, "a", meta={"tools_offered": told}), result(2, "a")])
+        assert found.tools_offered == offered
+
     def test_without_calls_it_took_what_its_line_says(self) -> None:
         first, second = iterations("s", [said(1, "assistant", ms=70), said(2, "assistant")])
         assert (first.ms, second.ms) == (70, None)
@@ -185,6 +206,28 @@ class TestIterations:
         assert (found.tokens_in, found.tokens_out) == tokens
 
 
+def summed(
+    name: str,
+    count: int,
+    times: list[float],
+    seconds: tuple[int, int],
+    errors: dict[str, int] | None = None,
+) -> ToolSum:
+    first, last = (f"2026-02-27T10:15:{second:02}.000000Z" for second in seconds)
+    return ToolSum(
+        name=name,
+        calls=count,
+        failed=sum((errors or {}).values()),
+        mean_ms=sum(times) / len(times) if times else None,
+        total_ms=sum(times),
+        longest_ms=max(times, default=None),
+        errors=errors or {},
+        sessions=1,
+        first=first,
+        last=last,
+    )
+
+
 class TestSums:
     """What the calls of each tool come to."""
 
@@ -194,12 +237,24 @@ class TestSums:
         lines += [call(7, "d"), call(8, "e", "read")]
         found = sums(tool_calls("s", lines))
         assert found == [
-            ToolSum(name="shell", calls=3, failed=0, mean_ms=15),
-            ToolSum(name="read", calls=1, failed=0, mean_ms=None),
-            ToolSum(name="write", calls=1, failed=1, mean_ms=30),
+            summed("shell", 3, [10, 20], (3, 7)),
+            summed("read", 1, [], (8, 8)),
+            summed("write", 1, [30], (1, 1), {"": 1}),
         ]
         assert [each.error_rate for each in found] == [0, 0, 1]
         assert sums([]) == []
+
+    def test_reasons_and_sessions_are_counted(self) -> None:
+        lines = [
+            *(call(1, "a"), result(2, "a", error="exit 2")),
+            *(call(3, "b"), result(4, "b", error=True)),
+            *(call(5, "c"), result(6, "c", error="exit 2")),
+        ]
+        (found,) = sums([*tool_calls("s", lines), *tool_calls("t", lines)])
+        assert found.errors == {"exit 2": 4, "": 2}
+        assert list(found.errors) == ["exit 2", ""]
+        assert (found.calls, found.failed, found.sessions) == (6, 6, 2)
+        assert (found.first[-10:], found.last[-10:]) == ("01.000000Z", "05.000000Z")
 
     @pytest.mark.parametrize("limit, count", [(100, 100), (5_000, 1_000), (1, 1), (0, 0), (-3, 0)])
     def test_the_newest_come_last_and_are_not_too_many(self, limit: int, count: int) -> None:

@@ -137,6 +137,7 @@ class Chat:
         self._others = {each["function"]["name"] for each in others}
         usual = [each["function"]["name"] for each in cortex.tool_definitions()]
         self._tools = [*cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK]), *others]
+        session.offer_tools(each["function"]["name"] for each in self._tools)
         self._told = json.dumps(self._tools, ensure_ascii=False)
         self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._told)
         # What was said in this process, for a conversation that is not recorded.
@@ -259,8 +260,8 @@ class Chat:
         """Keep what the model said before it called tools."""
         text = "".join(self._said).strip()
         self._said = []
-        if text and self._cortex.episodes is not None:
-            self._cortex.episodes.log(self._session.id, "assistant", text, turn=self._session.turns)
+        if text:
+            self._session.record("assistant", text)
         self._awaited = [f"call_{len(self._in_mind)}_{at}" for at in range(len(reply.calls))]
         calls = [
             {"id": name, "type": "function", "function": _spelt(call)}

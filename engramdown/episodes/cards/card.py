@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.live import live
+from engramdown.episodes.words.terms import words
+from engramdown.words import STOP_WORDS
 
 __all__ = ["CUES", "EMPTY", "Card", "as_page", "compute", "cut_at_word", "overlaid"]
 
@@ -55,6 +57,12 @@ _LINE: Final = 100
 _BEGUN: Final = 200
 _ENDED: Final = 300
 _LONGEST_PATH: Final = 300
+_TAGS: Final = 7
+_SHORT: Final = 3
+_LONGEST_TAG: Final = 30
+_READ: Final = 20_000
+_ASKED: Final = 20
+_DETAILS: Final = "## Details"
 _ELLIPSIS: Final = "…"
 _WORD: Final = re.compile(r"[a-z]+")
 # A sentence ends where white space or nothing follows; in Chinese and Japanese nothing needs to.
@@ -79,6 +87,8 @@ class Card:
         one_liner: What it was about, in one line.
         paragraph: The same in some more.
         kind: One of :data:`CUES`, ``casual``, ``work``, :data:`EMPTY`, or what a person says.
+        tags: A few words under which it is looked for.
+        detailed: What happened, in some lines: what was asked, and how it ended.
         decisions: What was decided, if somebody wrote it down.
         participants: Who spoke, in the order in which they began.
         tools: How often each tool was called, the most used first.
@@ -94,6 +104,8 @@ class Card:
     one_liner: str = ""
     paragraph: str = ""
     kind: str = EMPTY
+    tags: tuple[str, ...] = ()
+    detailed: str = ""
     decisions: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
     tools: Mapping[str, int] = field(default_factory=dict)
@@ -120,6 +132,8 @@ def compute(session: str, episodes: Sequence[Episode]) -> Card:
         one_liner=cut_at_word(_sentence(first), _LINE),
         paragraph=_paragraph(asked, answers),
         kind=_kind(asked, tools=bool(calls)),
+        tags=_tags(each.text for each in said),
+        detailed=_detailed(asked, answers),
         participants=_once(each.name or each.role for each in said),
         tools=dict(_counted(each.name or "tool" for each in calls)),
         files=_once(path for call in calls for path in _paths(call.text)),
@@ -171,6 +185,31 @@ def _kind(asked: Iterable[str], *, tools: bool) -> str:
     return _WORK if tools else _CASUAL
 
 
+def _tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that were said most often, of those that say something.
+
+    Of those that were said as often the longer ones come first: they say more.
+    """
+    found = Counter(word for text in texts for word in words(text[:_READ]) if _is_telling(word))
+    often = sorted(found.items(), key=lambda each: (-each[1], -len(each[0]), each[0]))
+    return tuple(word for word, _ in often[:_TAGS])
+
+
+def _is_telling(word: str) -> bool:
+    return _SHORT <= len(word) <= _LONGEST_TAG and word.isalpha() and word not in STOP_WORDS
+
+
+def _detailed(asked: Sequence[str], answers: Sequence[str]) -> str:
+    """Return what was asked, a line each, and what was answered last."""
+    lines = [f"- {cut_at_word(_sentence(text), _BEGUN)}" for text in asked if text.strip()]
+    left = len(lines) - _ASKED
+    if left > 0:
+        lines[_ASKED // 2 : -_ASKED // 2] = [f"- {_ELLIPSIS} {left} more"]
+    if answers:
+        lines += ["", cut_at_word(answers[-1], _ENDED)]
+    return "\n".join(lines).strip()
+
+
 def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
 
@@ -193,19 +232,21 @@ def _once(values: Iterable[str]) -> tuple[str, ...]:
 
 
 _WORDS: Final = ("title", "one_liner", "kind")
-_LISTS: Final = ("decisions", "participants", "files", "models")
+_LISTS: Final = ("tags", "decisions", "participants", "files", "models")
 
 
 def as_page(card: Card) -> str:
     """Return a card as a page of markdown that a person may edit; see :func:`overlaid`."""
-    return "\n".join([_FENCE, *_front(card), _FENCE, "", card.paragraph, ""])
+    details = [_DETAILS, "", card.detailed, ""] if card.detailed else []
+    return "\n".join([_FENCE, *_front(card), _FENCE, "", card.paragraph, "", *details])
 
 
 def overlaid(card: Card, page: str) -> Card:
     r"""Return a card with what a person's page says in the place of what was computed.
 
     Between two lines of ``---`` at the top stand ``key: value`` and lists of ``- item``; what comes
-    after them is the paragraph. What is not there stays as computed; unknown keys are let be.
+    after them is the paragraph, and below ``## Details`` what happened. What is not there stays as
+    computed; unknown keys are let be.
 
     >>> overlaid(Card(session="s", kind="work"), "---\ntitle: Mine\n---\n").title
     'Mine'
@@ -219,8 +260,11 @@ def overlaid(card: Card, page: str) -> Card:
             told[key] = tuple(items or [item.strip() for item in value.split(",") if item.strip()])
         elif key == "tools":
             told[key] = dict(_tool(item) for item in items)
-    if body:
-        told["paragraph"] = body
+    paragraph, details = _with_details(body)
+    if paragraph:
+        told["paragraph"] = paragraph
+    if details:
+        told["detailed"] = details
     return replace(card, **told, edited=True)
 
 
@@ -243,6 +287,13 @@ def _parted(page: str) -> tuple[list[str], str]:
         return [], "\n".join(lines).strip()
     end = rest.index(_FENCE) + 1
     return lines[1:end], "\n".join(lines[end + 1 :]).strip()
+
+
+def _with_details(body: str) -> tuple[str, str]:
+    """Return what stands above the heading of the details, and below it."""
+    lines = body.split("\n")
+    at = next((at for at, line in enumerate(lines) if line.rstrip() == _DETAILS), len(lines))
+    return "\n".join(lines[:at]).strip(), "\n".join(lines[at + 1 :]).strip()
 
 
 def _fields(head: Iterable[str]) -> list[tuple[str, str, list[str]]]:

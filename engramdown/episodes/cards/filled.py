@@ -18,7 +18,8 @@ __all__ = ["Filled", "filled_in", "read_filled", "taken_back", "without_filled",
 
 _KIND: Final = "card"
 _TAKING_BACK: Final = frozenset({"exclude", "include", "redact"})
-_TEXTS: Final = ("title", "one_liner", "paragraph")
+_TEXTS: Final = ("title", "one_liner", "paragraph", "detailed")
+_LISTS: Final = ("decisions", "tags")
 
 
 class Filled(NamedTuple):
@@ -32,6 +33,8 @@ class Filled(NamedTuple):
         one_liner: What it was about, in one line.
         paragraph: The same in some more.
         decisions: What was decided.
+        tags: A few words under which it is looked for.
+        detailed: What happened, in some paragraphs.
     """
 
     ts: str
@@ -41,6 +44,8 @@ class Filled(NamedTuple):
     one_liner: str = ""
     paragraph: str = ""
     decisions: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    detailed: str = ""
 
 
 def write_filled(said: Filled) -> bytes:
@@ -71,7 +76,9 @@ def filled_in(card: Card, said: Filled, episodes: Sequence[Episode]) -> Card:
     """Return a computed card with what a model said; a title that was given stays."""
     given = episodes[0].more.get("title") if episodes and episodes[0].event == "start" else None
     names = [name for name in _TEXTS if not (given and name == "title")]
-    kept: dict[str, Any] = {name: getattr(said, name) for name in names if getattr(said, name)}
+    kept: dict[str, Any] = {
+        name: getattr(said, name) for name in (*names, "tags") if getattr(said, name)
+    }
     return replace(card, **kept, decisions=said.decisions, filled_by=said.model)
 
 
@@ -83,9 +90,10 @@ def _read(line: bytes) -> Filled | None:
     if not isinstance(value, dict) or value.pop("kind", "") != _KIND:
         return None
     texts = {name: value.get(name, "") for name in ("ts", "model", *_TEXTS)}
-    marks, decisions = value.get("marks", 0), value.get("decisions", [])
+    marks = value.get("marks", 0)
+    lists = {name: value.get(name, []) for name in _LISTS}
     good = all(isinstance(text, str) for text in texts.values()) and isinstance(marks, int)
-    if not good or not isinstance(decisions, list):
+    if not good or not all(isinstance(found, list) for found in lists.values()):
         return None
-    known = tuple(each for each in decisions if isinstance(each, str))
-    return Filled(**texts, marks=marks, decisions=known)
+    known = {name: tuple(each for each in lists[name] if isinstance(each, str)) for name in _LISTS}
+    return Filled(**texts, marks=marks, decisions=known["decisions"], tags=known["tags"])

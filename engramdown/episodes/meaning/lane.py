@@ -89,6 +89,14 @@ class Lane:
         """Return what was said around each of ``hits``."""
         return self._words.around(hits, limits)
 
+    def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
+        """Return what :meth:`Recall.messages` does: no words, no meaning."""
+        return self._words.messages(limit, wanted)
+
+    def sessions(self, wanted: Wanted) -> list[str]:
+        """Return what :meth:`Recall.sessions` does."""
+        return self._words.sessions(wanted)
+
     def keep_up(self) -> None:
         """Take what was said into the index of words; for what it means there is a question."""
         self._words.keep_up()

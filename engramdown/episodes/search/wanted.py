@@ -48,6 +48,10 @@ class Wanted(NamedTuple):
         """Whether a line of this role and time is wanted."""
         return role in self.roles and self.since <= ts <= self.until
 
+    def has_range(self) -> bool:
+        """Whether a time was asked for, from which or to which."""
+        return (self.since, self.until) != (_FIRST, _LAST)
+
     def takes_all(self) -> bool:
         """Whether nothing was asked for that not every question asks for."""
         return self._replace(now=None) == Wanted()

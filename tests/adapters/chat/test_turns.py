@@ -157,6 +157,16 @@ def test_tools_are_called_until_there_is_an_answer(
     assert "The port is 8017." in str(model.asked[1])
 
 
+def test_each_step_tells_which_tools_were_offered(
+    cortex: Cortex, session: Session, project: Path
+) -> None:
+    model = Script(wants(("read_file", '{"path": "NOTES.md"}'), text="I look."), says("8017"))
+    talk(cortex, session, model, project).turn("Which port?")
+    assert cortex.episodes is not None
+    steps = cortex.episodes.iterations(session.id)
+    assert [step.tools_offered for step in steps] == [tuple(model.tools)] * 2
+
+
 def test_nothing_of_the_files_is_offered_without_a_project(
     cortex: Cortex, session: Session
 ) -> None:

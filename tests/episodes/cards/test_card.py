@@ -51,6 +51,8 @@ def test_everything_that_can_be_computed_is() -> None:
         paragraph="Why is CI red? It was green yesterday. … "
         "Two tests depend on the clock; I froze it.",
         kind="work",
+        tags=("yesterday", "depend", "clock", "froze", "green", "tests", "let"),
+        detailed="- Why is CI red?\n- And?\n\nTwo tests depend on the clock; I froze it.",
         participants=("user", "assistant"),
         tools={"edit": 2, "read": 1, "shell": 1},
         files=("tests/test_a.py", "a/b.py"),
@@ -153,6 +155,26 @@ def test_excluded_and_redacted_lines_leave_nothing() -> None:
     assert compute("s", talk) == compute("s", [talk[2]])
 
 
+def test_tags_are_the_words_that_were_said_most() -> None:
+    talk = [
+        line(1, "user", "The heron and the heron's nest: is the nest red? 2026 2026 of of"),
+        line(2, "tool_result", "pond pond pond", name="shell"),
+        line(3, "assistant", "The heron sits in the nest by the pond. " + "x" * 40),
+    ]
+    assert compute("s", talk).tags == ("heron", "nest", "pond", "sits", "red")
+    many = " ".join(f"word{chr(97 + n)} " * 2 for n in range(12))
+    assert len(compute("s", [line(1, "user", many)]).tags) == 7
+
+
+def test_of_a_long_session_the_first_and_the_last_requests_are_told() -> None:
+    talk = [line(n, "user", f"Do thing {n}. Then rest.") for n in range(30)]
+    told = compute("s", talk).detailed.split("\n")
+    assert told[:2] == ["- Do thing 0.", "- Do thing 1."]
+    assert told[9:12] == ["- Do thing 9.", "- … 10 more", "- Do thing 20."]
+    assert told[-1] == "- Do thing 29."
+    assert compute("s", [line(1, "user", " \n"), line(2, "assistant", "Hi")]).detailed == "Hi"
+
+
 @pytest.mark.parametrize("limit", [1, 2, 8, 60])
 @given(text=texts)
 def test_a_cut_text_is_one_line_within_its_limit(limit: int, text: str) -> None:
@@ -182,14 +204,20 @@ def test_a_page_is_what_a_person_reads() -> None:
         one_liner="One.",
         paragraph="A paragraph.",
         kind="work",
+        tags=("ci", "clock"),
+        detailed="- What was asked.\n\nWhat came of it.",
         decisions=("Freeze the clock",),
         participants=("user",),
         tools={"shell": 2},
     )
     assert as_page(card) == (
-        "---\nsession: s\ntitle: Two lines\none_liner: One.\nkind: work\n"
+        "---\nsession: s\ntitle: Two lines\none_liner: One.\nkind: work\ntags:\n- ci\n- clock\n"
         "decisions:\n- Freeze the clock\nparticipants:\n- user\ntools:\n- shell: 2\n"
         "files:\nmodels:\n---\n\nA paragraph.\n"
+        "\n## Details\n\n- What was asked.\n\nWhat came of it.\n"
+    )
+    assert overlaid(Card(session="s"), as_page(card)) == replace(
+        card, title="Two lines", edited=True
     )
 
 
@@ -216,6 +244,8 @@ def test_a_page_that_nobody_changed_changes_nothing() -> None:
         pytest.param(
             "---\ndecisions:\n  - a: b\n- c\n---", {"decisions": ("a: b", "c")}, id="a-list"
         ),
+        pytest.param("---\ntags: a, b\n---", {"tags": ("a", "b")}, id="tags"),
+        pytest.param("## Details\nall of it\n", {"detailed": "all of it"}, id="only-details"),
         pytest.param("---\nmodels:\n---", {"models": ()}, id="an-empty-list"),
         pytest.param(
             "---\ntools:\n- a:b: 3\n- c\n- : 4\n- d: x\n---",

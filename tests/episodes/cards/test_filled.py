@@ -19,7 +19,7 @@ from engramdown.episodes.cards.filled import (
 )
 from engramdown.episodes.episode import Episode
 
-SAID = Filled("2026-03-01", "m", 2, "T", "one", "more", ("a", "b"))
+SAID = Filled("2026-03-01", "m", 2, "T", "one", "more", ("a", "b"), ("ci", "clock"), "All\nof it")
 
 
 @given(st.builds(Filled, st.text(), st.text(), st.integers(), st.text(), st.text(), st.text()))
@@ -49,6 +49,8 @@ def test_the_newest_counts() -> None:
         pytest.param({"kind": "card", "title": 5}, id="no-text"),
         pytest.param({"kind": "card", "marks": "many"}, id="no-number"),
         pytest.param({"kind": "card", "decisions": "a"}, id="no-list"),
+        pytest.param({"kind": "card", "tags": "a"}, id="no-list-of-tags"),
+        pytest.param({"kind": "card", "detailed": 5}, id="no-details"),
     ],
 )
 def test_what_has_another_form_is_passed_over(value: object) -> None:
@@ -68,6 +70,10 @@ def test_a_card_is_filled_in_where_the_model_said_something() -> None:
     filled = filled_in(card, SAID._replace(one_liner=""), [start])
     assert (filled.title, filled.one_liner, filled.paragraph) == ("T", "Why?", "more")
     assert (filled.decisions, filled.filled_by) == (("a", "b"), "m")
+    assert (filled.tags, filled.detailed) == (("ci", "clock"), "All\nof it")
+    # A line that an older version wrote says nothing of them: what is computed stays.
+    older = filled_in(Card(session="s", tags=("pond",)), SAID._replace(tags=(), detailed=""), [])
+    assert older.tags == ("pond",)
     assert filled_in(card, SAID, []).title == "T"
 
 
