@@ -28,7 +28,8 @@ def test_what_a_model_says_is_kept_in_the_lengths_of_a_card() -> None:
     assert told.paragraph == "It was the clock.␛[2J <!-- seen -->"
     assert told.decisions == tuple(f"Decision {number}" for number in range(10))
     assert told.tags == ("ci", "c lock", "tag0", "tag1", "tag2", "tag3", "tag4")
-    assert told.detailed.split("\n")[:3] == ["First it failed.", "", "Then not."]
+    shown = ["First it failed.", "", "<!-- hidden -->Then not."]
+    assert told.detailed.split("\n")[:3] == shown
     assert len(told.detailed) <= 4_000
     lines = describe([], Answering(detailed="line of it\n" * 900)).detailed.split("\n")
     assert {*lines[:-1]} == {"line of it"}
