@@ -1,7 +1,8 @@
 """Locks on open files: the one place that asks the system for one, through portalocker.
 
 Promises: a lock belongs to the open file and dies with its process; whoever is kept out is told so
-by ``False``, whatever else is wrong is an ``OSError``, on every system.
+by ``False``, whatever else is wrong is an ``OSError``, on every system; a call that takes several
+locks, or one again and again, waits no longer for all of them than it may for one.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final, NamedTuple
 
-__all__ = ["prepare", "share", "take", "unlock", "wait"]
+__all__ = ["left", "one_call", "prepare", "share", "take", "unlock", "wait", "waiting"]
 
 _PARTS: Final = "engramdown._portalocker"
 
@@ -76,6 +79,46 @@ def unlock(descriptor: int) -> None:
         OSError: If that fails.
     """
     _system().unlock(descriptor)
+
+
+_waited: ContextVar[list[float] | None] = ContextVar("waited", default=None)
+
+
+@contextlib.contextmanager
+def one_call() -> Iterator[None]:
+    """Count all waiting for locks in a ``with`` block, or a function, as that of one call.
+
+    One within another is part of it. Another thread is another call.
+    """
+    if _waited.get() is not None:
+        yield
+        return
+    token = _waited.set([])
+    try:
+        yield
+    finally:
+        _waited.reset(token)
+
+
+def left(limit: float) -> float:
+    """Return for how many seconds a lock may still be waited for, of which each may for ``limit``.
+
+    >>> with one_call():
+    ...     left(10.0)
+    10.0
+    """
+    return max(limit - sum(_waited.get() or ()), 0.0)
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    """Count the time of a ``with`` block as spent in waiting for a lock."""
+    counts, began = _waited.get(), time.monotonic()
+    try:
+        yield
+    finally:
+        if counts is not None:
+            counts.append(time.monotonic() - began)
 
 
 def prepare() -> None:

@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,14 +85,18 @@ class ScopeLock:
         self.timeout = timeout
 
     @contextlib.contextmanager
-    def hold(self) -> Iterator[Held]:
+    def hold(self, *, wait: bool = True) -> Iterator[Held]:
         """Hold the lock for the length of a ``with`` block.
+
+        Args:
+            wait: Whether to wait for it, as long as the time-out and all other waiting of the same
+                call allow; see :func:`engramdown.locking.one_call`.
 
         Raises:
             LockTimeoutError: If somebody else held it all the time.
             StoreError: If it cannot be taken at all.
         """
-        waiter = self._take()
+        waiter = self._take(locking.left(self.timeout) if wait else 0.0)
         try:
             held = Held(waiter)
             try:
@@ -105,12 +110,32 @@ class ScopeLock:
         """Whether the file says that ``step`` is not finished; somebody may be at it."""
         return self._note().get("finished", step) not in (None, step)
 
-    def _take(self) -> _Waiter:
+    def holder(self) -> str | None:
+        """Return what is known of who holds the lock at this moment; ``None`` if nobody does.
+
+        Nothing is made or written. ``""`` stands for a holder of whom nothing is known.
+        """
+        try:
+            descriptor = open_regular(self.path, os.O_RDWR)
+        except (OSError, StoreError):
+            return None  # Nobody holds what is not there.
+        try:
+            if not locking.take(descriptor):
+                return self._holder()
+            locking.unlock(descriptor)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        return None
+
+    def _take(self, timeout: float) -> _Waiter:
         """Wait for the lock; one on a file that was removed meanwhile would keep nobody out."""
+        until = time.monotonic() + timeout
         while True:
             waiter = _Waiter(self._open(), self.path)
             try:
-                taken = waiter.take(self.timeout)
+                taken = waiter.take(max(until - time.monotonic(), 0.0))
                 here = taken and self._is_here(waiter.descriptor)
             except BaseException:
                 waiter.release()
@@ -164,10 +189,11 @@ class _Waiter:
         taken = False
         try:
             taken = locking.take(self.descriptor)
-            if not taken:
+            if not taken and timeout > 0:
                 self._waiting = True
                 threading.Thread(target=self._wait, daemon=True).start()
-                taken = self._answered.wait(timeout)
+                with locking.waiting():
+                    taken = self._answered.wait(timeout)
         except OSError as error:
             self._failure = error
         if self._failure is not None:

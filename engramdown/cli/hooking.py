@@ -19,6 +19,7 @@ from engramdown.cli import hook_messages as messages
 from engramdown.cli import streams
 from engramdown.cli.place import Place
 from engramdown.hooks.payload import Event, read_event
+from engramdown.locking import one_call
 
 __all__ = ["SESSION", "complain", "happen", "read_input", "told_by_json"]
 
@@ -50,7 +51,7 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
     """
     told: list[str] = []
     try:
-        with _limited():
+        with _limited(), one_call():
             _tell(place, name, found, told.append)
     except KeyboardInterrupt:
         complain(name, messages.STOPPED)

@@ -49,6 +49,7 @@ from engramdown.errors import (
     StoreError,
     UndoRefusedError,
 )
+from engramdown.locking import one_call
 
 __all__ = ["main", "program"]
 
@@ -87,6 +88,8 @@ _COMMANDS: Final = {
     "hook": "hook:hook",
     "merge-driver": "merge_driver:merge_driver",
 }
+# Those that go on for long, with a person or a client: each thing that they do is a call.
+_LASTING: Final = frozenset({"chat", "log", "mcp", "review", "tour", "watch", "worker"})
 _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
@@ -141,6 +144,8 @@ _CODES: Final[tuple[tuple[type[EngramdownError], int], ...]] = (
 def program(ctx: click.Context, project: Path | None, home: Path | None, mode: str | None) -> None:
     """Memory for assistants, in markdown files that you own."""
     ctx.obj = Place(project, home.expanduser() if home else None, mode)
+    if ctx.invoked_subcommand not in _LASTING:
+        ctx.with_resource(one_call())
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

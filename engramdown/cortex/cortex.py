@@ -23,6 +23,7 @@ from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import (
     EntryNotFoundError,
     InvalidEngramError,
+    LockTimeoutError,
     SessionNotFoundError,
     StoreError,
 )
@@ -33,6 +34,7 @@ from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.locking import one_call
 from engramdown.settings import MODES, Settings, find_places, load
 
 if TYPE_CHECKING:
@@ -136,7 +138,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         )
         cortex = cls(*stores, settings.mode, model, settings=settings)
         cortex._closed = places.closed
-        cortex._notice()
+        cortex._notice(wait=False)
         return cortex
 
     @property
@@ -252,6 +254,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """Return what is to be done with an engram; nothing is written."""
         return self._intake.decision(self.mode, engram)
 
+    @one_call()
     def propose(
         self, engrams: Engram | Iterable[Engram], *, by_person: bool = False
     ) -> list[Receipt]:
@@ -268,6 +271,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         receipts = self._intake.propose(self.mode, engrams, by_person=by_person)
         return self._heard(self._made_own(receipts))
 
+    @one_call()
     def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
         return self._heard(self._made_own(self._intake.encode(engrams)))
@@ -289,6 +293,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         shows = self._reviews and not for_model
         return [*waiting, *self._pulled.proposals()] if shows else waiting
 
+    @one_call()
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
     ) -> Receipt:
@@ -312,14 +317,21 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self._heard([receipt])
         return receipt
 
+    @one_call()
     def apply_ticks(self) -> list[Receipt]:
         """Carry out the lines of ``pending.md`` that a person ticked.
 
         Call it between turns. A line that cannot be carried out stays, and its receipt tells why.
         """
-        self._notice()
+        self._notice(wait=False)
+        if not self._intake.waiting.has_ticks():
+            return []
+        # Who ticked a line stands in the journal: that has to be known first.
+        if not self._notice():
+            return []
         return self._heard(self._intake.waiting.apply_ticks(self._tell))
 
+    @one_call()
     def forget(self, entry_id: str, why: str = "") -> Entry:
         """Retire the memory with this id or unique prefix; it can be restored."""
         from engramdown.redaction import redact
@@ -333,6 +345,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self._intake.waiting.forgot(scope, gone)
         return gone
 
+    @one_call()
     def restore(self, entry_id: str) -> Entry:
         """Bring back the retired memory with this id or unique prefix, in whichever scope it is.
 
@@ -348,6 +361,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             wanted = entry_id  # A store without files cannot be asked before it restores.
         return self._first(lambda store: store.restore(wanted), entry_id)
 
+    @one_call()
     def update(self, entry_id: str, text: str) -> Entry:
         """Change the text of a memory; its id stays. Secrets are redacted."""
         from engramdown.redaction import redact
@@ -363,6 +377,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             for size in Counter(entry.file for entry in self.usable(store)).values()
         )
 
+    @one_call()
     def compact_all(
         self, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
     ) -> list[CompactionReceipt]:
@@ -388,6 +403,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self._notice()
         return compact(self, approved=approved, dry_run=dry_run, use_model=use_model)
 
+    @one_call()
     def tidy_if_due(self) -> None:
         """Tidy files that hold too much, without a model: what a session does as it begins."""
         if self.mode == "off" or self._rehearsing:
@@ -412,6 +428,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         came = self._pulled.brought_proposals
         return Waiting(stores, came, self.encoding_gate, reviews=lambda: self._reviews)
 
+    @one_call()
     def sleep(
         self,
         *,
@@ -567,7 +584,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         Raises:
             StoreError: If memory cannot be read.
         """
-        return self._recollection.standing(identity, self._notice)
+        return self._recollection.standing(identity, lambda: self._notice(wait=False))
 
     def earlier_sessions(self, running: str = "", in_view: Iterable[str] = ()) -> tuple[Past, ...]:
         """Return the sessions that a model is to be reminded of, newest first; none unless set.
@@ -616,6 +633,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """Return what memory says about scratchpads, for the description of such a tool."""
         return self._recollection.scratchpad()
 
+    @one_call()
     def session(
         self,
         session: str | None = None,
@@ -777,16 +795,22 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     def _store(self, scope: Scope) -> HippocampusProtocol:
         return self.global_hc if scope == "global" else self.project_hc
 
-    def _notice(self) -> None:
-        """Take in hand edits; a scope that cannot be written is read as it is."""
+    def _notice(self, *, wait: bool = True) -> bool:
+        """Take in hand edits; a scope that cannot be written is read as it is.
+
+        Return whether nobody held a lock for too long, which counts if we ``wait`` for it.
+        """
+        was_free = True
         for store in self.stores:
             try:
-                if store.notice():
+                if store.notice(wait=wait):
                     self._tell(f"{store.memory}: took in what you or git changed")
                 for reason in store.files.obstacles():
                     self._tell(f"a topic is passed over: {reason}")
             except StoreError as error:
+                was_free = was_free and not isinstance(error, LockTimeoutError)
                 self._tell(f"could not look for hand edits: {error}")
+        return was_free
 
     def _tell(self, notice: str) -> None:
         """Keep a notice; a trouble that lasts is told once."""

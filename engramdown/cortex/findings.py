@@ -237,6 +237,11 @@ CODES: Final[Mapping[str, Code]] = {
         "{reason}; {next}",
         "rename the file, so that the topic is found by its name",
     ),
+    "held": Code(
+        "warning",
+        "is held by {holder}, so nothing can be written here; reading works",
+        "let it go on if it is stopped (`fg`, or `kill -CONT` and its number), or end it",
+    ),
     "leftover": Code(
         "warning",
         "was left behind by a program that did not finish",

@@ -1,6 +1,6 @@
 """Reads a scope's folder for ``doctor`` and says what is wrong with the files themselves.
 
-Promises: reads only, takes no lock and follows no link out of the scope; what cannot be read is a
+Promises: reads only, holds no lock and follows no link out of the scope; what cannot be read is a
 finding, never an error. What the files say is for :mod:`engramdown.cortex.checkup`.
 """
 
@@ -29,6 +29,7 @@ from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled
 from engramdown.hippocampus.steps import read_line
 from engramdown.regular import open_regular, what_instead
+from engramdown.scope_lock import ScopeLock
 from engramdown.settings import CONFIG, SIDES, Settings, config_text, load
 from engramdown.settings import named as names_of
 
@@ -40,6 +41,13 @@ UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"}
 _LIMIT: Final = 16 * 1024 * 1024
 # A file of ours that is not finished is as old as one write; the rest was left by a crash.
 _FINISHED_AFTER: Final = 60.0
+# How long a lock may be held before it is named, in seconds: a step takes milliseconds.
+_WRITTEN_AFTER: Final = 0.5
+_POLL: Final = 0.01
+LOCK: Final = ".lock"
+"""The lock of the memory files, in their folder."""
+LOCKS: Final = ("journal.lock", "skills.lock")
+"""Other locks that are held for moments, in the folder of a scope."""
 _TOPICS: Final = "topics"
 _CONFIG: Final = (f"../{CONFIG}", 0)
 _BY: Final = {
@@ -145,12 +153,17 @@ class _Inspector:
         self.limit = limit
         self.disk = Disk(durable=False, limit=limit)
         self.result = Inspection()
+        self._is_held = False
 
     def run(self) -> Inspection:
         """Look at the folders from the outside in."""
         if os.path.lexists(self.root) and self._is_folder(self.root, ".."):
             if os.path.lexists(self.memory) and self._is_folder(self.memory, "."):
+                # Before the files: a holder may be finishing its work while we look.
+                self._is_held = self._lock(self.memory / LOCK, LOCK)
                 self._folder(self.memory, "")
+            for lock in LOCKS:
+                self._lock(self.root / lock, f"../{lock}")
             for name in self.disk.names(self.root):
                 if has_aliases(meant(name)):
                     self._add(f"../{name}", "wrong-folder")
@@ -197,12 +210,22 @@ class _Inspector:
 
     def _hidden_file(self, path: Path, name: str) -> None:
         """Look at our own temporary files; other hidden files are nobody's business."""
-        if path.name == ".lock":
+        if path.name == LOCK:
             self._is_file(path.lstat().st_mode, name, "the lock")
         elif path.name.endswith((".tmp", ".tmp.old")):
             age = time.time() - path.lstat().st_mtime
-            if age > _FINISHED_AFTER:
+            # Of whoever holds the lock it may be the next thing that is written.
+            if age > _FINISHED_AFTER and not self._is_held:
                 self._add(name, "leftover")
+
+    def _lock(self, path: Path, name: str) -> bool:
+        """Whether somebody holds a lock for longer than a write takes; it is named then."""
+        lock, until = ScopeLock(path, 0), time.monotonic() + _WRITTEN_AFTER
+        while (holder := lock.holder()) is not None and time.monotonic() < until:
+            time.sleep(_POLL)
+        if holder is not None:
+            self._add(name, "held", holder=holder or "another process")
+        return holder is not None
 
     def _file(self, path: Path, name: str) -> None:
         if not self._is_inside(path, name):

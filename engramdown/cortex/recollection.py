@@ -129,7 +129,10 @@ class Recollection:
         if not gone:
             return frozen._replace(soul=soul)
         notice()
-        out = taken_out(gone, self._steps_after(frozen.step))
+        # Where somebody else writes, a deletion is not in the journal yet: it counts as it stands.
+        profile = self._global.files if isinstance(self._global, Hippocampus) else None
+        is_told = profile is None or profile.is_noticed(PROFILE)
+        out = taken_out(gone, self._steps_after(frozen.step) if is_told else ())
         facts = tuple(entry for entry in frozen.profile if entry.id not in out)
         return frozen._replace(soul=soul, profile=facts)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from engramdown.forking import cached_property
+from engramdown.locking import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
@@ -61,6 +62,7 @@ class Toolbox:
 
         return definitions(style, names)
 
+    @one_call()
     def use_tool(
         self, name: str, arguments: object, session: Session | None = None, call: str = ""
     ) -> Answer:

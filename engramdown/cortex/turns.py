@@ -19,6 +19,7 @@ from engramdown.cortex.recording import Recording
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
+from engramdown.locking import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
@@ -142,6 +143,7 @@ class Session:
             self._identity = self._cortex.identity()
         return self._cortex.standing(self._identity)
 
+    @one_call()
     def begin_turn(self, message: str = "", meta: Mapping[str, Any] | None = None) -> MemoryContext:
         """Begin a turn with the user's message and return what the model is to see.
 
@@ -164,6 +166,7 @@ class Session:
         self._running = True
         return self._recording.read(context, self.turns)
 
+    @one_call()
     def build_context(
         self,
         budget: int,
@@ -188,6 +191,7 @@ class Session:
             self._recording.quoted(*found, self.turns)
         return made
 
+    @one_call()
     def end_turn(self, reply: str = "") -> None:
         """End the turn with the assistant's ``reply``.
 
@@ -285,6 +289,7 @@ class Session:
         before = doing.given_back_before(), list(self._asked_before)
         return is_borrowed(text, doing.given_back(), self._asked, before)
 
+    @one_call()
     def end(self, reason: str = "finished") -> None:
         """End the transcript; a session that is used as a context manager does so itself."""
         self._keep_facts(wait=True)

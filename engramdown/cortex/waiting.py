@@ -8,6 +8,7 @@ a person here wrote.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -162,6 +163,16 @@ class Waiting:
         if decision == "decline":
             return self._decline(queue, item)
         return self._accept(queue, item, text)
+
+    def has_ticks(self) -> bool:
+        """Whether a person ticked anything; what cannot be read is told by those who read it."""
+        for queue in self._queues.values():
+            # One that cannot be read may hold a tick.
+            with contextlib.suppress(StoreError):
+                if not any(item.tick for item in queue.pending()):
+                    continue
+            return True
+        return False
 
     def apply_ticks(self, tell: Callable[[str], None], scope: Scope | None = None) -> list[Receipt]:
         """Carry out the lines that a person ticked; a line that somebody else did is passed over.

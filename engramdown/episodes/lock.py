@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from engramdown import locking
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import LockTimeoutError
 from engramdown.forking import Lock, in_child
@@ -54,12 +55,16 @@ class FolderLock:
         """Take the lock; let go of it with :meth:`release`.
 
         Raises:
-            LockTimeoutError: If somebody else held it for ``timeout`` seconds.
+            LockTimeoutError: If somebody else held it for ``timeout`` seconds, of which other
+                waiting in the same call is a part.
             OSError: If the lock file cannot be opened.
         """
         limit = self.timeout if timeout is None else timeout
-        if not self._threads.acquire(timeout=limit):
-            raise LockTimeoutError(str(self.path), limit)
+        if not self._threads.acquire(blocking=False):
+            with locking.waiting():
+                taken = self._threads.acquire(timeout=locking.left(limit))
+            if not taken:
+                raise LockTimeoutError(str(self.path), limit)
         try:
             if self._descriptor is None:
                 self._descriptor = self._disk.open(self.path, write=True)
@@ -113,9 +118,10 @@ class FolderLock:
             raise
 
     def _wait(self, descriptor: int, limit: float) -> None:
-        end, pause = time.monotonic() + limit, _FIRST_PAUSE
-        while not self._try(descriptor):
-            if time.monotonic() >= end:
-                raise LockTimeoutError(str(self.path), limit)
-            time.sleep(pause)
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
+        end, pause = time.monotonic() + locking.left(limit), _FIRST_PAUSE
+        with locking.waiting():
+            while not self._try(descriptor):
+                if time.monotonic() >= end:
+                    raise LockTimeoutError(str(self.path), limit)
+                time.sleep(pause)
+                pause = min(pause * 1.5, _LONGEST_PAUSE)

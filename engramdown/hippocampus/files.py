@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from engramdown.disk import Disk
-from engramdown.errors import StoreError
+from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forking import cached_property
 from engramdown.hippocampus import errands
 from engramdown.hippocampus.document import Document, parse
@@ -29,6 +29,7 @@ from engramdown.hippocampus.reading import Reader, decoded, named_errors
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.hippocampus.steps import Step, digest
+from engramdown.locking import one_call
 from engramdown.scope_lock import ScopeLock
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ class MemoryFiles:
             if slot.after is not slot.document
         ]
 
+    @one_call()
     def change(self, act: Act, edit: Callable[[Draft], T]) -> T:
         """Carry out one step and return what ``edit`` returned.
 
@@ -224,10 +226,14 @@ class MemoryFiles:
                 self._merge_displaced(hold)
             return result
 
-    def notice(self) -> bool:
+    def notice(self, *, wait: bool = True) -> bool:
         """Take in what a person changed since the last step; return whether there was anything.
 
         Takes the lock only if a file is not as the journal says, or a step was not finished.
+
+        Args:
+            wait: Whether to wait for somebody who holds the lock. Who only reads need not: files
+                are read as they stand, and the next writer takes in what was changed.
 
         Raises:
             StoreError: As :meth:`change`.
@@ -239,19 +245,34 @@ class MemoryFiles:
             behind = self._lock.is_behind(self.history.last)
             if not (behind or is_untidy(self._reader, self.history, self._disk)):
                 return False
-        with self._hold() as hold:
-            found = self._take_in(hold)
-            self._merge_displaced(hold)
+        try:
+            with self._hold(wait=wait) as hold:
+                found = self._take_in(hold)
+                self._merge_displaced(hold)
+        except LockTimeoutError:
+            if wait:
+                raise
+            return False
         return found
 
+    def is_noticed(self, name: str) -> bool:
+        """Whether a file stands as its last step left it: nothing is to be taken in.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
+        with named_errors(self.folder / name, "read"):
+            self.history.refresh()
+            return self._reader.read(name).digest == (self.history.head(name) or "")
+
     @contextlib.contextmanager
-    def _hold(self) -> Iterator[Hold]:
+    def _hold(self, *, wait: bool = True) -> Iterator[Hold]:
         """Hold the lock with the scope in order: steps that a crash cut short are carried out."""
         with named_errors(self.folder, "written"):
             self._disk.make_folder(self.folder)
             self._disk.inside(self.folder, self.root)
             self._disk.check_writable(self.folder)
-            with self._lock.hold() as lock:
+            with self._lock.hold(wait=wait) as lock:
                 hold = Hold(lock)
                 try:
                     self._bring_in_order(hold)

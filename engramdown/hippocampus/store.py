@@ -333,9 +333,13 @@ class Hippocampus:
 
         return self.files.change(Act("rewrite", "user", why), change)
 
-    def notice(self) -> bool:
-        """Take in what a person changed by hand; return whether there was anything."""
-        return self.files.notice()
+    def notice(self, *, wait: bool = True) -> bool:
+        """Take in what a person changed by hand; return whether there was anything.
+
+        Args:
+            wait: Whether to wait for another writer; who only reads need not.
+        """
+        return self.files.notice(wait=wait)
 
     def rehearse(self) -> None:
         """From now on write nothing; :meth:`rehearsed` tells what would have been written."""

@@ -208,7 +208,7 @@ def _noticed(cortex: Cortex) -> list[str]:
     reasons = []
     for store in cortex.stores:
         try:
-            store.notice()
+            store.notice(wait=False)
         except StoreError as error:
             reasons.append(f"could not look for hand edits: {error}")
     return reasons

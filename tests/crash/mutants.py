@@ -153,7 +153,8 @@ class _LockOnData(ScopeLock):
     """Locks the file that is to be replaced."""
 
     @contextmanager
-    def hold(self) -> Iterator[Held]:
+    def hold(self, *, wait: bool = True) -> Iterator[Held]:
+        del wait
         with _flocked(self.path.with_name("lessons.md")):
             yield _Noteless()
 
@@ -162,7 +163,8 @@ class _UnlinkedLock(ScopeLock):
     """Removes its file when it is done."""
 
     @contextmanager
-    def hold(self) -> Iterator[Held]:
+    def hold(self, *, wait: bool = True) -> Iterator[Held]:
+        del wait
         with _flocked(self.path):
             try:
                 yield _Noteless()

@@ -36,6 +36,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
+from engramdown.locking import one_call
 from engramdown.redaction import find_secrets, redact
 from engramdown.wording.inert import one_line
 
@@ -106,6 +107,7 @@ class Putting:
         self._gone: list[tuple[Scope, tuple[str, str]]] = []
         self._refusals: list[str] = []
 
+    @one_call()
     def carry_out(self, puts: Sequence[Put]) -> list[str]:
         """Write what may be written, and return a sentence about each put that is not.
 

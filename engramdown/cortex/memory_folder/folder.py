@@ -29,6 +29,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.locking import one_call
 from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class MemoryFolder:
         self._recalled: list[str] = []
         self._reading = Reading(cortex, self._stores)
 
+    @one_call()
     def run(self, arguments: object, call: str = "") -> Answer:
         """Return the answer to a command, whatever was passed.
 
@@ -218,17 +220,17 @@ class MemoryFolder:
     def _notes(self) -> FreeNotes:
         return FreeNotes(self._cortex)
 
-    def _place(self, path: str) -> Place:
+    def _place(self, path: str, *, wait: bool = False) -> Place:
         place = place_of(path, self._scopes)
         for store in self._stores.values():
             # What a person saved is theirs before anything else happens.
             with contextlib.suppress(StoreError):
-                store.notice()
+                store.notice(wait=wait)
         return place
 
     def _writable(self, path: str) -> Place:
         """Return what ``path`` names, if a model may write it."""
-        place = self._place(path)
+        place = self._place(path, wait=True)
         if place.sort in _READ_ONLY:
             raise MemoryCommandError(_READ_ONLY[place.sort].format(path=place.path))
         if self._cortex.mode == "off":

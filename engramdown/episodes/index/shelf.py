@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.index.source import Source
 from engramdown.episodes.lock import FolderLock
-from engramdown.errors import EngramdownError
+from engramdown.errors import EngramdownError, LockTimeoutError
 from engramdown.forking import RLock, in_child, unforked
+from engramdown.locking import one_call
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,8 +39,10 @@ FILE: Final = "index.sqlite"
 SEAL: Final = "index.seal"
 LOCK: Final = "index.lock"
 PART: Final = ".part"
-PATIENCE: Final = 60.0
+PATIENCE: Final = 10.0
 """Seconds to wait while somebody else makes the index anew."""
+# How long who lets go of the file waits to note how it is left, in seconds.
+_CLOSING: Final = 0.25
 _LONG_LOG: Final = 4 * 1024 * 1024
 
 _Answer = TypeVar("_Answer")
@@ -62,6 +65,7 @@ class Shelf:
         self._closing: weakref.finalize[..., Shelf] | None = None
         in_child(self, Shelf._abandon)
 
+    @one_call()
     def ask(self, question: Callable[[Source], _Answer]) -> _Answer:
         """Return the answer of ``question``, which is given what knows the transcripts."""
         with self._threads, unforked():
@@ -105,7 +109,16 @@ class Shelf:
         if self._index is not None and self._now() == self._seal:
             return self._index
         self._disk.make_folder(self.cache, durable=False)
-        with self._lock.hold():
+        with contextlib.ExitStack() as stack:
+            now = self._now()
+            try:
+                # One that stands as it is noted can be read, whoever has the lock.
+                stack.enter_context(self._lock.hold(0.0 if now and now == self._noted() else None))
+            except LockTimeoutError:
+                if not now or now != self._noted():
+                    raise
+                self._drop()
+                return self._open(now)
             now = self._now()
             if self._index is not None and now == self._noted() and now[:1] == self._seal[:1]:
                 self._seal = now
@@ -254,7 +267,7 @@ def _let_go(
     """Close the file; the last who does makes SQLite write to it, which must be noted."""
     from engramdown.episodes.index.sqlite import FAILURES
 
-    with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(1.0):
+    with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(_CLOSING):
         log = disk.find(cache / f"{FILE}-wal")
         # Most who close it have only read, and leave the file as it is noted.
         ours = log and log.st_size and look(cache / FILE, disk) == noted(cache, disk)
