@@ -215,6 +215,14 @@ class ModelError(EngramdownError):
         self.outcome = outcome
 
 
+class UnusableAnswerError(ModelError):
+    """A language model answered in the form, and nothing of it can be used."""
+
+    def __init__(self, reason: str) -> None:
+        """Say why, in one line."""
+        super().__init__(reason, "malformed")
+
+
 class SpendError(ModelError):
     """Asking a language model would pass a limit; it was not asked."""
 

@@ -1,7 +1,7 @@
 """Learns from what a call said it would do, and what happened instead.
 
 Promises: writes nothing; a cell that ended well and that nobody objected to costs nothing; at most
-one call of a model for a turn, and none without a model; at most three lessons, each inferred and
+one answer of a model for a turn, and none without a model; at most three lessons, each inferred and
 filed under ``scratchpad``, where the description of a scratchpad tool finds them. Any tool counts.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.cells import Cell
 from engramdown.consolidation.learned import Learned, Lesson, learned
+from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import MOST_CELLS, origin_of, shown
 
@@ -57,6 +58,10 @@ def lessons_of_turn(
     from engramdown.consolidation.lessons_form import ScratchpadLessons
 
     prompt = render("cerebellum", templates, cells=shown(found), most=MOST)
-    answer = model.ask(ScratchpadLessons, prompt.system, prompt.user)
-    lessons = (Lesson(each.text, each.cells, topic=TOPIC) for each in answer.lessons)
-    return learned(lessons, [origin_of(cell) for cell in found], MOST)
+    origins = [origin_of(cell) for cell in found]
+
+    def read(answer: ScratchpadLessons) -> Learned:
+        lessons = (Lesson(each.text, each.cells, topic=TOPIC) for each in answer.lessons)
+        return learned(lessons, origins, MOST)
+
+    return learn_from(model, ScratchpadLessons, prompt, read)

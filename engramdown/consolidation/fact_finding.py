@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.cells import Line
 from engramdown.consolidation.learned import Learned, Lesson, learned
+from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.redaction import redact
 
@@ -63,19 +64,22 @@ def find_facts(
         return Learned()
     shown = [_Shown(at, each.role, redact(each.text)) for at, each in enumerate(messages, 1)]
     prompt = render("facts", templates, messages=shown, most=MOST)
-    answer = model.ask(FoundFacts, prompt.system, prompt.user)
-    if not answer.worth_persisting:
-        return Learned()
     told = [each.number for each in shown if each.role == "user"][-_UNSAID:]
-    facts = [_lesson(each, told) for each in answer.items if each.text.strip()]
     theirs = {each.number for each in shown if each.role == "assistant"}
-    untold = sum(theirs.issuperset(fact.numbers) for fact in facts)
-    kept = [fact for fact in facts if not theirs.issuperset(fact.numbers)]
-    found = learned(kept, [f"{session}#{each.seq}" for each in messages], MOST)
+    untold: list[Lesson] = []
+
+    def read(answer: FoundFacts) -> Learned:
+        found = answer.items if answer.worth_persisting else []
+        facts = [_lesson(each, told) for each in found if each.text.strip()]
+        untold[:] = [fact for fact in facts if theirs.issuperset(fact.numbers)]
+        kept = [fact for fact in facts if fact not in untold]
+        return learned(kept, [f"{session}#{each.seq}" for each in messages], MOST)
+
+    learnt = learn_from(model, FoundFacts, prompt, read)
     if not untold:
-        return found
-    reason = f"a fact is refused, {untold} in all: only the assistant said so"
-    return found._replace(refusals=(reason, *found.refusals))
+        return learnt
+    reason = f"a fact is refused, {len(untold)} in all: only the assistant said so"
+    return learnt._replace(refusals=(reason, *learnt.refusals))
 
 
 def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.consolidation.cells import Line
 from engramdown.consolidation.extraction import extract
 from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
+from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.engram import Engram, fact_key, fold
 
@@ -94,16 +95,19 @@ def facts_of_model(
         return Learned()
     given = [_Shown(at, shortened(each.text, _SHOWN)) for at, each in enumerate(messages, 1)]
     prompt = render("identity", templates, messages=given, most=MOST)
-    answer = model.ask(Facts, prompt.system, prompt.user)
-    refusals = tuple(filter(None, map(_problem, answer.facts)))
-    facts = [
-        Lesson(f"{fact.key.strip()}: {fact.value.strip()}", fact.messages, "profile", "global")
-        for fact in answer.facts
-        if not _problem(fact)
-    ]
-    found = learned(facts, [message.pointer for message in messages], MOST)
-    by_key = {_key(engram): engram for engram in found.engrams}
-    return Learned(tuple(by_key.values()), refusals + found.refusals)
+
+    def read(answer: Facts) -> Learned:
+        refusals = tuple(filter(None, map(_problem, answer.facts)))
+        facts = [
+            Lesson(f"{fact.key.strip()}: {fact.value.strip()}", fact.messages, "profile", "global")
+            for fact in answer.facts
+            if not _problem(fact)
+        ]
+        found = learned(facts, [message.pointer for message in messages], MOST)
+        by_key = {_key(engram): engram for engram in found.engrams}
+        return Learned(tuple(by_key.values()), refusals + found.refusals)
+
+    return learn_from(model, Facts, prompt, read)
 
 
 def _problem(fact: Fact) -> str:

@@ -56,21 +56,16 @@ class Lesson(NamedTuple):
 
 
 def learned(lessons: Iterable[Lesson], given: Sequence[str], most: int) -> Learned:
-    """Return what becomes of a model's lessons; none, if it names what it was not given.
+    """Return what becomes of a model's lessons; one that names what was not given is refused.
 
     Args:
         lessons: What it says.
         given: Where what it was given as 1, 2, 3, … stands.
         most: So many memories at most; the first ones.
     """
-    said = list(lessons)
-    known = {str(number) for number in range(1, len(given) + 1)}
-    strange = strange_ids((str(each) for lesson in said for each in lesson.numbers), known)
-    if strange:
-        return Learned(refusals=(f"the model's answer is refused: {strange}",))
     found: dict[str, Engram] = {}
     refusals: list[str] = []
-    for lesson in said:
+    for lesson in lessons:
         engram = _engram(lesson, given)
         if isinstance(engram, str):
             refusals.append(engram)
@@ -96,7 +91,8 @@ def shortened(text: str, longest: int) -> str:
 def _engram(lesson: Lesson, given: Sequence[str]) -> Engram | str:
     """Return the memory, or why it is none."""
     text = " ".join(lesson.text.split())
-    problem = text_problem(text, LONGEST)
+    known = {str(number) for number in range(1, len(given) + 1)}
+    problem = text_problem(text, LONGEST) or strange_ids(map(str, lesson.numbers), known)
     if problem:
         return f"a memory is refused: {problem}"
     try:

@@ -8,21 +8,31 @@ schema or a :class:`engramdown.errors.ModelError`.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from engramdown.clock import moment
 from engramdown.consolidation.asking.calls import ASKED, FREE, Call
 from engramdown.consolidation.asking.ledger import Ledger, new_id
 from engramdown.consolidation.asking.spending import Limits, Spent, refusal
-from engramdown.errors import ModelError, SpendError, StoreError
+from engramdown.consolidation.learned import Learned, shortened
+from engramdown.errors import ModelError, SpendError, StoreError, UnusableAnswerError
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     import pydantic
 
-__all__ = ["Asker", "Attempt", "LanguageModel", "Meter", "MeteredModel", "Run"]
+    from engramdown.consolidation.prompts import Prompt
+
+__all__ = ["Asker", "Attempt", "LanguageModel", "Meter", "MeteredModel", "Run", "learn_from"]
 
 T = TypeVar("T", bound="pydantic.BaseModel")
+
+_TOLD: Final = (
+    "\n\nYou were asked this before, and nothing of your answer could be used: {why}. "
+    "Answer anew, and name only numbers that stand above."
+)
+_WHY: Final = 300
 
 
 @runtime_checkable
@@ -202,3 +212,38 @@ class _Metering:
         """Write down what it cost."""
         there, back, ms, outcome, estimated = attempt
         self._run.end(Call(moment(), *self._told, there, back, ms, outcome, estimated, self._id))
+
+
+def learn_from(
+    model: LanguageModel, schema: type[T], prompt: Prompt, read: Callable[[T], Learned]
+) -> Learned:
+    """Return what is learned from a model's answer.
+
+    If nothing of it can be used, the model is told why and asked once more.
+
+    Args:
+        model: The language model. No lock may be held while it thinks.
+        schema: The form of the answer.
+        prompt: What it is asked.
+        read: Makes memories of an answer, and says what is refused.
+
+    Raises:
+        UnusableAnswerError: If nothing of the second answer can be used either.
+        ModelError: If the model gives no answer of the form.
+    """
+    found = read(model.ask(schema, prompt.system, prompt.user))
+    if found.engrams or not found.refusals:
+        return found
+    why = _why(found)
+    try:
+        again = model.ask(schema, prompt.system, prompt.user + _TOLD.format(why=why))
+    except SpendError:
+        raise UnusableAnswerError(f"{model.name}: {why}") from None
+    found = read(again)
+    if found.refusals and not found.engrams:
+        raise UnusableAnswerError(f"{model.name}: {_why(found)}")
+    return found
+
+
+def _why(found: Learned) -> str:
+    return shortened("; ".join(found.refusals), _WHY)

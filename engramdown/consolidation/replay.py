@@ -2,8 +2,7 @@
 
 Promises: writes nothing; whether it is worth it is decided without a model; a model sees one line
 of each cell, as data and without its secrets; at most five memories come of it, each inferred,
-each pointing at the lines that it came from, and none if the model names a cell that it was not
-given.
+each pointing at the lines that it came from; one that names a cell which was not shown is refused.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.cells import Cell, Line, cells_of, last_line
 from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
+from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.engram import Engram, fold, pointers
 
@@ -91,12 +91,16 @@ def replay_and_extract(
 
     chosen = _chosen(cells)
     prompt = render("replay", templates, cells=shown(chosen), most=MOST)
-    answer = model.ask(Lessons, prompt.system, prompt.user)
-    lessons = (
-        Lesson(item.text, item.cells, item.kind, item.scope, item.confidence, item.topic)
-        for item in answer.items
-    )
-    return learned(lessons, [origin_of(cell) for cell in chosen], MOST)
+    origins = [origin_of(cell) for cell in chosen]
+
+    def read(answer: Lessons) -> Learned:
+        lessons = (
+            Lesson(item.text, item.cells, item.kind, item.scope, item.confidence, item.topic)
+            for item in answer.items
+        )
+        return learned(lessons, origins, MOST)
+
+    return learn_from(model, Lessons, prompt, read)
 
 
 def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:

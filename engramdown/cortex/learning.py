@@ -20,6 +20,7 @@ from engramdown.consolidation.identity import (
 from engramdown.consolidation.learned import Learned
 from engramdown.cortex.told import Told
 from engramdown.engram import Engram, fact_key, fold
+from engramdown.errors import UnusableAnswerError
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel
@@ -49,10 +50,17 @@ class Identity:
         """Return what a model finds, a number of messages at a time."""
         if model is None:
             return Learned()
-        return _all(
-            facts_of_model(messages[at : at + SHOWN], model, prompts)
-            for at in range(0, len(messages), SHOWN)
-        )
+        found: list[Learned] = []
+        useless: list[UnusableAnswerError] = []
+        for at in range(0, len(messages), SHOWN):
+            try:
+                found.append(facts_of_model(messages[at : at + SHOWN], model, prompts))
+            except UnusableAnswerError as error:
+                useless.append(error)
+        if useless and not any(each.engrams for each in found):
+            raise useless[0]
+        # What the others tell is not lost with one of them.
+        return _all([*found, Learned(refusals=tuple(map(str, useless)))])
 
 
 class Mistakes:
@@ -109,7 +117,11 @@ def facts(
     if model is None:
         return stated
     prompts = prompts_for(cortex, Identity.name)
-    asked = facts_of_model(said[-SHOWN:], model, prompts)
+    try:
+        asked = facts_of_model(said[-SHOWN:], model, prompts)
+    except UnusableAnswerError as error:
+        # What is stated outright is known without it.
+        return Learned(stated.engrams, (str(error),))
     # What is stated outright is surer than what a model makes of it.
     known = {fact_key(engram.text) or fold(engram.text) for engram in stated.engrams}
     more = tuple(engram for engram in asked.engrams if fact_key(engram.text) not in known)

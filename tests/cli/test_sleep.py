@@ -260,6 +260,45 @@ def test_a_provider_that_fails_leaves_memory_as_it_was(
     assert done.code == 1
 
 
+def test_one_wrong_citation_loses_one_lesson(
+    run: Runner, session: Path, isolated_home: Path
+) -> None:
+    run.ok("sleep", "--no-model")
+    home = isolated_home / ".engramdown"
+    home.mkdir(exist_ok=True)
+    wrong = {"text": "The moon is made of cheese", "cells": [77]}
+    with serving(answering({"items": [wrong, LESSON]})) as url:
+        settings = f'model = "openai/test"\nbase_url = "{url}"\n'
+        (home / "config.toml").write_text(f"[consolidation]\n{settings}", encoding="utf-8")
+        done = run("sleep")
+        assert "refused: it names 77, which it was not given" in " ".join(
+            (done.out + done.err).split()
+        )
+    assert b"Take the lock first" in (session / "lessons.md").read_bytes()
+    assert b"cheese" not in (session / "lessons.md").read_bytes()
+
+
+def test_an_answer_of_no_use_is_tried_in_three_sleeps(
+    run: Runner, session: Path, isolated_home: Path
+) -> None:
+    assert session.is_dir()
+    run.ok("sleep", "--no-model")
+    home = isolated_home / ".engramdown"
+    home.mkdir(exist_ok=True)
+    wrong = {"text": "The moon is made of cheese", "cells": [77]}
+    with serving(answering({"items": [wrong]})) as url:
+        settings = f'model = "openai/test"\nbase_url = "{url}"\n'
+        (home / "config.toml").write_text(f"[consolidation]\n{settings}", encoding="utf-8")
+        seen = []
+        for _ in range(4):
+            before = len(Provider.seen)
+            data = json.loads(run("sleep", "--json").out)
+            replay = [job for job in data["jobs"] if job["job"] == "replay"]
+            told = [problem for job in replay for problem in job["problems"]]
+            seen.append((bool(told), len(Provider.seen) - before > 0))
+    assert seen == [(True, True)] * 3 + [(False, False)]
+
+
 def test_an_injected_order_waits_for_a_person(
     run: Runner, session: Path, isolated_home: Path
 ) -> None:

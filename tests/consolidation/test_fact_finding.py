@@ -9,7 +9,7 @@ import pytest
 from engramdown.consolidation.fact_finding import MOST, find_facts
 from engramdown.consolidation.learned import Learned
 from engramdown.engram import Engram
-from engramdown.errors import ModelError
+from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import said, talk
 
@@ -70,8 +70,11 @@ def test_what_only_the_assistant_said_is_no_fact() -> None:
 
 
 def test_an_answer_that_names_what_it_was_not_given_is_refused() -> None:
-    assert found(item(messages=[9])).engrams == ()
-    assert "it names 9" in found(item(messages=[9])).refusals[0]
+    with pytest.raises(UnusableAnswerError, match="it names 9"):
+        found(item(messages=[9]))
+    told = found(item(messages=[9]), item("Tests need a clock"))
+    assert [each.text for each in told.engrams] == ["Tests need a clock"]
+    assert "it names 9" in told.refusals[0]
 
 
 def test_one_that_cannot_be_kept_keeps_none_of_the_others_out() -> None:

@@ -16,6 +16,7 @@ from engramdown.consolidation.identity import (
 from engramdown.consolidation.learned import Learned
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
+from engramdown.errors import UnusableAnswerError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, said, talk
 
@@ -87,8 +88,10 @@ def test_a_fact_that_is_none_is_refused_alone(bad: dict[str, Any], why: str) -> 
 
 
 def test_facts_from_unknown_messages_are_refused() -> None:
-    found = facts_of_model(MESSAGES, Answering(facts=[fact("Name", "Ada", 3)]))
-    assert found.engrams == ()
+    with pytest.raises(UnusableAnswerError, match="it names 3"):
+        facts_of_model(MESSAGES, Answering(facts=[fact("Name", "Ada", 3)]))
+    found = facts_of_model(MESSAGES, Answering(facts=[fact("Name", "Ada", 3), fact("Pet", "Rex")]))
+    assert [engram.text for engram in found.engrams] == ["Pet: Rex"]
     assert found.refusals
 
 

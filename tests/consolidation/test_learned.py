@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from engramdown.consolidation.learned import LONGEST, Learned, Lesson, learned, shortened
+from engramdown.consolidation.lessons_form import Lessons
+from engramdown.consolidation.model import learn_from
+from engramdown.consolidation.prompts import Prompt
 from engramdown.engram import Engram
+from engramdown.errors import ModelError, SpendError, UnusableAnswerError
 from engramdown.wording.inert import quoted
 from tests.strategies import any_text
 
+T = TypeVar("T", bound=BaseModel)
 POINTERS = ["s#1", "s#4,s#9", "s#7"]
 
 
@@ -40,12 +48,75 @@ def test_a_model_can_be_less_sure_and_never_surer() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 4, -1, 10**9])
-def test_an_answer_that_names_what_was_not_given_is_refused_as_a_whole(number: int) -> None:
+def test_a_lesson_that_names_what_was_not_given_goes_and_the_rest_stays(number: int) -> None:
     found = learned([Lesson("good", [1]), Lesson("bad", [1, number])], POINTERS, 5)
-    assert found.engrams == ()
+    assert [engram.text for engram in found.engrams] == ["good"]
     assert found.refusals == (
-        f"the model's answer is refused: it names {quoted(str(number))}, which it was not given",
+        f"a memory is refused: it names {quoted(str(number))}, which it was not given",
     )
+
+
+class Scripted:
+    """A model that gives one answer after the other."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: list[int] | Exception) -> None:
+        """Give ``answers``: the numbers that lessons name, or an error."""
+        self.asked: list[str] = []
+        self._answers = [*answers]
+
+    def ask(self, schema: type[T], system: str, user: str) -> T:
+        """Return the next answer: lessons that name these numbers."""
+        del system
+        self.asked.append(user)
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        items = [{"text": f"Lesson {number}", "cells": [number]} for number in answer]
+        return schema.model_validate({"items": items})
+
+
+def asked(model: Scripted) -> Learned:
+    def read(answer: Lessons) -> Learned:
+        return learned([Lesson(each.text, each.cells) for each in answer.items], POINTERS, 5)
+
+    return learn_from(model, Lessons, Prompt("Do it", "With this"), read)
+
+
+@pytest.mark.parametrize("answer, kept", [([], 0), ([1, 2], 2), ([1, 9], 1)])
+def test_an_answer_of_which_something_can_be_used_is_not_asked_for_again(
+    answer: list[int], kept: int
+) -> None:
+    model = Scripted(answer)
+    assert len(asked(model).engrams) == kept
+    assert model.asked == ["With this"]
+
+
+def test_a_model_is_told_once_why_nothing_of_its_answer_can_be_used() -> None:
+    model = Scripted([9], [2])
+    assert [engram.text for engram in asked(model).engrams] == ["Lesson 2"]
+    first, second = model.asked
+    assert second.startswith(first)
+    assert "it names 9, which it was not given" in second
+
+
+def test_what_teaches_nothing_the_second_time_teaches_nothing() -> None:
+    assert asked(Scripted([9], [])) == Learned()
+
+
+@pytest.mark.parametrize("second", [[8], SpendError("calls_per_run")])
+def test_an_answer_of_no_use_is_an_error(second: list[int] | Exception) -> None:
+    model = Scripted([9], second)
+    with pytest.raises(UnusableAnswerError, match="which it was not given") as raised:
+        asked(model)
+    assert raised.value.outcome == "malformed"
+    assert len(model.asked) == 2
+
+
+def test_a_model_that_is_gone_by_then_is_gone() -> None:
+    with pytest.raises(ModelError, match="no answer in time"):
+        asked(Scripted([9], ModelError("no answer in time", "timeout")))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from engramdown.consolidation.replay import (
     should_replay,
     shown,
 )
-from engramdown.errors import ModelError
+from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
 from tests.strategies import any_text
@@ -113,9 +113,8 @@ def test_of_many_cells_those_are_shown_that_went_wrong_with_the_next_one_and_the
 
 
 def test_an_answer_of_unknown_cells_teaches_nothing() -> None:
-    found = replay_and_extract(cells("ok", "error"), Answering(items=[{"text": "x", "cells": [3]}]))
-    assert found.engrams == ()
-    assert "it names 3, which it was not given" in found.refusals[0]
+    with pytest.raises(UnusableAnswerError, match="it names 3, which it was not given"):
+        replay_and_extract(cells("ok", "error"), Answering(items=[{"text": "x", "cells": [3]}]))
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,9 @@ def test_an_answer_of_another_form_changes_no_byte(answer: str, due: Cortex) -> 
 def test_what_was_not_given_cannot_be_named(numbers: list[int], due: Cortex) -> None:
     before = memory(due)
     summary = answered(due, items({"text": "Use uv", "messages": numbers}))
-    assert "which it was not given" in summary.refused[0]
+    (deed,) = summary.deeds
+    assert deed.outcome == "failed"
+    assert "which it was not given" in deed.text
     assert memory(due) == before
 
 

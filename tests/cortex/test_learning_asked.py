@@ -14,9 +14,9 @@ from engramdown.consolidation.cerebellum import lessons_of_turn
 from engramdown.consolidation.identity import facts_of_model, messages_of
 from engramdown.consolidation.learned import Learned
 from engramdown.consolidation.replay import replay_and_extract
-from engramdown.errors import ModelError
+from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
-from tests.consolidation.provider import Reply, answering, serving
+from tests.consolidation.provider import Provider, Reply, answering, serving
 from tests.consolidation.provider import failing as broken
 
 LINES: Final = talk(
@@ -84,16 +84,18 @@ def test_an_empty_answer_teaches_nothing(job: str) -> None:
 @pytest.mark.parametrize("number", [0, 99, -1])
 def test_unknown_numbers_are_refused_with_the_reason(job: str, number: int) -> None:
     field = "messages" if job == "identity" else "cells"
-    found = learn(job, one(job, **{field: [number]}))
-    assert found.engrams == ()
-    assert "which it was not given" in found.refusals[0]
+    with pytest.raises(UnusableAnswerError, match="which it was not given"):
+        learn(job, one(job, **{field: [number]}))
+    good_one = learn(job, one(job, **{field: [number]}), one(job))
+    assert len(good_one.engrams) == 1
+    told = Provider.seen[-1]["messages"][-1]["content"]
+    assert "which it was not given" in str(told)
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 5000])
 def test_what_says_nothing_or_too_much_is_refused_with_the_reason(job: str, text: str) -> None:
-    found = learn(job, one(job, **words(job, text)))
-    assert found.engrams == ()
-    assert found.refusals[0].startswith(("a memory is refused: ", "a fact is refused: "))
+    with pytest.raises(UnusableAnswerError, match=r"a (memory|fact) is refused: "):
+        learn(job, one(job, **words(job, text)))
 
 
 @pytest.mark.parametrize("text", [ORDER, f"the key is {KEY}"])

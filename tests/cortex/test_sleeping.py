@@ -242,11 +242,28 @@ def test_an_answer_of_no_use_is_asked_for_three_times(cortex: Cortex) -> None:
 
 
 def test_an_answer_that_names_what_it_was_not_given_is_refused_and_told(cortex: Cortex) -> None:
-    cortex.model = Model(Lessons={"items": [{**LESSON, "cells": [9]}]})
+    record(cortex, "s1", fails=2)
+    cortex.model = model = Model(Lessons={"items": [{**LESSON, "cells": [9]}]})
+    for _ in range(3):
+        told = report(cortex.sleep(), "replay")
+        assert "it names 9, which it was not given" in told.problems[0]
+    assert [it.problems for it in cortex.sleep().jobs if it.job == "replay"] == []
+    assert model.asked.count("Lessons") == 6
+    assert texts(cortex) == []
+
+
+def test_one_lesson_that_names_what_was_not_given_keeps_none_of_the_others_out(
+    cortex: Cortex,
+) -> None:
+    wrong = {"text": "The moon is made of cheese", "cells": [1, 9]}
+    cortex.model = model = Model(Lessons={"items": [wrong, LESSON]})
     record(cortex, "s1", fails=2)
     told = report(cortex.sleep(), "replay")
-    assert "refused" in told.refused[0]
-    assert texts(cortex) == []
+    assert [receipt.action for receipt in told.receipts] == ["encoded"]
+    assert told.refused == ["a memory is refused: it names 9, which it was not given"]
+    assert texts(cortex) == [LESSON["text"]]
+    cortex.sleep()
+    assert model.asked.count("Lessons") == 1
 
 
 @pytest.mark.parametrize("why", ["no model is set", "no model was to be asked"])

@@ -342,9 +342,15 @@ def test_what_a_model_names_that_it_was_not_given_is_refused_and_told(
 ) -> None:
     desk.facts = [item("Home: Berlin", messages=[99])]
     spoken(cortex, "s1")
-    summary = round_of(cortex)
-    assert "it names 99" in summary.refused[0]
+    (deed,) = [each for each in round_of(cortex).deeds if each.what == "facts"]
+    assert deed.outcome == "failed"
+    assert "it names 99" in deed.text
     assert standing(cortex) == {}
+    desk.facts = [item("Home: Berlin", messages=[99]), item("Tests need a clock")]
+    with freeze_time("2030-01-01"):
+        summary = round_of(cortex)
+    assert "it names 99" in summary.refused[0]
+    assert [receipt.engram.text for receipt in found(summary)] == ["Tests need a clock"]
 
 
 def test_while_somebody_sleeps_facts_wait(cortex: Cortex, desk: Desk) -> None:
