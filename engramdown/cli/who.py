@@ -46,9 +46,9 @@ def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
     page = _page(place, name)
     if as_json:
         output.print_json(_data(page))
-    elif page.is_there:
+    elif page.is_there or page.also:
         output.screen().show(_lines(page))
-    if not page.is_there:
+    if not page.is_there and not page.also:
         raise RefusalError(said.none(page))
 
 
@@ -92,10 +92,14 @@ def _page(place: Place, name: str) -> Page:
 
 
 def _lines(page: Page) -> Iterator[Line]:
-    yield whole((str(page.path), "where"))
-    yield line((said.where(page), "dim"))
-    yield line()
-    yield whole(page.text.rstrip("\r\n"))
+    if page.is_there:
+        yield whole((str(page.path), "where"))
+        yield line((said.where(page), "dim"))
+        yield line()
+        yield whole(page.text.rstrip("\r\n"))
+    if page.also:
+        yield line()
+        yield from (whole((said.also(path), "where")) for path in page.also)
     if page.aside:
         yield line()
         yield from (whole((said.aside(page, file), "warn")) for file in page.aside)
@@ -109,5 +113,6 @@ def _data(page: Page) -> dict[str, Any]:
         "path": str(page.path or ""),
         "is_there": page.is_there,
         "text": page.text,
+        "also_used": [str(path) for path in page.also],
         "not_used": [{"path": str(file.path), "why": file.why} for file in page.aside],
     }

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli import messages
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engramdown.cortex.identity import Aside, Page
 
 __all__ = [
     "NO_TEXT",
     "NO_TIME",
     "UNCHANGED",
+    "also",
     "aside",
     "changed",
     "instead",
@@ -33,6 +36,7 @@ _WHY: Final = {
     "spelling": "another file of that name is",
     "empty": "it is empty",
     "waits": "it came with git and waits for `engramdown review`",
+    "unreadable": "it cannot be read, or is a link that leaves the project",
 }
 _SCOPE: Final = {"soul": "the project's comes first", "profile": "a project has no profile"}
 
@@ -53,6 +57,11 @@ def aside(page: Page, file: Aside) -> str:
     """Say that a file is not used, and why."""
     why = _SCOPE[page.name] if file.why == "scope" else _WHY[file.why]
     return f"not used: {file.path} ({why})"
+
+
+def also(path: Path) -> str:
+    """Say that another file is used as well."""
+    return f"also used: {path}"
 
 
 def instead(page: Page) -> str:

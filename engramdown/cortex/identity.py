@@ -14,7 +14,7 @@ from engramdown.hippocampus.entry import Entry
 
 __all__ = ["Aside", "Identity", "Page", "Why"]
 
-Why = Literal["spelling", "scope", "empty", "waits"]
+Why = Literal["spelling", "scope", "empty", "waits", "unreadable"]
 
 
 class Aside(NamedTuple):
@@ -23,7 +23,8 @@ class Aside(NamedTuple):
     Attributes:
         path: The file.
         why: ``spelling``: another file of that name is; ``scope``: the one of the other scope is;
-            ``empty``; ``waits``: git brought it, and nobody approved it yet.
+            ``empty``; ``waits``: git brought it, and nobody approved it yet; ``unreadable``: it
+            cannot be read, or is a link that leaves the project.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class Page(NamedTuple):
         is_there: Whether it is there.
         text: What it says, as it stands there.
         aside: The files that are not used.
+        also: Files that are used besides: a ``.agents/USER.md`` tells of the user, too.
     """
 
     name: Literal["soul", "profile"]
@@ -49,6 +51,7 @@ class Page(NamedTuple):
     is_there: bool = False
     text: str = ""
     aside: tuple[Aside, ...] = ()
+    also: tuple[Path, ...] = ()
 
 
 class Identity(NamedTuple):

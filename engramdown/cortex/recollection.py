@@ -6,17 +6,21 @@ for it before; a project says who the assistant is before the global scope does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
 from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
 from engramdown.cortex.identity import Aside, Identity, Page, Why
 from engramdown.cortex.procedures import Procedures
 from engramdown.cortex.templates import TEMPLATES
+from engramdown.engram import Scope, fact_key
+from engramdown.errors import StoreError
 from engramdown.hippocampus import spelling
+from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import PROFILE
+from engramdown.hippocampus.filing import PROFILE, address
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
@@ -33,6 +37,16 @@ SOUL: Final = f"memory/{spelling.SOUL}"
 """The page that says who the assistant is."""
 FOLDER: Final = "templates"
 """Where a scope's own templates are."""
+
+
+class _Candidate(NamedTuple):
+    """A page that may be used: what it says, what a model may see of it, and why not, if known."""
+
+    store: Hippocampus
+    path: Path
+    text: str
+    shown: str
+    why: Why | None = None
 
 
 class Recollection:
@@ -106,7 +120,8 @@ class Recollection:
         step = self._last_step()
         soul, page = self._soul()
         facts = self._shown(self._global, self._global.recall_identity())
-        return Identity(soul, tuple(facts), (page, self._profile()), step)
+        told = self._told_beside(facts)
+        return Identity(soul, (*facts, *told), (page, self._profile()), step)
 
     def standing(self, frozen: Identity, notice: Callable[[], object]) -> Identity:
         """Return ``frozen`` without what a person took out since.
@@ -118,13 +133,17 @@ class Recollection:
         Raises:
             StoreError: If memory cannot be read.
         """
-        scope = frozen.pages[0].scope
-        now = next((store.soul() for store in self._files() if store.scope == scope), "")
+        now = self._soul_now(frozen.pages[0])
         # Imported here: it compares and redacts, which the start of a session does not.
         from engramdown.cortex.frozen import left, taken_out
 
         soul = left(frozen.soul, now) if frozen.soul else ""
         here = {entry.id for entry in self._global.recall_identity()}
+        # What stands beside a scope is in no journal: what is not there any more was taken out.
+        beside = {entry.id for entry in self._told_beside(())}
+        lost = {each.id for each in frozen.profile if _is_beside(each)} - beside
+        frozen = frozen._replace(profile=tuple(e for e in frozen.profile if e.id not in lost))
+        here |= {entry.id for entry in frozen.profile if _is_beside(entry)}
         gone = [entry for entry in frozen.profile if entry.id not in here]
         if not gone:
             return frozen._replace(soul=soul)
@@ -158,19 +177,68 @@ class Recollection:
     def _soul(self) -> tuple[str, Page]:
         """Return what a model is shown of who the assistant is, and the file that is used."""
         stores = [*reversed(self._files())]
-        shown = [self._page(store, SOUL, store.soul()) for store in stores]
-        used = next((at for at, text in enumerate(shown) if text.strip()), None)
         if not stores:
             return "", Page("soul", "global")
-        aside: list[Aside] = []
-        for store, text in zip(stores, shown, strict=True):
-            files = store.files.spellings(spelling.SOUL)
-            aside += [Aside(path, _why_not(store.soul(), text)) for path in files[:1]]
-            aside += [Aside(path, "spelling") for path in files[1:]]
-        store = stores[used] if used is not None else _home(stores)
-        page = _page_of("soul", store, spelling.SOUL)
+        found = [each for store in stores for each in self._souls(store)]
+        used = next((each for each in found if each.shown.strip()), None)
+        aside = [Aside(each.path, each.why or _why_not(each.text, each.shown)) for each in found]
+        aside += [
+            Aside(path, "spelling")
+            for store in stores
+            for path in store.files.spellings(spelling.SOUL)[1:]
+        ]
+        if used is None:
+            page = _page_of("soul", _home(stores), spelling.SOUL)
+        else:
+            page = Page("soul", used.store.scope, used.path, is_there=True, text=used.text)
         rest = tuple(each for each in aside if each.path != page.path)
-        return shown[used] if used is not None else "", page._replace(aside=rest)
+        return used.shown if used is not None else "", page._replace(aside=rest)
+
+    def _souls(self, store: Hippocampus) -> Iterator[_Candidate]:
+        """Yield the pages of a scope that may tell who the assistant is, the first choice first."""
+        for path in store.files.spellings(spelling.SOUL)[:1]:
+            text = store.soul()
+            yield _Candidate(store, path, text, self._page(store, SOUL, text))
+        yield from self._beside(store, spelling.SOUL)
+
+    def _beside(self, store: Hippocampus, name: str) -> Iterator[_Candidate]:
+        """Yield the page that other tools keep beside a scope, if there is one."""
+        path = store.files.beside(name)
+        if path is None:
+            return
+        try:
+            text = store.files.text_beside(name)
+        except StoreError:  # It is not ours to complain of: who asks which file is used is told.
+            yield _Candidate(store, path, "", "", "unreadable")
+        else:
+            shown = self._page(store, f"{spelling.AGENTS}/{name}", text)
+            yield _Candidate(store, path, text, shown)
+
+    def _told_beside(self, known: Sequence[Entry]) -> list[Entry]:
+        """Return the facts about the user that stand beside the scopes; those of ``known`` win."""
+        found: list[Entry] = []
+        keys = {fact_key(entry.text) for entry in known} - {""}
+        words = {entry.fold for entry in known}
+        for store in reversed(self._files()):
+            for page in self._beside(store, PROFILE):
+                for placed in parse(page.shown).placed():
+                    entry = _fact_beside(placed, store.scope, page.path)
+                    key = fact_key(entry.text)
+                    if entry.fold not in words and key not in keys:
+                        found.append(entry)
+                        words.add(entry.fold)
+                        keys |= {key} - {""}
+        return found
+
+    def _soul_now(self, page: Page) -> str:
+        """Return what the page that a session was told of says now."""
+        for store in self._files():
+            if store.scope == page.scope:
+                # A file beside the scope may have gone since.
+                is_beside = page.path is not None and page.path.parent.name == spelling.AGENTS
+                texts = (each.text for each in self._beside(store, spelling.SOUL))
+                return next(texts, "") if is_beside else store.soul()
+        return ""
 
     def _profile(self) -> Page:
         """Return the file that tells who the user is."""
@@ -181,7 +249,16 @@ class Recollection:
         for store in self._files():
             if store is not self._global:
                 aside += [Aside(path, "scope") for path in store.files.spellings(PROFILE)]
-        return page._replace(aside=tuple(aside))
+        beside = [
+            each for store in reversed(self._files()) for each in self._beside(store, PROFILE)
+        ]
+        also = tuple(each.path for each in beside if each.shown.strip())
+        aside += [
+            Aside(each.path, each.why or _why_not(each.text, each.shown))
+            for each in beside
+            if each.path not in also
+        ]
+        return page._replace(aside=tuple(aside), also=also)
 
     def _last_step(self) -> str:
         if not isinstance(self._global, Hippocampus):
@@ -207,6 +284,25 @@ class Recollection:
             for name in TEMPLATES
         )
         return {name: words for name, words in texts if words}
+
+
+def _is_beside(entry: Entry) -> bool:
+    return entry.spelled.startswith(f"{spelling.AGENTS}/")
+
+
+def _fact_beside(placed: Placed, scope: Scope, path: Path) -> Entry:
+    """Return a fact of such a page: only its words count, whatever it says of itself."""
+    text = placed.block.text
+    return Entry(
+        id=address(text),
+        text=text,
+        kind="profile",
+        scope=scope,
+        file=PROFILE,
+        line=placed.line,
+        heading=placed.heading,
+        spelled=f"{spelling.AGENTS}/{path.name}",
+    )
 
 
 def _home(stores: Sequence[Hippocampus]) -> Hippocampus:

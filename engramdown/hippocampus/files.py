@@ -160,6 +160,25 @@ class MemoryFiles:
         with named_errors(self.root / name, "read"):
             return self._reader.other(name)
 
+    def beside(self, name: str) -> Path | None:
+        """Return the file of ``.agents``, beside the scope's folder, that is meant by ``name``.
+
+        Of two that differ in capitals the one that is spelled ``SOUL.md`` or ``USER.md`` is.
+        """
+        try:
+            return self._reader.beside(name)
+        except OSError:
+            return None
+
+    def text_beside(self, name: str) -> str:
+        """Read that file, or return ``""``; nothing of ours ever writes it.
+
+        Raises:
+            StoreError: If it cannot be read, or is a link that leaves the project.
+        """
+        with named_errors(self.beside(name) or self.root, "read"):
+            return self._reader.read_beside(name)
+
     def steps(self) -> list[Step]:
         """Return every step of the journal, the oldest first.
 

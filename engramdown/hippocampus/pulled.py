@@ -23,6 +23,8 @@ from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
+from engramdown.hippocampus.spelling import AGENTS
+from engramdown.hippocampus.spelling import SOUL as SPELLED
 from engramdown.hippocampus.steps import Step, digest
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import CONFIG, config_text
@@ -109,8 +111,16 @@ class Provenance:
         root = self._store.root
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
         texts = [(name, self._store.files.text(name)) for name in [SOUL, *names]]
+        texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, filing.PROFILE)]
         texts.append((CONFIG, self._settings()))
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
+
+    def _beside(self, name: str) -> str:
+        """Return what stands beside the scope; what cannot be read is shown to no model either."""
+        try:
+            return self._store.files.text_beside(name)
+        except StoreError:
+            return ""
 
     def _settings(self) -> str:
         """Return the settings of the scope; of what cannot be read, why."""
@@ -121,6 +131,10 @@ class Provenance:
 
     def path(self, item: Brought) -> Path:
         """Return where something stands, as it is spelled there."""
+        folder, _, name = item.file.rpartition("/")
+        if folder == AGENTS:
+            place = self._store.files.beside(name)
+            return place or self._store.root.parent / item.file
         if item.placed is None and item.file != SOUL:
             return self._store.root / item.file
         return self._store.files.place(item.file.removeprefix("memory/"))

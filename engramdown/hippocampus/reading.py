@@ -19,7 +19,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Slot
-from engramdown.hippocampus.spelling import SOUL, has_aliases, spelled, unused
+from engramdown.hippocampus.spelling import AGENTS, SOUL, beside, has_aliases, spelled, unused
 from engramdown.hippocampus.steps import digest
 from engramdown.naming import named_errors
 
@@ -150,6 +150,23 @@ class Reader:
         """Return the text with the digest ``state``, if it is the one that was read last."""
         cached = self._cache.get(name)
         return cached.text if cached is not None and cached.digest == state else None
+
+    def beside(self, name: str) -> Path | None:
+        """Return the file beside the scope, in ``.agents``, that is meant by ``name``, if any."""
+        folder = self.root.parent / AGENTS
+        file = beside(name, self._disk.names(folder))
+        return folder / file if file else None
+
+    def read_beside(self, name: str) -> str:
+        """Read that file, or return ``""``.
+
+        Raises:
+            StoreError: If it is a link that leaves the folder in which the scope is.
+        """
+        place = self.beside(name)
+        if place is None:
+            return ""
+        return decoded(self._disk.read(self._disk.inside(place, self.root.parent))) or ""
 
     def other(self, name: str) -> str:
         """Read a file that is no memory file, relative to the scope's folder, or return ``""``.

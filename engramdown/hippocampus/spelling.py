@@ -12,11 +12,16 @@ from typing import Final
 
 from engramdown.hippocampus.filing import PROFILE
 
-__all__ = ["SOUL", "has_aliases", "meant", "named", "spelled", "unused"]
+__all__ = ["AGENTS", "SOUL", "beside", "has_aliases", "meant", "named", "spelled", "unused"]
 
 SOUL: Final = "soul.md"
 """The page that says who the assistant is."""
 
+AGENTS: Final = ".agents"
+"""The folder beside a scope's own in which other tools keep ``SOUL.md`` and ``USER.md``."""
+
+# What they are called there; a profile.md may be anything.
+_BESIDE: Final = {PROFILE: "USER.md", SOUL: "SOUL.md"}
 # The first one is the name; all of them are found without regard to case.
 _ALIASES: Final = {PROFILE: (PROFILE, "user.md"), SOUL: (SOUL,)}
 _MEANT: Final = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
@@ -65,6 +70,17 @@ def named(found: Iterable[str]) -> dict[str, str]:
     files = list(found)
     used = {spelled(name, files) for name in _ALIASES}
     return {file: meant(file) if file in used else file for file in files}
+
+
+def beside(name: str, found: Iterable[str]) -> str:
+    """Return which of the files of ``.agents`` is meant by ``name``, or ``""``.
+
+    >>> beside("profile.md", ["profile.md", "user.md", "USER.md"]), beside("soul.md", ["Soul.md"])
+    ('USER.md', 'Soul.md')
+    """
+    wanted = _BESIDE[name]
+    files = [file for file in found if file.lower() == wanted.lower()]
+    return min(files, key=lambda file: (file != wanted, file), default="")
 
 
 def _candidates(name: str, found: Iterable[str]) -> list[str]:

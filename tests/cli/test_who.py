@@ -51,6 +51,7 @@ class TestShow:
             "path": str(home / "USER.md"),
             "is_there": True,
             "text": "# Me\n\n- Name: Ada\n",
+            "also_used": [],
             "not_used": [{"path": str(memory / "USER.md"), "why": "scope"}],
         }
 
@@ -222,3 +223,20 @@ class TestGit:
         text = path.read_text(encoding="utf-8")
         assert "- Plays chess\n" in text
         assert "- Drinks tea\n" in text
+
+
+def test_what_stands_in_the_folder_of_other_tools_is_named(run: Runner, memory: Path) -> None:
+    agents = memory.parent.parent / ".agents"
+    agents.mkdir()
+    (agents / "SOUL.md").write_text("You are calm.\n", encoding="utf-8")
+    (agents / "USER.md").write_text("- Name: Ada\n", encoding="utf-8")
+    shown = run.ok("show", "soul").out
+    assert str(agents / "SOUL.md") in shown
+    assert "You are calm." in shown
+    assert f"also used: {agents / 'USER.md'}" in run.ok("show", "profile").out
+    assert run.ok("show", "profile", "--json").json["also_used"] == [str(agents / "USER.md")]
+    context = run.ok("context").out
+    assert "You are calm." in context
+    assert "Name: Ada" in context
+    run.ok("remember", "My time zone is Europe/Lisbon")
+    assert (agents / "USER.md").read_text(encoding="utf-8") == "- Name: Ada\n"

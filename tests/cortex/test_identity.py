@@ -238,3 +238,96 @@ class TestFrozen:
         (at_home.memory / "SOUL.md").unlink()
         at_home.saves("soul.md", "Be kind.\n")
         assert session.identity.soul == "Be kind.\n"
+
+
+class TestBeside:
+    """``.agents`` beside a scope: the pages of other tools are used as they stand there."""
+
+    @pytest.fixture
+    def agents(self, person: Person) -> Path:
+        folder = person.memory.parent.parent / ".agents"
+        folder.mkdir(parents=True)
+        return folder
+
+    def test_a_soul_is_found_between_that_of_the_project_and_that_of_everywhere(
+        self, cortex: Cortex, agents: Path, at_home: Person, person: Person
+    ) -> None:
+        at_home.saves("soul.md", "I am of everywhere.\n")
+        (agents / "soul.md").write_text("Small letters.\n", encoding="utf-8")
+        assert cortex.identity().soul_path == agents / "soul.md"
+        (agents / "SOUL.md").write_text("I am of the tools.\n", encoding="utf-8")
+        assert cortex.identity().soul == "I am of the tools.\n"
+        page = soul(cortex)
+        assert (page.scope, page.path, page.is_there) == ("project", agents / "SOUL.md", True)
+        assert asides(page) == {"soul.md": "scope"}
+        person.saves("soul.md", "I am of this project.\n")
+        page = soul(cortex)
+        assert page.path == person.memory / "soul.md"
+        assert asides(page)["SOUL.md"] == "scope"
+        (agents / "SOUL.md").write_text(" \n", encoding="utf-8")
+        assert asides(soul(cortex))["SOUL.md"] == "empty"
+
+    def test_what_is_told_of_the_user_stands_behind_what_memory_knows(
+        self, cortex: Cortex, agents: Path
+    ) -> None:
+        page = "# Me\n\n- Name: Eve\n- Editor: Helix\n- Likes tea <!-- pin:yes -->\n"
+        (agents / "user.md").write_text(page, encoding="utf-8")
+        assert [str(each) for each in cortex.identity().profile] == [
+            "Name: Eve",
+            "Editor: Helix",
+            "Likes tea",
+        ]
+        encode(cortex, "Name: Ada")
+        encode(cortex, "likes tea.")
+        facts = cortex.identity().profile
+        assert [str(each) for each in facts] == ["Name: Ada", "likes tea.", "Editor: Helix"]
+        assert facts[-1].disk_file == ".agents/user.md"
+        assert profile(cortex).also == (agents / "user.md",)
+        context = cortex.build_memory_context()
+        assert "Editor: Helix" in context
+        assert "Eve" not in context
+        assert (agents / "user.md").read_text(encoding="utf-8") == page
+        assert [str(each) for each in cortex.entries()] == ["Name: Ada", "likes tea."]
+
+    def test_a_session_keeps_what_it_was_told_and_loses_what_was_taken_out(
+        self, cortex: Cortex, agents: Path
+    ) -> None:
+        (agents / "SOUL.md").write_text("Be calm.\nBe brief.\n", encoding="utf-8")
+        (agents / "USER.md").write_text("- Name: Ada\n- Lives in Bern\n", encoding="utf-8")
+        with cortex.session() as session:
+            (agents / "SOUL.md").write_text("Be calm.\nBe brief.\nSing.\n", encoding="utf-8")
+            (agents / "USER.md").write_text("- Name: Ada\n- Likes tea\n", encoding="utf-8")
+            context = session.begin_turn("Hello")
+            assert "Be calm." in context
+            assert "Sing" not in context
+            assert "Name: Ada" in context
+            assert "Bern" not in context
+            assert "tea" not in context
+            session.end_turn("Hi")
+            for page in agents.iterdir():
+                page.unlink()
+            context = session.begin_turn("Hello?")
+            assert "calm" not in context
+            assert "Ada" not in context
+
+    def test_a_link_that_leaves_the_project_is_not_followed(
+        self, cortex: Cortex, agents: Path, tmp_path: Path
+    ) -> None:
+        assert not Path("/etc/hostname").is_relative_to(tmp_path)
+        for name in ("SOUL.md", "USER.md"):
+            (agents / name).symlink_to("/etc/hostname")
+        assert asides(soul(cortex)) == {"SOUL.md": "unreadable"}
+        assert asides(profile(cortex)) == {"USER.md": "unreadable"}
+        assert cortex.identity().soul == ""
+        assert cortex.identity().profile == ()
+
+    def test_what_cannot_be_listed_or_read_hides_nothing(
+        self, cortex: Cortex, agents: Path, at_home: Person
+    ) -> None:
+        at_home.saves("soul.md", "I am of everywhere.\n")
+        (agents / "SOUL.md").mkdir()
+        assert "of everywhere" in cortex.build_memory_context()
+        (agents / "SOUL.md").rmdir()
+        agents.rmdir()
+        agents.write_text("no folder", encoding="utf-8")
+        assert "of everywhere" in cortex.build_memory_context()
