@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramdown.cli import output
-from engramdown.cli.opening import home_of
+from engramdown.cli.opening import home_of, project_of
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.disk import Disk
@@ -37,8 +37,9 @@ def all_journals(place: Place, scope: Scope | None) -> list[Journal]:
 
 
 def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
-    """Return what is set for a scope."""
-    return load(home_of(place), root if scope == "project" else None, place.mode)
+    """Return what is set for a scope, for whoever stands in a project."""
+    project = root if scope == "project" else project_of(place)
+    return load(home_of(place), project, place.mode).of(scope)
 
 
 def disk_of(settings: Settings) -> Disk:

@@ -96,9 +96,14 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
     """Return the memory context; with less in the largest sections if the agent would cut it."""
     from engramdown.cortex.context import BUDGETS
 
-    context = cortex.build_memory_context()
     chosen = place.settings
-    budgets = {**BUDGETS, **chosen.budgets}
+    wanted = {**BUDGETS, **chosen.budgets}
+    # A token is a character at least: more than that nobody is shown, and to choose it takes long.
+    budgets = {name: min(tokens, said.LONGEST) for name, tokens in wanted.items()}
+    if budgets != wanted:
+        chosen = chosen._replace(budgets=budgets)
+        cortex = place.cortex(chosen)
+    context = cortex.build_memory_context()
     for _ in range(_SHRINKS):
         size = said.length(context)
         if size <= said.LONGEST:
