@@ -21,6 +21,7 @@ from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import home_of, start_of
 from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
 from engramdown.engram import Scope
+from engramdown.hippocampus.closed import REFUSAL
 from engramdown.settings import find_project, scope_folder
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class _Made:
     "--global/--no-global",
     "everywhere",
     default=None,
-    help="Also set up the memory that all projects share, or do not ask about it.",
+    help="Also set up the memory that all projects share, or refuse it.",
 )
 @click.option("--git", "for_git", is_flag=True, help="Let git merge memory entry by entry.")
 @click.option("--hook", is_flag=True, help="With --git: look at memory before each commit.")
@@ -125,9 +126,20 @@ def _made(project: Path, home: Path, *, as_json: bool, dry_run: bool) -> list[_M
         made.append(_make("project", project, dry_run=dry_run))
     elif not given()["everywhere"]:
         raise RefusalError(messages.init_in_home(home))
-    if _wants_global(home, may_ask=not as_json):
+    wants = _wants_global(home, may_ask=not as_json)
+    if wants:
         made.append(_make("global", home, dry_run=dry_run))
+    if wants is not None and not dry_run and not _is_same(project, home):
+        _note_refusal(project / REFUSAL, refused=not wants)
     return made
+
+
+def _note_refusal(path: Path, *, refused: bool) -> None:
+    """Write down that somebody wants no memory for all projects, or that they do."""
+    if refused:
+        path.write_text(messages.REFUSAL, encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _planned(root: Path) -> ForGit | None:
@@ -151,12 +163,13 @@ def _make(scope: Scope, root: Path, *, dry_run: bool) -> _Made:
     return _Made(scope, root, store.start())
 
 
-def _wants_global(home: Path, *, may_ask: bool) -> bool:
-    said = given()["everywhere"]
+def _wants_global(home: Path, *, may_ask: bool) -> bool | None:
+    """Return whether memory for all projects is wanted; ``None`` if nobody said so."""
+    said: bool | None = given()["everywhere"]
     if said is not None or given()["yes"]:
         return said is not False
     if home.is_dir() or not (may_ask and output.is_person()):
-        return False
+        return None
     return click.confirm(messages.ask_global(home), default=True)
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "NO_FOLDER",
     "OFF",
     "PROFILE_IS_GLOBAL",
+    "REFUSAL",
     "SCOPE_NAMES",
     "SHORT_HELP",
     "SOURCE_NAMES",
@@ -206,6 +207,10 @@ KIND_HELP: Final = {
 DECLINED: Final = "Declined; it is not proposed again."
 _DECLINED: Final = "declined"
 _NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
+REFUSAL: Final = """\
+Nobody here wants a memory for all projects: what would go there is kept in this one.
+`engramdown init --global` sets one up.
+"""
 PROFILE_IS_GLOBAL: Final = (
     "a fact about you is kept for all projects; leave out --project, or say --lesson"
 )
@@ -218,14 +223,18 @@ def several_kinds(kinds: Iterable[str]) -> str:
 
 def receipt(item: Receipt) -> str:
     """Say what happened to a memory, where, and why."""
+    # Imported here: who has a receipt has loaded it.
+    from engramdown.hippocampus.closed import REFUSED
+
     if item.reason == _DECLINED:
         return DECLINED if item.is_ours else f"{DECLINED} {_NOT_YOURS}"
     place = f"{item.file}:{item.line}" if item.line else item.file
     kind = f"({item.engram.kind}, {item.engram.scope})"
     reason = f": {item.reason}" if item.reason else ""
+    aside = f", in this project: {REFUSED}" if REFUSED in item.reason else ""
     said = {
-        "encoded": f"Remembered in {place} {kind} id {item.id}",
-        "merged": f"Known already: {place} {kind} id {item.id}",
+        "encoded": f"Remembered in {place} {kind} id {item.id}{aside}",
+        "merged": f"Known already: {place} {kind} id {item.id}{aside}",
         "queued": (
             f"Waiting for you in {place} {kind} id {item.id}, because: {item.reason}. "
             "Decide with `engramdown review`."

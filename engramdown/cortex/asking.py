@@ -113,7 +113,7 @@ def prompts_of(
 
 
 def _ledger_folder(cortex: Cortex) -> Path | None:
-    return next((store.root for store in cortex.stores), None)
+    return cortex.shared_root
 
 
 def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | None:

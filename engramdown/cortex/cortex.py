@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,7 +29,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.forking import cached_property
-from engramdown.hippocampus.closed import ClosedDisk
+from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.finding import by_prefix, retired_name
@@ -103,6 +104,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self.settings = settings or Settings()
         self._notices: list[str] = []
         self._closed = ""
+        self._allows_global = False
         self._rehearsing = False
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._card_callbacks: list[Callable[[Card], object]] = []
@@ -132,8 +134,9 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """
         places = find_places(project, home)
         settings = load(places.home, places.project, mode)
+        refused = REFUSED if is_refused(places.home, places.project) else ""
         stores = (
-            _store(places.home, "global", settings),
+            _store(places.home, "global", settings, refused),
             _store(places.project, "project", settings, places.closed),
         )
         cortex = cls(*stores, settings.mode, model, settings=settings)
@@ -252,7 +255,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
     def encoding_gate(self, engram: Engram) -> Decision:
         """Return what is to be done with an engram; nothing is written."""
-        return self._intake.decision(self.mode, engram)
+        kept = _of_project(engram) if self._refuses_global else engram
+        return self._intake.decision(self.mode, kept)
 
     @one_call()
     def propose(
@@ -268,13 +272,32 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
                 same key gives way to it. Otherwise it is held, whatever source the engram claims.
         """
         self._notice()
-        receipts = self._intake.propose(self.mode, engrams, by_person=by_person)
-        return self._heard(self._made_own(receipts))
+        batch = _batch(engrams)
+        kept = self._within_reach(batch)
+        receipts = self._intake.propose(self.mode, kept, by_person=by_person)
+        return self._heard(self._made_own(_said_where(batch, kept, receipts)))
 
     @one_call()
     def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
-        return self._heard(self._made_own(self._intake.encode(engrams)))
+        batch = _batch(engrams)
+        kept = self._within_reach(batch)
+        return self._heard(self._made_own(_said_where(batch, kept, self._intake.encode(kept))))
+
+    def allow_global(self) -> None:
+        """Let a memory for all projects begin, though one was refused: a person asks for it now."""
+        if self._refuses_global and isinstance(self.global_hc, Hippocampus):
+            self.global_hc = _store(self.global_hc.root, "global", self.settings)
+            self._allows_global = True
+
+    @property
+    def shared_root(self) -> Path | None:
+        """The folder that keeps what is about all projects: approvals, and what models cost.
+
+        The project's where a memory for all of them was refused; ``None`` if no store has files.
+        """
+        roots = [store.root for store in self.stores]
+        return next(iter(roots[::-1] if self._refuses_global else roots), None)
 
     def pending(self, *, for_model: bool = False) -> list[Proposal]:
         """Return what waits for a person, global proposals first, each with what it touches.
@@ -512,7 +535,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         A store without files is shared: only whoever wrote it knows how to open it again.
         """
         opened: list[HippocampusProtocol] = []
-        for store, closed in ((self.global_hc, ""), (self.project_hc, self._closed)):
+        refused = REFUSED if self._refuses_global else ""
+        for store, closed in ((self.global_hc, refused), (self.project_hc, self._closed)):
             if isinstance(store, Hippocampus):
                 opened.append(_store(store.root, store.scope, self.settings, closed))
             else:
@@ -520,6 +544,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         cortex = Cortex(opened[0], opened[1], self.mode, self.model, settings=self.settings)
         cortex._closed = self._closed
         cortex._card_callbacks = self._card_callbacks
+        cortex._allows_global = self._allows_global
         return cortex
 
     def maybe_update_identity(
@@ -763,13 +788,28 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     def _pulled(self) -> Pulled:
         from engramdown.cortex.pulled import Pulled
 
-        home = self.global_hc.root if isinstance(self.global_hc, Hippocampus) else None
+        home = self.shared_root if isinstance(self.global_hc, Hippocampus) else None
         return Pulled(self.stores, home, review=self._reviews, dry=lambda: self._rehearsing)
 
     @property
     def _reviews(self) -> bool:
         """Whether nothing that git brings reaches a model before a person approved it."""
         return self.settings.pulled == "review"
+
+    @property
+    def _refuses_global(self) -> bool:
+        """Whether a memory for all projects was refused, and there is none."""
+        home, project = self.global_hc, self.project_hc
+        if self._allows_global or not isinstance(home, Hippocampus):
+            return False
+        return isinstance(project, Hippocampus) and is_refused(home.root, project.root)
+
+    def _within_reach(self, batch: Sequence[object]) -> list[object]:
+        """Return engrams as the project keeps them, where it is to keep all of them."""
+        if not self._refuses_global:
+            return [*batch]
+        # What is no engram is refused by whoever is given it.
+        return [_of_project(each) if isinstance(each, Engram) else each for each in batch]
 
     def _made_own(self, receipts: list[Receipt]) -> list[Receipt]:
         if self._reviews:
@@ -829,6 +869,30 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             except EntryNotFoundError:
                 continue
         raise EntryNotFoundError(entry_id, "the archive")
+
+
+def _batch(engrams: Engram | Iterable[Engram]) -> list[Engram]:
+    return [engrams] if isinstance(engrams, Engram) else [*engrams]
+
+
+def _of_project(engram: Engram) -> Engram:
+    """Return an engram as one of the project: there a fact about the user is a lesson."""
+    if engram.scope == "project" and engram.kind != "profile":
+        return engram
+    kind = "lesson" if engram.kind == "profile" else engram.kind
+    return replace(engram, kind=kind, scope="project")
+
+
+def _said_where(
+    meant: Sequence[object], kept: Sequence[object], receipts: Sequence[Receipt]
+) -> list[Receipt]:
+    """Return receipts that say what is kept in another scope than it was meant for."""
+    return [
+        receipt
+        if before is after or receipt.action in ("discarded", "failed")
+        else replace(receipt, reason=f"{receipt.reason}, kept in this project: {REFUSED}")
+        for before, after, receipt in zip(meant, kept, receipts, strict=True)
+    ]
 
 
 def _store(root: Path, scope: Scope, chosen: Settings, closed: str = "") -> Hippocampus:

@@ -23,6 +23,7 @@ from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.registering import is_unregistered
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
+from engramdown.hippocampus.closed import is_refused
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import ROOM
 from engramdown.hippocampus.origins import page_key
@@ -98,7 +99,8 @@ def inspect_settings(
     Raises:
         SettingsError: If an argument or a variable of the environment is wrong.
     """
-    found = {root: _from_git(home, root) for root in (home, project) if root is not None}
+    approvals = Approvals(project if project and is_refused(home, project) else home)
+    found = {root: _from_git(approvals, root) for root in (home, project) if root is not None}
     try:
         settings = load(home, project, mode)
     except SettingsError as error:
@@ -120,7 +122,7 @@ def inspect_settings(
     return settings, found
 
 
-def _from_git(home: Path, root: Path) -> list[Finding]:
+def _from_git(approvals: Approvals, root: Path) -> list[Finding]:
     """Return that the settings of a scope came with git, unless a person here wrote them."""
     path = root / CONFIG
     try:
@@ -131,7 +133,7 @@ def _from_git(home: Path, root: Path) -> list[Finding]:
     if not (text and is_versioned(root, disk) and known_to_git([path], disk)):
         return []
     try:
-        own = page_key(CONFIG, text) in Approvals(home).of(root).approved
+        own = page_key(CONFIG, text) in approvals.of(root).approved
     except StoreError:
         own = False
     return [] if own else [find(_CONFIG, "settings-from-git", keys=keys)]

@@ -17,6 +17,7 @@ from engramdown.cortex.recalling import LABEL, flat, memory_row
 from engramdown.cortex.search import Asked, search
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
+from engramdown.hippocampus.closed import REFUSED
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
@@ -71,7 +72,8 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     said = "Known already" if receipt.action == "merged" else "Remembered"
     where = f"{receipt.file}:{receipt.line}" if receipt.file else "memory"
     kind = f"{receipt.engram.kind}, {receipt.engram.scope}"
-    return f"{said}: {where} ({kind}), id {receipt.id}.", ()
+    aside = f" It is kept in this project: {REFUSED}." if REFUSED in receipt.reason else ""
+    return f"{said}: {where} ({kind}), id {receipt.id}.{aside}", ()
 
 
 def _is_a_tools(cortex: Cortex, text: str, session: Session | None) -> bool:

@@ -57,7 +57,7 @@ class HookPlace(NamedTuple):
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown.cortex.cortex import Cortex
         from engramdown.disk import Disk
-        from engramdown.hippocampus.closed import ClosedDisk
+        from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
         from engramdown.hippocampus.store import Hippocampus
 
         chosen = settings or self.settings
@@ -69,10 +69,12 @@ class HookPlace(NamedTuple):
             patience = min(PATIENCE, said.lock_timeout)
             return Hippocampus(root, scope, disk=disk, lock_timeout=patience)
 
-        everywhere = opened(self.home, "global")
         if self.project is not None:
+            refused = REFUSED if is_refused(self.home, self.project) else ""
+            everywhere = opened(self.home, "global", refused)
             here = opened(self.project, "project")
         else:
+            everywhere = opened(self.home, "global")
             here = opened(self.start / ".engramdown", "project", _CLOSED)
         return Cortex(everywhere, here, chosen.mode, settings=chosen)
 

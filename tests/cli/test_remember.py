@@ -69,6 +69,7 @@ def test_two_kinds_are_wrong_usage(run: Runner, memory: Path) -> None:
 
 def test_facts_about_the_user_are_global(run: Runner, memory: Path, isolated_home: Path) -> None:
     assert memory.is_dir()
+    run.ok("init", "--global")
     done = run.ok("remember", "My name is Ada")
     assert "(profile, global)" in done.out
     assert lines(isolated_home / ".engramdown" / "memory" / "profile.md")
