@@ -64,6 +64,8 @@ def compact(
 ) -> None:
     """Summarise what is older than the newest messages, whether it is time for that or not.
 
+    Shows the summaries that it wrote.
+
     SESSION is an id or the beginning of one; without it, the session that runs. What was said
     stays: `engramdown log expand` and `engramdown log grep` find it.
     """
@@ -127,6 +129,11 @@ def _lines(done: Compacted, known: Mapping[str, Gist], *, dry_run: bool) -> Iter
         yield line(said.summarised(done))
         rows = [row_of(gist, known) for gist in done.gists]
         yield from table([said.GISTS_HEAD, *rows], _STYLES)
+        for gist in done.gists:
+            yield line()
+            if done.gists[1:]:
+                yield line((gist.id, "id"))
+            yield line(gist.text.rstrip("\n"))
 
 
 def _planned_row(gist: Gist, known: Mapping[str, Gist]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def log_of(root: Path, session: str = SESSION) -> Path:
 
 def test_a_conversation_is_summarised_without_a_model(run: Runner, talk: Path) -> None:
     done = run.ok("log", "compact", "--without-model")
-    head, titles, row = done.out.rstrip("\n").split("\n")
+    head, titles, row, *text = done.out.rstrip("\n").split("\n")
     assert re.fullmatch(r"Wrote 1 summary of 40 messages: \d+ tokens are now \d+\.", head)
     assert titles.split() == ["summary", "form", "depth", "messages", "tokens", "lines", "how"]
     (gist,) = read_gists(log_of(talk).read_bytes())
@@ -56,7 +56,31 @@ def test_a_conversation_is_summarised_without_a_model(run: Runner, talk: Path) -
         *(gist.id, "leaf", "0", "40", str(gist.tokens), "#1-40"),
         *("without", "a", "model"),
     ]
+    assert text == ["", *gist.text.split("\n")]
     assert done.err == ""
+
+
+def test_several_summaries_are_shown_by_their_ids(run: Runner, talk: Path) -> None:
+    episodes = EpisodicMemory(talk)
+    for number in range(8):
+        long = f"We keep file{number}.py in src/{number}. " * 800
+        episodes.log(SESSION, ("user", "assistant")[number % 2], long)
+    episodes.close()
+    shown = run.ok("log", "compact", "--without-model", "--mode", "full", "--tail", "1").out
+    gists = read_gists(log_of(talk).read_bytes())
+    assert len(gists) > 1
+    for gist in gists:
+        assert f"\n\n{gist.id}\n{gist.text}\n" in shown
+
+
+def test_a_handoff_without_a_model_has_its_headings(run: Runner, talk: Path) -> None:
+    say(talk, 3)
+    shown = run.ok("log", "compact", "--without-model", "--mode", "handoff").out
+    assert [row[3:] for row in shown.split("\n") if row.startswith("## ")] == [
+        *("Goal", "Progress", "Key Decisions", "Files Changed", "Current State"),
+        *("Blockers and Gotchas", "Next Steps"),
+    ]
+    assert "- Where is file1.py?" in shown
 
 
 def test_a_model_that_is_set_is_asked_and_named(
@@ -68,7 +92,9 @@ def test_a_model_that_is_set_is_asked_and_named(
         done = run.ok("log", "compact", SESSION)
     assert done.err == "note: openai/scripted writes the summaries; this may take a while\n"
     assert run.ok("log", "gists", "--json").json["gists"][0]["text"] == "Files were\x1b[2J found."
-    assert "Files were␛[2J found." in run.ok("log", "describe", done.out.split()[-6]).out
+    assert done.out.endswith("\n\nFiles were␛[2J found.\n")
+    gist = run.ok("log", "gists", "--json").json["gists"][0]["id"]
+    assert "Files were␛[2J found." in run.ok("log", "describe", gist).out
 
 
 def test_what_a_model_could_not_do_is_said_and_nothing_is_written(

@@ -9,19 +9,24 @@ it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from engramdown.consolidation.conversation.cues import names, tells
-from engramdown.consolidation.conversation.noting import OF_A_USER, Note, noted
+from engramdown.consolidation.conversation.noting import GOAL, OF_A_USER, Note, noted
 from engramdown.consolidation.conversation.parts import Part
 from engramdown.engram import fold
 from engramdown.tokens import estimate_tokens
 
-__all__ = ["HEADINGS", "NO_FILES", "extract"]
+__all__ = ["HANDOFF", "HEADINGS", "NO_FILES", "extract", "hand_over"]
 
 HEADINGS: Final = ("Asked", "Decisions", "Files", "Errors", "Questions", "Facts")
 """What lines stand under, in this order."""
+HANDOFF: Final = (
+    "Goal", "Progress", "Key Decisions", "Files Changed", "Current State", "Blockers and Gotchas",
+    "Next Steps",
+)  # fmt: skip
+"""The same for somebody who goes on with the work and has not read any of it."""
 NO_FILES: Final = "Files: none"
 """What stands there if no file is named."""
 
@@ -46,7 +51,62 @@ def extract(parts: Sequence[Part], target: int) -> str:
     return _written(notes, target) if notes else ""
 
 
+def hand_over(parts: Sequence[Part], target: int) -> str:
+    """Return the same under the headings of :data:`HANDOFF`: all seven, also what is empty.
+
+    Where the target has no room for them, it is as :func:`extract` tells it.
+
+    Args:
+        parts: What was said, in order; summaries among it.
+        target: How many tokens that may cost, by :func:`engramdown.tokens.estimate_tokens`.
+    """
+    notes = _once(noted(parts))
+    room = target * _FINE - estimate_tokens(_skeleton({}) * _FINE)
+    if not notes or room < target * _FINE // 2:
+        return _written(notes, target) if notes else ""
+    chosen: dict[str, list[int]] = {}
+    sections = _sections(notes)
+    for at in _ranked(notes, target):
+        cost = estimate_tokens(f"- {notes[at].text}\n" * _FINE)
+        if cost <= room:
+            room -= cost
+            chosen.setdefault(sections[at], []).append(at)
+    told = {name: [notes[at].text for at in sorted(found)] for name, found in chosen.items()}
+    return _skeleton(told).rstrip("\n")
+
+
+def _skeleton(told: Mapping[str, Sequence[str]]) -> str:
+    """Return the seven sections with what is told under each."""
+    return "".join(
+        f"## {name}\n" + "".join(f"- {text}\n" for text in told.get(name) or [_NOTHING])
+        for name in HANDOFF
+    )
+
+
+def _sections(notes: Sequence[Note]) -> list[str]:
+    """Return under which heading of a handoff each note stands."""
+    facts = [at for at, note in enumerate(notes) if note.heading == "Facts"]
+    now = set(facts[-_NOW:])
+    return [
+        "Goal"
+        if note.worth >= GOAL
+        else "Current State"
+        if at in now
+        else _SECTIONS.get(note.heading, "Progress")
+        for at, note in enumerate(notes)
+    ]
+
+
 # ---- what is chosen ----
+
+# Where in a handoff a line stands; what was asked later, and what was true before, is progress.
+_SECTIONS: Final = {
+    "Decisions": "Key Decisions", "Files": "Files Changed", "Errors": "Blockers and Gotchas",
+    "Questions": "Next Steps",
+}  # fmt: skip
+_NOTHING: Final = "(none)"
+# So many of the newest facts tell how things stand.
+_NOW: Final = 3
 
 # What a line is worth, by its heading and its words.
 _WORTH: Final = {

@@ -105,9 +105,10 @@ def write_without_model(
 ) -> Written | None:
     """Return a summary of what rules find in a part of a conversation; ``None`` if they do not."""
     # Imported here: its patterns take long to compile, and few summaries are made so.
-    from engramdown.consolidation.conversation.extractive import extract
+    from engramdown.consolidation.conversation.extractive import extract, hand_over
 
-    text = extract(request.parts, request.target)
+    write = hand_over if request.form == "handoff" else extract
+    text = write(request.parts, request.target)
     if not text:
         return None
     return Written(cut_to(text, request.target, count), "extractive")

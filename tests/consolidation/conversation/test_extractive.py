@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.conversation.extractive import HEADINGS, NO_FILES, extract
+from engramdown.consolidation.conversation.extractive import (
+    HANDOFF,
+    HEADINGS,
+    NO_FILES,
+    extract,
+    hand_over,
+)
 from engramdown.consolidation.conversation.parts import SUMMARY, Part
 from engramdown.engram import fold
 from engramdown.tokens import estimate_tokens
@@ -350,3 +356,77 @@ class TestSummaries:
         assert found["Asked"][0] == "Build the shop for Ada"
         assert found["Asked"][-1] == "Write page 29"
         assert found["Facts"][-1] == "Made page 29."
+
+
+class TestHandOver:
+    """For somebody who has not read any of it."""
+
+    @given(talk, st.integers(0, 300))
+    def test_it_has_all_headings_in_order_and_costs_no_more_than_it_may(
+        self, parts: list[Part], target: int
+    ) -> None:
+        text = hand_over(parts, target)
+        assert estimate_tokens(text) <= target
+        assert inert(text) == text
+        if "## Goal" in text:
+            headings = [line[3:] for line in text.split("\n") if line.startswith("## ")]
+            assert tuple(headings) == HANDOFF
+        whole = hand_over(parts, ROOM)
+        assert whole.startswith("## Goal\n- ") or not extract(parts, ROOM)
+        assert sorted(_items(whole)) == sorted(
+            item for lines in _lines(extract(parts, ROOM)).values() for item in lines
+        )
+
+    def test_each_thing_stands_where_somebody_looks_for_it(self) -> None:
+        text = hand_over(
+            [
+                Part("user", "Please move the parser to src/parse.py."),
+                Part("assistant", "Python 3.11 is installed. The suite takes 40 seconds."),
+                Part("tool_result", "ValueError: bad token 7", "shell", error=True),
+                Part("user", "Please write tests for it. Let's use pytest 8, not unittest."),
+                Part("assistant", "The port is 8017. The tests pass in 3 seconds."),
+                Part("user", "Which version do we release?"),
+            ],
+            ROOM,
+        )
+        told = {
+            part.split("\n")[0]: part.split("\n")[1:]
+            for part in text.removeprefix("## ").split("\n## ")
+        }
+        assert tuple(told) == HANDOFF
+        assert told["Goal"] == ["- Please move the parser to src/parse.py."]
+        assert told["Files Changed"] == ["- src/parse.py"]
+        assert told["Blockers and Gotchas"] == ["- shell: ValueError: bad token 7"]
+        assert told["Key Decisions"] == ["- Let's use pytest 8, not unittest."]
+        assert told["Next Steps"] == ["- Which version do we release?"]
+        assert told["Current State"] == [
+            "- The suite takes 40 seconds.",
+            "- The port is 8017.",
+            "- The tests pass in 3 seconds.",
+        ]
+        assert told["Progress"] == [
+            "- Python 3.11 is installed.",
+            "- Please write tests for it.",
+        ]
+
+    def test_what_is_empty_is_said_to_be(self) -> None:
+        text = hand_over([Part("user", "Please sing.")], ROOM)
+        assert text.count("- (none)") == len(HANDOFF) - 1
+        assert hand_over([Part("user", "")], ROOM) == ""
+        # It is nothing that a summary of it would tell again.
+        assert extract([Part(SUMMARY, text)], ROOM) == "Asked:\n- Please sing.\nFiles: none"
+
+    def test_less_room_leaves_lines_out_and_no_heading(self) -> None:
+        said = [Part("user", f"We never ship on day {day} of the month.") for day in range(40)]
+        text = hand_over(said, 200)
+        assert [line[3:] for line in text.split("\n") if line.startswith("## ")] == [*HANDOFF]
+        assert 3 < len(_items(text)) < 40
+        assert estimate_tokens(text) <= 200
+
+    def test_without_room_for_the_headings_the_short_form_is_told(self) -> None:
+        parts = [Part("user", "Please move it to src/app.py.")]
+        assert hand_over(parts, 30) == extract(parts, 30)
+
+
+def _items(text: str) -> list[str]:
+    return [line[2:] for line in text.split("\n") if line.startswith("- ") and line != "- (none)"]
