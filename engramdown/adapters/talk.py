@@ -37,7 +37,7 @@ _Failure = (EngramdownError, OSError)
 def told_of(cortex: Cortex, asked: str, session: Session | None = None) -> str:
     """Return what a model is told of memory; why it is told nothing, if that cannot be read."""
     try:
-        return str(cortex.build_memory_context(asked, session))
+        return str(cortex.build_memory_context(asked, session, scratchpad=True))
     except _Failure as error:
         return degraded(str(error))
 
@@ -165,7 +165,7 @@ class Talk:
 
     def _begin_turn(self, text: str, meta: dict[str, Any]) -> Pointer | None:
         try:
-            self._context = str(self.session.begin_turn(text, meta))
+            self._context = str(self.session.begin_turn(text, meta, scratchpad=True))
         except _Failure as error:
             self._context = degraded(str(error))
         return self.session.turn_began

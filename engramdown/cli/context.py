@@ -118,7 +118,7 @@ def context(
         text = str(cortex.get_scratchpad_context())
         _print({"text": text, "tokens": estimate_tokens(text)}, text, as_json=as_json)
         return
-    made = cortex.build_memory_context(_message(message))
+    made = cortex.build_memory_context(_message(message), scratchpad=True)
     if as_json:
         output.print_json(_data(made, folders(cortex)))
     elif explain:

@@ -49,7 +49,7 @@ def stats(place: Place, /, *, as_json: bool) -> None:
 
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     entries = cortex.entries()
-    context = cortex.build_memory_context()
+    context = cortex.build_memory_context(scratchpad=True)
     recorded = sum((count_transcripts(store.root) for store in cortex.stores), Tally())
     return {
         "memories": len(entries),

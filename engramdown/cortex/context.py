@@ -39,6 +39,7 @@ __all__ = [
     "build",
     "build_context",
     "scratchpad_context",
+    "scratchpad_section",
     "select",
     "soul_section",
 ]
@@ -227,10 +228,21 @@ def scratchpad_context(
     Raises:
         StoreError: A template of ``overrides`` is broken.
     """
+    section = scratchpad_section(entries, today, budget, overrides)
+    return "" if section is None else section.text
+
+
+def scratchpad_section(
+    entries: Sequence[Entry],
+    today: date,
+    budget: int = BUDGETS["scratchpad"],
+    overrides: Mapping[str, str] | None = None,
+) -> Section | None:
+    """Return what :func:`scratchpad_context` says, with what it shows; ``None`` for nothing."""
     about = [entries[at] for at in _live(entries, today) if _on_scratchpads(entries[at])]
     if not about:
-        return ""
-    return _fit(_Frame("scratchpad", budget, "scratchpad.j2", overrides or {}), about, dict).text
+        return None
+    return _fit(_Frame("scratchpad", budget, "scratchpad.j2", overrides or {}), about, dict)
 
 
 def select(entries: Sequence[Entry], budget: int, scores: Scores = dict) -> list[int]:

@@ -578,20 +578,24 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         return self.propose(found.engrams)
 
     def build_memory_context(
-        self, message: str = "", session: Session | None = None
+        self, message: str = "", session: Session | None = None, *, scratchpad: bool = False
     ) -> MemoryContext:
         """Return what a model is to see of memory, ranked by ``message`` under the budgets.
 
-        An unchanged memory gives unchanged bytes.
+        An unchanged memory gives unchanged bytes. What :meth:`get_scratchpad_context` says stands
+        there alone, and is paid for once.
 
         Args:
             message: What the model is sent.
             session: The conversation that it is for: what was told of earlier ones stays in it,
                 and who the assistant and the user are.
+            scratchpad: Also what that says: for a program that has no scratchpad to describe.
         """
         if session is None:
-            return self._recollection.context(message, self.earlier_sessions())
-        return self._recollection.context(message, session.earlier, session.identity)
+            earlier, who = self.earlier_sessions(), None
+        else:
+            earlier, who = session.earlier, session.identity
+        return self._recollection.context(message, earlier, who, scratchpad=scratchpad)
 
     def identity(self) -> Identity:
         """Return who the assistant and the user are, and from which files that is.
@@ -655,7 +659,10 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         return past_experience(self.episodes, query, limit, max_bytes, running=running)
 
     def get_scratchpad_context(self) -> str:
-        """Return what memory says about scratchpads, for the description of such a tool."""
+        """Return what memory says about scratchpads, for the description of such a tool.
+
+        :meth:`build_memory_context` leaves it out, unless it is told otherwise.
+        """
         return self._recollection.scratchpad()
 
     @one_call()

@@ -7,11 +7,19 @@ for it before; a project says who the assistant is before the global scope does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.context import BUDGETS, Memory, MemoryContext, build, scratchpad_context
+from engramdown.cortex.context import (
+    BUDGETS,
+    Memory,
+    MemoryContext,
+    Section,
+    build,
+    scratchpad_section,
+)
 from engramdown.cortex.identity import Aside, Identity, Page, Why
 from engramdown.cortex.procedures import Procedures
 from engramdown.cortex.templates import TEMPLATES
@@ -76,7 +84,12 @@ class Recollection:
         self._memory = Memory()
 
     def context(
-        self, message: str, earlier: Sequence[Past] = (), identity: Identity | None = None
+        self,
+        message: str,
+        earlier: Sequence[Past] = (),
+        identity: Identity | None = None,
+        *,
+        scratchpad: bool = True,
     ) -> MemoryContext:
         """Return what a model is shown.
 
@@ -84,8 +97,11 @@ class Recollection:
             message: What it is ranked by.
             earlier: The sessions that are told of.
             identity: Who the assistant and the user are; as memory says now unless given.
+            scratchpad: Whether that includes what :meth:`scratchpad` says.
         """
         memory = self.gathered(identity or self.identity(), earlier, self._skills())
+        if not scratchpad:
+            memory = self._without_scratchpad(memory)
         if memory != self._memory:
             self._memory = memory
         return build(self._memory, message, today(), self.budgets, self.overrides())
@@ -157,12 +173,34 @@ class Recollection:
 
     def scratchpad(self) -> str:
         """Return what memory says about scratchpads."""
+        section = self._scratchpad()
+        return "" if section is None else section.text
+
+    def _scratchpad(self) -> Section | None:
         wisdom = [
             *self._shown(self._global, self._global.recall_scratchpad_wisdom()),
             *self._shown(self._project, self._project.recall_scratchpad_wisdom()),
         ]
         budget = {**BUDGETS, **self.budgets}["scratchpad"]
-        return scratchpad_context(wisdom, today(), budget, self.overrides())
+        return scratchpad_section(wisdom, today(), budget, self.overrides())
+
+    def _without_scratchpad(self, memory: Memory) -> Memory:
+        """Return ``memory`` without what stands in the description of a scratchpad."""
+        section = self._scratchpad()
+        if section is None or not section.shown:
+            return memory
+        told = {(each.scope, each.id, each.kind) for each in section.shown}
+
+        def rest(entries: Sequence[Entry]) -> list[Entry]:
+            return [each for each in entries if (each.scope, each.id, each.kind) not in told]
+
+        return replace(
+            memory,
+            global_rules=rest(memory.global_rules),
+            project_rules=rest(memory.project_rules),
+            global_lessons=rest(memory.global_lessons),
+            project_lessons=rest(memory.project_lessons),
+        )
 
     def _shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
         return entries if self._screen is None else self._screen.shown(store, entries)

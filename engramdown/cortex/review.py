@@ -8,7 +8,7 @@ again; a line that we did not understand is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
@@ -195,7 +195,7 @@ class FileQueue:
             id=_pending_id(placed),
             engram=engram,
             hold=values.get("hold", ""),
-            reason=values.get("reason", ""),
+            reason=_reason(values),
             op=_OPERATIONS.get(values.get("op", ""), "encode"),
             of=values.get("of", ""),
             tick=_TICKS.get(tick, ""),
@@ -274,6 +274,13 @@ class FileQueue:
     def _take(self, draft: Draft, item: Pending) -> None:
         placed = self._find(draft, item)
         draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+
+
+def _reason(values: Mapping[str, str]) -> str:
+    """Return why a line waits: of one that we wrote without a reason, as it is not certain."""
+    if values.get("reason") or values.get("hold") or not values.keys() >= {"id", "kind", "scope"}:
+        return values.get("reason", "")
+    return "" if values.get("op") else "confidence"
 
 
 def _pending_id(placed: Placed) -> str:

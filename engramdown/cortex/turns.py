@@ -144,12 +144,19 @@ class Session:
         return self._cortex.standing(self._identity)
 
     @one_call()
-    def begin_turn(self, message: str = "", meta: Mapping[str, Any] | None = None) -> MemoryContext:
+    def begin_turn(
+        self,
+        message: str = "",
+        meta: Mapping[str, Any] | None = None,
+        *,
+        scratchpad: bool = False,
+    ) -> MemoryContext:
         """Begin a turn with the user's message and return what the model is to see.
 
         Args:
             message: What the user says.
             meta: What the program wants to keep with it in the transcript.
+            scratchpad: See :meth:`engramdown.Cortex.build_memory_context`.
 
         Raises:
             MidTurnError: If a turn is running already.
@@ -161,7 +168,7 @@ class Session:
         self._began = self.record("user", message, turn=self.turns + 1, meta=meta or {})
         self._facts.add(message, str(self._began or ""))
         self._cortex.apply_ticks()
-        context = self._cortex.build_memory_context(message, self)
+        context = self._cortex.build_memory_context(message, self, scratchpad=scratchpad)
         self.turns += 1
         self._running = True
         return self._recording.read(context, self.turns)

@@ -103,7 +103,7 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
     if budgets != wanted:
         chosen = chosen._replace(budgets=budgets)
         cortex = place.cortex(chosen)
-    context = cortex.build_memory_context()
+    context = cortex.build_memory_context(scratchpad=True)
     for _ in range(_SHRINKS):
         size = said.length(context)
         if size <= said.LONGEST:
@@ -115,7 +115,7 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
         history = min(chosen.episodes.history_tokens, most)
         episodes = chosen.episodes._replace(history_tokens=history)
         chosen = chosen._replace(budgets=budgets, episodes=episodes)
-        context = place.cortex(chosen).build_memory_context()
+        context = place.cortex(chosen).build_memory_context(scratchpad=True)
     return context
 
 

@@ -579,6 +579,35 @@ class TestContext:
         assert "no network" in words
         assert "uv" not in words
 
+    @pytest.mark.parametrize("budget", [500, 60, 0])
+    def test_what_is_told_of_scratchpads_is_paid_for_once(
+        self, cortex: Cortex, at_home: Person, project: Path, budget: int
+    ) -> None:
+        at_home.saves("../config.toml", f"[budgets]\nscratchpad = {budget}\n")
+        texts = [
+            *(f"When a scratchpad is long, do {number}" for number in range(3)),
+            *(f"A scratchpad cell has no network {number}" for number in range(3)),
+        ]
+        cortex.encode(
+            [
+                *(rule(text, "when") for text in texts[:3]),
+                *(Engram(text, "lesson", "global") for text in texts[3:]),
+                rule("Always empty the scratchpad"),
+                Engram("pytest needs uv", "lesson", "project", topic="scratchpad"),
+            ]
+        )
+        texts += ["Always empty the scratchpad", "pytest needs uv"]
+        other = Cortex.open(project=project)
+        both = f"{other.build_memory_context()}\n{other.get_scratchpad_context()}".split("\n")
+        assert [both.count(f"- {text}") for text in texts] == [1] * len(texts)
+        whole = str(other.build_memory_context(scratchpad=True)).split("\n")
+        assert [whole.count(f"- {text}") for text in texts] == [1] * len(texts)
+        with other.session() as session:
+            turn = str(session.begin_turn("hello"))
+            assert turn == str(other.build_memory_context("hello"))
+            session.end_turn()
+            assert "no network 2" in session.begin_turn("hello", scratchpad=True)
+
 
 class TestRehearsing:
     """A dry run tells what it would do, and does nothing."""
@@ -637,3 +666,17 @@ def test_a_broken_store_can_still_be_told_apart_from_an_empty_one(
     for read in (cortex.entries, cortex.build_memory_context, lambda: cortex.recall("uv")):
         with pytest.raises(StoreError, match=r"rules\.md"):
             read()
+
+
+def test_why_a_proposal_waits_is_told_in_copilot_and_nothing_of_a_persons_own_line(
+    copilot: Cortex, person: Person
+) -> None:
+    (receipt,) = copilot.propose(Engram("Prefer tabs", "always", "project", "low"))
+    person.adds("pending.md", "- [ ] My own line")
+    person.adds("pending.md", "- [ ] Mine, too <!-- kind:always -->")
+    reasons = {each.engram.text: each.reason for each in copilot.pending()}
+    why = "you want to be asked about what is not certain"
+    assert reasons == {"Prefer tabs": why, "My own line": "", "Mine, too": ""}
+    with copilot.session() as session:
+        (asked,) = [each for each in session.confirmations() if each.id == receipt.id]
+        assert asked.reason == why

@@ -48,7 +48,7 @@ class Thresholds(NamedTuple):
 
 
 class Pressure(NamedTuple):
-    """How full a conversation is.
+    """How full a conversation is; true when it is time to summarise.
 
     Attributes:
         tokens: What the view costs.
@@ -67,6 +67,10 @@ class Pressure(NamedTuple):
     due: bool
     over: bool
     reason: str
+
+    def __bool__(self) -> bool:
+        """Whether it is time to summarise."""
+        return self.due
 
 
 def pressure(

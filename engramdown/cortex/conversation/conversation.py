@@ -126,7 +126,7 @@ class Conversation:
         return tuple(self.track.fold.gists.values())
 
     def needs_compaction(self, budget: int | None = None) -> Pressure:
-        """Return how full it is, and whether it is time to summarise.
+        """Return how full it is, which is true if it is time to summarise.
 
         Args:
             budget: What a prompt may cost, in tokens, if that is known.

@@ -152,7 +152,7 @@ def _profile(cortex: Cortex) -> str:
 
 
 def _context(cortex: Cortex) -> str:
-    return str(cortex.build_memory_context()) or _NOTHING
+    return str(cortex.build_memory_context(scratchpad=True)) or _NOTHING
 
 
 def _pending(cortex: Cortex) -> str:

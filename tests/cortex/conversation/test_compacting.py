@@ -305,6 +305,16 @@ def test_a_budget_makes_it_time_earlier(opened: Opening) -> None:
     assert conversation.needs_compaction(budget=tokens).due
 
 
+def test_it_is_true_only_when_it_is_time(opened: Opening) -> None:
+    conversation = talk(opened(Summariser()), 5)
+    needs = conversation.needs_compaction()
+    assert not needs
+    assert needs.tokens > 0
+    assert conversation.needs_compaction(budget=needs.tokens)
+    manual = talk(opened(Summariser(), "[conversation]\nmax_tokens = -1\n"), 30)
+    assert not manual.needs_compaction(budget=1)
+
+
 @pytest.mark.parametrize("how", ["exclude", "redact"])
 def test_a_summary_of_what_was_taken_back_counts_no_more(opened: Opening, how: str) -> None:
     cortex = opened(Summariser(lambda *_: "It was said: Question 2."))
