@@ -60,13 +60,18 @@ def test_a_conversation_is_summarised_without_a_model(run: Runner, talk: Path) -
     assert done.err == ""
 
 
-def test_several_summaries_are_shown_by_their_ids(run: Runner, talk: Path) -> None:
+def test_several_summaries_are_shown_by_their_ids(
+    run: Runner, talk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
     episodes = EpisodicMemory(talk)
     for number in range(8):
-        long = f"We keep file{number}.py in src/{number}. " * 800
+        long = f"We keep file{number}.py in src/{number}. " * 1_600
         episodes.log(SESSION, ("user", "assistant")[number % 2], long)
     episodes.close()
-    shown = run.ok("log", "compact", "--without-model", "--mode", "full", "--tail", "1").out
+    with serving(answering({"text": "Files\nwere moved."})) as url:
+        configured(talk / "memory", url)
+        shown = run.ok("log", "compact", SESSION, "--mode", "full", "--tail", "1").out
     gists = read_gists(log_of(talk).read_bytes())
     assert len(gists) > 1
     for gist in gists:
