@@ -6,14 +6,17 @@ grows with what changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from engramdown.hippocampus.document import Document
-from engramdown.hippocampus.filing import entry_id
+from engramdown.hippocampus.filing import address, entry_id
 from engramdown.hippocampus.steps import Change, common
 
-__all__ = ["Act", "Draft", "OutOfStepError", "Slot", "entry_changes"]
+__all__ = ["Act", "Draft", "OutOfStepError", "Slot", "entry_changes", "verified_by", "verify"]
+
+
+_VERIFIED: Final = {"basis": "verified"}
 
 
 class Act(NamedTuple):
@@ -53,15 +56,30 @@ class Slot:
         disk: What stands on the disk; usually the bytes of ``before``.
         document: ``before``, read.
         after: What the step makes of it.
+        unmarked: What the disk holds if ``before`` marks as verified what a person changed;
+            ``None`` if it marks nothing.
+        marks: What is yet to be marked after the step.
     """
 
-    __slots__ = ("after", "before", "disk", "document")
+    __slots__ = ("after", "before", "disk", "document", "marks", "unmarked")
 
     def __init__(self, before: str | None, disk: bytes | None, document: Document) -> None:
         """Begin with no change."""
         self.before = before
         self.disk = disk
         self.document = self.after = document
+        self.unmarked: Document | None = None
+        self.marks: tuple[str, ...] = ()
+
+    def marked(self, marks: tuple[str, ...]) -> Slot:
+        """Return a slot that starts from this one with ``marks`` in it, as far as they fit."""
+        document, left = verify(self.document, marks)
+        if document is self.document:
+            self.marks = left
+            return self
+        slot = Slot(document.render(), self.disk, document)
+        slot.unmarked, slot.marks = self.document, left
+        return slot
 
     def copy(self) -> Slot:
         """Return a slot that can change without this one."""
@@ -103,6 +121,10 @@ class Draft:
         self._slots[name] = slot
         self._order.append(name)
 
+    def marks(self, name: str) -> tuple[str, ...]:
+        """Return what is yet to be marked as verified in the file called ``name``."""
+        return self._slot(name).marks
+
     def changed(self) -> list[tuple[str, Slot]]:
         """Return the files that the disk is to hold otherwise, in the order of writing."""
         slots = ((name, self._slots[name]) for name in self._order)
@@ -112,6 +134,29 @@ class Draft:
         if name not in self._slots:
             self._slots[name] = self._load(name)
         return self._slots[name]
+
+
+def verified_by(marks: Collection[str], entry_id: str, text: str) -> bool:
+    """Whether one of ``marks`` says that a person made an entry say ``text``."""
+    return bool(marks) and entry_id + address(text) in marks
+
+
+def verify(document: Document, marks: Sequence[str]) -> tuple[Document, tuple[str, ...]]:
+    """Return a document in which what a person changed is marked as verified, and what is left.
+
+    What is not there, or says something else, is left: git may bring it back.
+    """
+    if not marks:
+        return document, ()
+    wanted = set(marks)
+    for placed in document.placed():
+        mark = entry_id(placed) + address(placed.block.text)
+        meta = placed.block.meta
+        if mark in wanted and meta is not None:
+            wanted.discard(mark)
+            if meta.get("basis") != _VERIFIED["basis"]:
+                document = document.note(placed.block, meta.update(_VERIFIED))
+    return document, tuple(mark for mark in marks if mark in wanted)
 
 
 def entry_changes(file: str, before: Document, after: Document) -> Iterator[Change]:

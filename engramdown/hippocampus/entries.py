@@ -1,7 +1,8 @@
 """The memories of one scope as entries, file by file.
 
 Promises: writes nothing; what was read from a document that is still the same is not read again;
-an entry says how its file is spelled on the disk.
+an entry says how its file is spelled on the disk, and whether a person made it what it says, also
+where the file does not say so yet.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from engramdown.engram import Scope
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document, Placed
+from engramdown.hippocampus.draft import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import MemoryFiles
 
 __all__ = ["Entries"]
 
-_Read = tuple[Document, str, dict[Block, Entry]]
+_Read = tuple[Document, str, tuple[str, ...], dict[Block, Entry]]
 
 
 class Entries:
@@ -34,23 +36,29 @@ class Entries:
             StoreError: If it cannot be read.
         """
         document, spelled = self._files.document(name), self._spelled(name)
+        marks = self._files.history.marks(name)
         known = self._read.get(name)
-        if known is None or known[0] is not document or known[1] != spelled:
-            before = known[2] if known and known[1] == spelled else {}
+        if known is None or known[0] is not document or known[1:3] != (spelled, marks):
+            before = known[3] if known and known[1:3] == (spelled, marks) else {}
             entries = {}
             for placed in filing.raw_entries(name, document):
                 entry = before.get(placed.block)
                 # An entry is a snapshot of its line: one that did not move is as it was.
                 if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
-                    entry = filing.as_entry(name, self._scope, placed)._replace(spelled=spelled)
+                    entry = self._entry(name, placed, marks)._replace(spelled=spelled)
                 entries[placed.block] = entry
-            known = self._read[name] = (document, spelled, entries)
-        return list(known[2].values())
+            known = self._read[name] = (document, spelled, marks, entries)
+        return list(known[3].values())
 
     def at(self, name: str, placed: Placed) -> Entry:
         """Return what stands at one place of a file as an entry."""
-        entry = filing.as_entry(name, self._scope, placed)
+        entry = self._entry(name, placed, self._files.history.marks(name))
         return entry._replace(spelled=self._spelled(name))
+
+    def _entry(self, name: str, placed: Placed, marks: tuple[str, ...]) -> Entry:
+        entry = filing.as_entry(name, self._scope, placed)
+        verified = verified_by(marks, entry.id, entry.text)
+        return entry._replace(basis="verified") if verified else entry
 
     def _spelled(self, name: str) -> str:
         """Return how a file is spelled, ``""`` if that is its name."""

@@ -28,7 +28,7 @@ from engramdown.hippocampus.noticing import is_untidy
 from engramdown.hippocampus.reading import Reader, decoded, named_errors
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
-from engramdown.hippocampus.steps import Step, digest
+from engramdown.hippocampus.steps import Change, Part, Step, digest
 from engramdown.locking import one_call
 from engramdown.scope_lock import ScopeLock
 
@@ -362,7 +362,8 @@ class MemoryFiles:
         ]
         changed = [file for file in staged if file.text != file.slot.before]
         files = [file for file in staged if file.data != file.slot.disk]
-        steps = [*saves, self._step(act, changed)] if changed else [*saves]
+        steps = [*saves, *self._marking(staged)]
+        steps += [self._step(act, changed)] if changed else []
         if not steps:
             return
         self._staging.check(files)
@@ -383,8 +384,30 @@ class MemoryFiles:
         if not hold.displaced:
             hold.lock.finish(self.history.last)
 
+    def _marking(self, files: Sequence[Staged]) -> Iterator[Step]:
+        """Yield the step that marks as verified what a person changed in files that are written.
+
+        It stands for itself, so that an undo of what was done to the files leaves it.
+        """
+        marked = [(file, file.slot.unmarked) for file in files if file.slot.unmarked is not None]
+        if marked:
+            names = ", ".join(file.name for file, _ in marked)
+            act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
+            parts: list[Part] = []
+            changes: list[Change] = []
+            for file, before in marked:
+                part = self.history.part(file.name, before.render(), file.slot.before)
+                parts.append(part._replace(marks=file.slot.marks))
+                changes += entry_changes(file.name, before, file.slot.document)
+            yield new_step(act, tuple(parts), tuple(changes))
+
     def _step(self, act: Act, files: Sequence[Staged]) -> Step:
-        parts = tuple(self.history.part(file.name, file.slot.before, file.text) for file in files)
+        parts = tuple(
+            self.history.part(file.name, file.slot.before, file.text)._replace(
+                marks=file.slot.marks
+            )
+            for file in files
+        )
         changes = tuple(
             change
             for file in files
@@ -447,9 +470,9 @@ class MemoryFiles:
         if saves:
             names = ", ".join(save.edit.file for save in saves)
             act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
-            steps = [self._saves.step(save) for save in saves]
+            draft = self._saves.draft(saves, insist=hold.insists)
+            steps = [self._saves.step(save, draft.marks(save.edit.file)) for save in saves]
             for save in saves:
                 # Few editors sync: what stands in the journal must not be gone with the power.
                 self._disk.sync(self._reader.path(save.edit.file))
-            draft = self._saves.draft(saves, insist=hold.insists)
             self._commit(act, draft, hold, steps)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from engramdown.engram import fold
 from engramdown.hippocampus.document import Document, Placed, parse
+from engramdown.hippocampus.draft import verify
 from engramdown.hippocampus.filing import (
     ARCHIVE,
     LESSONS,
@@ -19,6 +21,7 @@ from engramdown.hippocampus.filing import (
     PROFILE,
     RULES,
     Folder,
+    address,
     copies_of,
     entry_id,
     lift_tombstones,
@@ -32,6 +35,10 @@ from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.hippocampus.retired import tombstones_of
 
 __all__ = ["HandEdit", "Response", "carry_over", "respond"]
+
+
+_MARKS: Final = 256
+"""How many changes of a person may be yet to be marked in a file; of more the oldest are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,14 @@ class Response:
         stale: Whether the editor did not know our latest lines.
         verified: Ids of the entries that the person changed.
         removed: Texts of the entries that the person took out.
+        marks: What is yet to be marked as verified in the file: an editor may hold it open, so it
+            is not written for that alone.
     """
 
     stale: bool
     verified: tuple[str, ...]
     removed: tuple[str, ...]
+    marks: tuple[str, ...] = ()
 
 
 def respond(
@@ -72,6 +82,8 @@ def respond(
     stands_elsewhere: Callable[[Placed], bool],
     new_id: Callable[[], str],
     today: str,
+    *,
+    marks: tuple[str, ...] = (),
 ) -> Response:
     """Carry out what follows from a hand edit.
 
@@ -82,6 +94,7 @@ def respond(
             where it did not stand before: then it was moved, not deleted.
         new_id: Gives the id of a new line.
         today: ``YYYY-MM-DD``.
+        marks: What was yet to be marked as verified in the file before.
     """
     saved, stale = folder.get(edit.file), edit.base != edit.seen
     head = parse(edit.head)
@@ -113,7 +126,14 @@ def respond(
             unknown = compare(base, parse(edit.seen)).added
             left = [placed for placed in unknown if placed.block.text not in said]
             _ask_about(folder, edit.file, left, new_id, today)
-    return Response(stale, tuple(verified), tuple(removed))
+    ids = tuple(_id(placed) for placed in verified)
+    if edit.file not in (PENDING, ARCHIVE):
+        new = (_id(placed) + address(placed.block.text) for placed in verified)
+        marks = (*(mark for mark in marks if not mark.startswith(ids)), *new)[-_MARKS:]
+        if folder.get(edit.file).render() != saved.render():
+            document, marks = verify(folder.get(edit.file), marks)
+            folder.put(edit.file, document)
+    return Response(stale, ids, tuple(removed), marks)
 
 
 def carry_over(folder: Folder, edit: HandEdit, new_id: Callable[[], str], today: str) -> None:
@@ -127,28 +147,25 @@ def carry_over(folder: Folder, edit: HandEdit, new_id: Callable[[], str], today:
         retire(folder, lost, _record(edit.file, lost, "conflict", "engramdown"), new_id(), today)
 
 
-def _follow(folder: Folder, file: str, changes: Changes, now: Mapping[str, Placed]) -> list[str]:
-    """Let metadata and copies follow what was changed; return the ids of what was reworded."""
+def _follow(folder: Folder, file: str, changes: Changes, now: Mapping[str, Placed]) -> list[Placed]:
+    """Let copies follow what was changed; return what was reworded."""
     for old, new in changes.kept:
         _refile(folder, file, old, new)
     reworded = [(old, new) for old, new in changes.reworded if _has_id(new)]
     for old, new in reworded:
-        _verify(folder, file, now.get(_id(new), old), new)
-    return [_id(new) for _, new in reworded]
+        _reword_copies(folder, file, now.get(_id(new), old), new)
+    return [new for _, new in reworded]
 
 
-def _verify(folder: Folder, file: str, old: Placed, new: Placed) -> None:
-    """Mark a changed entry as verified, and let its copies under a topic follow."""
+def _reword_copies(folder: Folder, file: str, old: Placed, new: Placed) -> None:
+    """Let the copies of a changed entry under a topic follow, marked as verified."""
     if file in (PENDING, ARCHIVE):
         return
     meta = new.block.meta or Metadata()
-    document = folder.get(file)
-    block = _find(document, meta.get("id"), new.block.text)
+    block = _find(folder.get(file), meta.get("id"), new.block.text)
     # What an assistant noted of it meanwhile is in the merged line alone.
     meta = (block.block.meta if block else None) or meta
     verified = meta.update({"basis": "verified"})
-    if block is not None and block.block.meta != verified:
-        folder.put(file, document.note(block.block, verified))
     names = [*copies_of(file, old.block.meta or Metadata()), *copies_of(file, meta)]
     for name in dict.fromkeys(names):
         copies = folder.get(name)

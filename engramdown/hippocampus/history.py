@@ -167,6 +167,11 @@ class History:
         known = self._known().get(file)
         return known.target if known else None
 
+    def marks(self, file: str) -> tuple[str, ...]:
+        """Return what a person changed in ``file`` that is yet to be marked as verified."""
+        known = self._known().get(file)
+        return known.marks if known else ()
+
     def last_at(self, file: str) -> str:
         """Return when the last step of ``file`` was made, or ``""``."""
         return next((step.at for step, _ in self._steps_backwards(file)), "")

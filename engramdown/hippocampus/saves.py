@@ -101,12 +101,14 @@ class Saves:
         read = self._reader.read(name)
         if read.digest != (self._history.head(name) or ""):
             raise OutOfStepError(name)
-        return read.slot()
+        return read.slot().marked(self._history.marks(name))
 
     def journalled(self, name: str) -> Slot:
         """Return a file as its last step left it, whatever was saved since: that is displaced."""
         text = self._head_text(name)
-        return Slot(text, None if text is None else encoded(text), parse(text or ""))
+        slot = Slot(text, None if text is None else encoded(text), parse(text or ""))
+        slot.marks = self._history.marks(name)
+        return slot
 
     def strangers(self) -> bool:
         """Whether there is a file that the journal does not know: hand-written, or pulled."""
@@ -176,23 +178,26 @@ class Saves:
             OutOfStepError: If one was, and we do not insist.
         """
         draft = Draft(self.journalled if insist else self.load)
-        for save in saves:
-            slot = Slot(save.saved, save.disk, parse(save.saved or ""))
+        slots = [Slot(save.saved, save.disk, parse(save.saved or "")) for save in saves]
+        for save, slot in zip(saves, slots, strict=True):
+            slot.marks = self._history.marks(save.edit.file)
             draft.preset(save.edit.file, slot)
-        for save in saves:
+        for save, slot in zip(saves, slots, strict=True):
             # One that was removed and is back says as much as one that was changed.
             known = save.head is not None or self._history.head(save.edit.file) == ""
             if save.by_git and save.edit.base != save.edit.head:
                 carry_over(draft, save.edit, new_id, today().isoformat())
             elif known and not save.by_git:
                 moved = self._stands_elsewhere(save.edit.file, draft)
-                respond(draft, save.edit, moved, new_id, today().isoformat())
+                day = today().isoformat()
+                done = respond(draft, save.edit, moved, new_id, day, marks=slot.marks)
+                slot.marks = done.marks
         return draft
 
-    def step(self, save: Save) -> Step:
-        """Return a save as a step of the journal, by the person."""
+    def step(self, save: Save, marks: tuple[str, ...]) -> Step:
+        """Return a save as a step of the journal, by the person; ``marks`` are yet to be set."""
         file = save.edit.file
-        part = self._history.part(file, save.head, save.saved)
+        part = self._history.part(file, save.head, save.saved)._replace(marks=marks)
         if save.head is None:
             came = known_to_git([self._reader.path(file)], self._disk)
             return new_step(_CLONED if came else _FOUND, (part,), ())

@@ -62,11 +62,14 @@ class Head(NamedTuple):
         target: The digest of its text; ``""`` if it was removed.
         whole: The size of the journal, in bytes, when it last got the whole text.
         size: The length of the text in characters.
+        marks: What a person changed in it that is yet to be marked as verified: each the id of an
+            entry and the address of its text.
     """
 
     target: str
     whole: int
     size: int = 0
+    marks: tuple[str, ...] = ()
 
 
 class Part(NamedTuple):
@@ -93,11 +96,12 @@ class Part(NamedTuple):
     text: str | None = None
     whole: int = 0
     size: int = 0
+    marks: tuple[str, ...] = ()
 
     @property
     def head(self) -> Head:
         """How this step leaves the file."""
-        return Head(self.target, self.whole, self.size)
+        return Head(self.target, self.whole, self.size, self.marks)
 
     @property
     def begins(self) -> str | None:
@@ -234,6 +238,7 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
                 **({} if part.text is None else {"text": part.text}),
                 "whole": part.whole,
                 "size": part.size,
+                **({"marks": part.marks} if part.marks else {}),
             }
             for part in step.parts
         ],
@@ -249,7 +254,10 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
         ],
     }
     if heads is not None:
-        files = {file: [head.target, head.whole, head.size] for file, head in heads.items()}
+        files = {
+            file: [head.target, head.whole, head.size, *([head.marks] if head.marks else [])]
+            for file, head in heads.items()
+        }
         record["known"] = {"at": at, "files": files}
     line = json.dumps(record, ensure_ascii=False)
     # A lone surrogate of the file is one of its bytes again; any other cannot come from a file.
@@ -295,7 +303,7 @@ def _is_whole(step: Step) -> bool:
     texts = [step.id, step.at, step.by, step.op, step.why, step.of]
     numbers: list[int] = []
     for part in step.parts:
-        texts += [part.file, part.source, part.target, part.old, part.new]
+        texts += [part.file, part.source, part.target, part.old, part.new, *part.marks]
         texts += [text for text in (part.text,) if text is not None]
         numbers += [part.at, part.whole, part.size]
     for change in step.changes:
@@ -317,8 +325,8 @@ def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
     try:
         known = json.loads(line.decode("utf-8", "surrogateescape"))["known"]
         heads = {
-            file: Head(str(to), int(whole), int(size))
-            for file, (to, whole, size) in known["files"].items()
+            file: Head(str(to), int(whole), int(size), *map(tuple, marks))
+            for file, (to, whole, size, *marks) in known["files"].items()
         }
         return heads if known["at"] == at else None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
@@ -336,6 +344,7 @@ def _read_part(item: dict[str, Any]) -> Part:
         text=item.get("text"),
         whole=item.get("whole", 0),
         size=item.get("size", 0),
+        marks=tuple(item.get("marks", ())),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -252,6 +253,57 @@ def test_a_person_may_work_in_vim(
         )
         found = watcher.next()
         assert (found["what"], found["text"]) == ("learned", f"Written with {backup}")
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
+def test_what_is_taken_in_leaves_a_file_alone_that_is_open_in_an_editor(
+    run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    entry_id = run.remember("Always use npm")
+    watcher = begin(watchers, child_env, "--json")
+    command = ["vim", "-u", "NONE", "-i", "NONE", "-N", str(rules)]
+    with Terminal(command, {**child_env, "TERM": "xterm"}) as vim:
+        vim.expect("npm")
+        for old, new in (("npm", "pnpm"), ("pnpm", "bun")):
+            vim.press(f":%s/{old}/{new}/\r:w\r")
+            found = watcher.next()
+            assert (found["what"], found["text"]) == ("changed", f"Always use {new}")
+        vim.press(":q\r")
+        assert vim.end() == 0
+    assert "WARNING" not in vim.raw
+    assert "basis" not in rules.read_text(encoding="utf-8")
+    assert run.ok("show", entry_id, "--json").json["basis"] == "verified"
+    # The next step of ours that writes the file writes the mark, and its undo leaves it.
+    run.ok("remember", "--topic", "ci", "CI is slow")
+    assert "basis" not in rules.read_text(encoding="utf-8")
+    run.ok("remember", "Never push to main")
+    marked = rules.read_text(encoding="utf-8")
+    assert re.search(rf"- Always use bun <!-- id:{entry_id} [^\n]*basis:verified", marked)
+    run.ok("undo")
+    assert "basis:verified" in rules.read_text(encoding="utf-8")
+    assert "push" not in rules.read_text(encoding="utf-8")
+
+
+def test_what_a_person_changed_stays_theirs_when_git_takes_it_away_and_brings_it_back(
+    run: Runner, rules: Path, child_env: dict[str, str]
+) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], check=True, env=child_env, capture_output=True)
+
+    entry_id = run.remember("--source", "llm", "Always use npm")
+    git("init", "-q", "-b", "main")
+    git("add", ".engramdown")
+    git("commit", "-qm", "main")
+    git("checkout", "-qb", "other")
+    run.ok("remember", "Never push to main")
+    rules.write_text(rules.read_text(encoding="utf-8").replace("npm", "pnpm"), encoding="utf-8")
+    assert run.ok("show", entry_id, "--json").json["basis"] == "verified"
+    git("commit", "-qam", "other")
+    for branch, text, basis in (("main", "npm", "inferred"), ("other", "pnpm", "verified")):
+        git("checkout", "-q", branch)
+        found = run.ok("show", entry_id, "--json").json
+        assert (found["text"], found["basis"]) == (f"Always use {text}", basis)
+        run.ok("list")
 
 
 def test_a_switch_of_branches_is_gits_and_a_hand_edit_behind_it_the_persons(

@@ -137,6 +137,7 @@ class Shelf:
         saved: str,
         states: tuple[str, ...] = (),
         elsewhere: Callable[[Placed], bool] = lambda _: False,
+        marks: tuple[str, ...] = (),
     ) -> Response:
         """Save a file by hand, and carry out what follows.
 
@@ -146,13 +147,14 @@ class Shelf:
             states: What their editor may have started from, the newest last; what stands there
                 unless given.
             elsewhere: See :func:`engramdown.hippocampus.handedits.respond`.
+            marks: The same.
         """
         head = self.texts.get(file, "")
         edit = HandEdit(file, base_among(states or (head,), saved), head, head)
         self.change(Act("edit", "person"), lambda draft: draft.put(file, parse(saved)))
         return self.change(
             Act("notice", "engramdown"),
-            lambda draft: respond(draft, edit, elsewhere, self.new_id, TODAY),
+            lambda draft: respond(draft, edit, elsewhere, self.new_id, TODAY, marks=marks),
         )
 
     def undoable(self) -> list[Candidate]:

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 from hypothesis import example, given
 
-from engramdown.hippocampus.draft import Act, Draft
-from engramdown.hippocampus.filing import as_entry, raw_entries
+from engramdown.hippocampus.draft import Act, Draft, verify
+from engramdown.hippocampus.filing import address, as_entry, raw_entries
 from engramdown.hippocampus.handedits import HandEdit, Response, carry_over, respond
 from engramdown.hippocampus.retired import tombstones
 from tests import step_laws
@@ -36,10 +36,26 @@ def test_the_words_of_both_are_kept(save: tuple[str, tuple[str, ...], str]) -> N
 def test_a_changed_line_is_verified_and_keeps_its_id() -> None:
     shelf = Shelf({"rules.md": A + B})
     response = shelf.save("rules.md", A.replace("- a", "- better") + B)
-    assert response == Response(stale=False, verified=("aaaaaaaa",), removed=())
-    assert shelf.texts == {"rules.md": "- better <!-- id:aaaaaaaa basis:verified -->\n" + B}
-    (better, _) = raw_entries("rules.md", shelf.document("rules.md"))
+    mark = f"aaaaaaaa{address('better')}"
+    assert response == Response(stale=False, verified=("aaaaaaaa",), removed=(), marks=(mark,))
+    # The editor may still hold the file: its mark comes with the next step.
+    assert shelf.texts == {"rules.md": "- better <!-- id:aaaaaaaa -->\n" + B}
+    document, left = verify(shelf.document("rules.md"), (mark, "bbbbbbbb_0000000"))
+    assert document.render() == "- better <!-- id:aaaaaaaa basis:verified -->\n" + B
+    assert left == ("bbbbbbbb_0000000",)
+    (better, _) = raw_entries("rules.md", document)
     assert as_entry("rules.md", "project", better).by_person
+    assert verify(document, (mark,)) == (document, ())
+
+
+def test_what_was_to_be_marked_before_is_marked_with_what_else_is_written() -> None:
+    lesson = "- a <!-- id:aaaaaaaa -->\n"
+    shelf = Shelf({"lessons.md": lesson + LATER})
+    marks = (f"aaaaaaaa{address('a')}", "cccccccc_0000000")
+    response = shelf.save("lessons.md", lesson + "- b\n", states=(lesson,), marks=marks)
+    assert response.stale
+    assert "- a <!-- id:aaaaaaaa basis:verified -->\n" in shelf.texts["lessons.md"]
+    assert response.marks == ("cccccccc_0000000",)
 
 
 def test_what_git_did_not_know_goes_into_what_it_brought_and_verifies_nothing() -> None:
@@ -141,7 +157,7 @@ def test_a_lesson_may_get_other_words_and_another_topic_at_once() -> None:
     saved = "- better <!-- id:aaaaaaaa topic:net -->\n"
     shelf.save("lessons.md", saved)
     verified = saved.replace(" -->", " basis:verified -->")
-    assert shelf.texts == {"lessons.md": verified, "topics/net.md": "- b\n" + verified}
+    assert shelf.texts == {"lessons.md": saved, "topics/net.md": "- b\n" + verified}
 
 
 def test_a_lesson_that_stands_under_its_new_topic_already_is_not_filed_twice() -> None:
