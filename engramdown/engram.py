@@ -81,6 +81,7 @@ class Engram:
             ``assistant`` if an assistant passes on what it takes for the user's word.
         expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
         ts: The day on which it was learned; the day on which it is written unless given.
+        unsaid: Whether what it was learned from does not hold its words, so that a person decides.
 
     Raises:
         InvalidEngramError: A ``ValueError`` that names the field and what is allowed.
@@ -101,6 +102,7 @@ class Engram:
     via: Literal["", "tool", "web", "assistant"] = ""
     expires: str = ""
     ts: str = ""
+    unsaid: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what could not be kept and read back."""

@@ -66,6 +66,7 @@ def find_facts(
     prompt = render("facts", templates, messages=shown, most=MOST)
     told = [each.number for each in shown if each.role == "user"][-_UNSAID:]
     theirs = {each.number for each in shown if each.role == "assistant"}
+    by_user = [each.text if each.role == "user" else "" for each in messages]
     untold: list[Lesson] = []
 
     def read(answer: FoundFacts) -> Learned:
@@ -73,7 +74,7 @@ def find_facts(
         facts = [_lesson(each, told) for each in found if each.text.strip()]
         untold[:] = [fact for fact in facts if theirs.issuperset(fact.numbers)]
         kept = [fact for fact in facts if fact not in untold]
-        return learned(kept, [f"{session}#{each.seq}" for each in messages], MOST)
+        return learned(kept, [f"{session}#{each.seq}" for each in messages], MOST, by_user)
 
     learnt = learn_from(model, FoundFacts, prompt, read)
     if not untold:

@@ -103,7 +103,8 @@ def facts_of_model(
             for fact in answer.facts
             if not _problem(fact)
         ]
-        found = learned(facts, [message.pointer for message in messages], MOST)
+        texts = [message.text for message in messages]
+        found = learned(facts, [message.pointer for message in messages], MOST, texts)
         by_key = {_key(engram): engram for engram in found.engrams}
         return Learned(tuple(by_key.values()), refusals + found.refusals)
 

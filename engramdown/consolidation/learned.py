@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.asking.answers import strange_ids, text_problem
+from engramdown.consolidation.substance import unsaid
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold, pointers
 from engramdown.errors import InvalidEngramError
 from engramdown.redaction import redact
@@ -55,18 +56,21 @@ class Lesson(NamedTuple):
     topic: str = ""
 
 
-def learned(lessons: Iterable[Lesson], given: Sequence[str], most: int) -> Learned:
+def learned(
+    lessons: Iterable[Lesson], given: Sequence[str], most: int, texts: Sequence[str] | None = None
+) -> Learned:
     """Return what becomes of a model's lessons; one that names what was not given is refused.
 
     Args:
         lessons: What it says.
         given: Where what it was given as 1, 2, 3, … stands.
         most: So many memories at most; the first ones.
+        texts: What was given, if a memory has to be said there; else a person decides on it.
     """
     found: dict[str, Engram] = {}
     refusals: list[str] = []
     for lesson in lessons:
-        engram = _engram(lesson, given)
+        engram = _engram(lesson, given, texts)
         if isinstance(engram, str):
             refusals.append(engram)
         else:
@@ -88,24 +92,29 @@ def shortened(text: str, longest: int) -> str:
     return safe if len(safe) <= longest else f"{safe[:longest].rstrip()}…"
 
 
-def _engram(lesson: Lesson, given: Sequence[str]) -> Engram | str:
+def _engram(
+    lesson: Lesson, given: Sequence[str], texts: Sequence[str] | None = None
+) -> Engram | str:
     """Return the memory, or why it is none."""
     text = " ".join(lesson.text.split())
     known = {str(number) for number in range(1, len(given) + 1)}
     problem = text_problem(text, LONGEST) or strange_ids(map(str, lesson.numbers), known)
     if problem:
         return f"a memory is refused: {problem}"
+    cited = [] if texts is None else [texts[number - 1] for number in lesson.numbers]
+    is_unsaid = texts is not None and bool(unsaid(text, cited))
     try:
         return Engram(
             text,
             lesson.kind,
             lesson.scope,
-            "low" if lesson.confidence == "low" else "medium",
+            "low" if lesson.confidence == "low" or is_unsaid else "medium",
             lesson.topic,
             "consolidation",
             basis="inferred",
             origin=pointers(*(given[number - 1] for number in lesson.numbers)),
             via="tool",
+            unsaid=is_unsaid,
         )
     except InvalidEngramError as error:
         return f"a memory is refused: {shortened(str(error), _SHOWN * 3)}"

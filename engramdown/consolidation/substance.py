@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
-from engramdown.engram import fold
+from engramdown.engram import fact_key, fold
 from engramdown.likeness.claims import LONGEST, Claim, Mark, read
 from engramdown.likeness.forms import same_word, word_key
 from engramdown.likeness.signs import signs_apart
@@ -28,6 +28,7 @@ __all__ = [
     "left_out",
     "likeness_key",
     "swapped",
+    "unsaid",
 ]
 
 # Names of days and months that are no other word, too.
@@ -40,6 +41,11 @@ _NONE: Final[frozenset[str]] = frozenset()
 # Of the words of a memory that goes, so many at least stand in what stays for it.
 _COVERED: Final = 2 / 3
 _SHOWN: Final = 3
+# How what somebody says of themselves is told of them.
+_OF_USERS: Final = word_set(
+    "user users person they their them prefer prefers preferred like likes love loves want wants "
+    "use uses work works live lives have has be is are"
+)
 # What is longer is hardly one claim, and is a duplicate only word for word.
 _LONGEST_CLAIM: Final = 1000
 
@@ -186,6 +192,32 @@ def invented(text: str, originals: Sequence[str]) -> str:
     words = dict.fromkeys(read(text).words)
     missing = [word for word in words if not (_holds(said, word) or _holds(said, plain(word)))]
     return f"says what none of them says: {_quoted(missing)}" if missing else ""
+
+
+def unsaid(text: str, originals: Sequence[str]) -> str:
+    """Return what a fact says that none of the texts says from which it is said to come, or ``""``.
+
+    A number, a version, a path or a name of it has to stand there, and of its other words two of
+    three, in any form. The key of a fact and words that only speak of the user need not.
+
+    >>> unsaid("Editor: Helix", ["I use vim"]), unsaid("Editor: vim", ["vim is my home"])
+    ("'helix'", '')
+    """
+    value = text.partition(": ")[2] if fact_key(text) else text
+    now = read(value)
+    pieces = [
+        each[at : at + LONGEST] for each in originals for at in range(0, len(each) or 1, LONGEST)
+    ]
+    claims = [read(form) for each in pieces for form in (each, plain(each))]
+    said = {word for claim in claims for word in (*claim.words, *claim.every)}
+    marks = {mark for claim in claims for kind in _EXACT for mark in _marks(claim, kind)}
+    exact = [mark for kind in _EXACT for mark in sorted(_marks(now, kind)) if mark not in marks]
+    names = [name for name in sorted(_marks(now, "name")) if not _holds(said, name)]
+    words = [word for word in dict.fromkeys(now.words) if word not in _OF_USERS]
+    missing = [word for word in words if not (_holds(said, word) or _holds(said, plain(word)))]
+    if exact or names:
+        return _quoted([*exact, *names])
+    return _quoted(missing) if len(missing) > len(words) * (1 - _COVERED) else ""
 
 
 def changed(text: str, originals: Sequence[str]) -> str:

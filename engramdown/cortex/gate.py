@@ -18,7 +18,7 @@ __all__ = ["REASONS", "Action", "Code", "Decision", "Findings", "decide"]
 
 Action = Literal["encode", "confirm", "discard"]
 Code = Literal[
-    "off", "turned-down", "secret", "contradiction", "instruction", "confidence", "retire"
+    "off", "turned-down", "secret", "contradiction", "instruction", "unsaid", "confidence", "retire"
 ]
 
 REASONS: Final[Mapping[str, str]] = {
@@ -27,6 +27,7 @@ REASONS: Final[Mapping[str, str]] = {
     "secret": "holds a secret, which is not kept",
     "contradiction": "contradicts what you wrote or confirmed",
     "instruction": "came from outside and reads like an order",
+    "unsaid": "what it was learned from does not say it in these words",
     "confidence": "you want to be asked about what is not certain",
     "retire": "an assistant asks to forget it, and that is for you to say",
 }
@@ -105,7 +106,7 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
         return "contradiction", f"{REASONS['contradiction']}: {what}"
     if findings.instruction and engram.via in ("tool", "web"):
         return "instruction", f"{REASONS['instruction']}: {findings.instruction}"
-    return None
+    return ("unsaid", REASONS["unsaid"]) if engram.unsaid else None
 
 
 def _quoted(text: str) -> str:

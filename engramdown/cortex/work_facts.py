@@ -115,7 +115,7 @@ class Facts:
         entries = self._cortex.entries()
         found = find_facts(info.id, worth_showing(told.lines), model, prompts)
         self._summary.refused += found.refusals
-        surer = tuple(reinforced(each, entries) for each in found.engrams)
+        surer = tuple(each if each.unsaid else reinforced(each, entries) for each in found.engrams)
         report = steps.report(JOB)
         before, problems = len(report.receipts), len(report.problems)
         failed = ""

@@ -51,10 +51,13 @@ def test_a_model_finds_facts_with_a_key() -> None:
             "Time zone: Europe/Berlin",
             "profile",
             "global",
+            "low",
             source="consolidation",
             basis="inferred",
             origin="s#4,s#1",
             via="tool",
+            # They say Berlin.
+            unsaid=True,
         ),
     )
     ((system, user),) = model.asked

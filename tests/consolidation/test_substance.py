@@ -14,6 +14,7 @@ from engramdown.consolidation.substance import (
     left_out,
     likeness_key,
     swapped,
+    unsaid,
 )
 from tests.cortex.entries import any_text
 
@@ -182,3 +183,24 @@ def test_any_texts_are_compared_alike_from_both_sides(a: str, b: str) -> None:
     left_out(a, b)
     invented(a, [b])
     changed(a, [b])
+
+
+@pytest.mark.parametrize(
+    "fact, said, missing",
+    [
+        ("Editor: Helix", "I use vim", "'helix'"),
+        ("Editor: Helix", "My editor is helix now", ""),
+        ("Name: Ada Lovelace", "I'm Ada", "'lovelace'"),
+        ("Time zone: UTC+2", "my time zone is UTC+3", "'utc+2'"),
+        ("Python: 3.12", "we use Python 3.11", "'3.12'"),
+        ("The user prefers dark roast coffee", "I love dark roast coffee", ""),
+        ("The user prefers dark roast coffee", "I love green tea", "'dark', 'roast', 'coffee'"),
+        ("Deploys are on Mondays", "We deploy on Mondays.", ""),
+        ("Home: Berlin", "Ich wohne in Berlin.", ""),
+        ("Editor: vim", f"{'long ' * 2000} vim", ""),
+        ("Editor: vim", "", "'vim'"),
+    ],
+)
+def test_what_a_fact_says_that_nobody_said(fact: str, said: str, missing: str) -> None:
+    assert unsaid(fact, ["Hello", said]) == missing
+    assert unsaid(fact, [fact]) == ""

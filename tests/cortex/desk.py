@@ -78,7 +78,11 @@ def episodes(cortex: Cortex) -> EpisodicMemory:
 
 
 def spoken(
-    cortex: Cortex, session: str, said: str = "I live in Berlin.", *, end: bool = True
+    cortex: Cortex,
+    session: str,
+    said: str = "I live in Berlin. Deploys are on Mondays.",
+    *,
+    end: bool = True,
 ) -> None:
     """Record a session with one exchange."""
     memory = episodes(cortex)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Final, Literal
 
@@ -117,6 +118,13 @@ def test_what_an_assistant_passes_on_is_not_the_word_of_the_user_and_no_page_of_
     assert decide("autopilot", claimed, ORDER).action == "encode"
 
 
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_what_nobody_said_in_these_words_waits(mode: str) -> None:
+    decision = decide(mode, replace(learned("high"), unsaid=True), NOTHING)
+    assert (decision.action, decision.code) == ("confirm", "unsaid")
+    assert decision.held == (mode == "autopilot")
+
+
 @pytest.mark.parametrize("via", ["tool", "web"])
 def test_what_came_from_outside_is_not_the_word_of_the_user(via: Literal["tool", "web"]) -> None:
     claimed = learned("high", "user", via)
@@ -179,7 +187,8 @@ def test_a_reason_says_what_it_is_about(findings: Findings, words: str) -> None:
 
 
 def test_every_code_has_words() -> None:
-    codes = {"off", "turned-down", "secret", "contradiction", "instruction", "confidence", "retire"}
+    codes = {"off", "turned-down", "secret", "contradiction", "instruction", "unsaid"}
+    codes |= {"confidence", "retire"}
     assert set(REASONS) == codes
 
 

@@ -144,7 +144,7 @@ def test_a_dry_run_says_what_would_be_asked(cortex: Cortex) -> None:
 def test_what_was_learned_of_several_sessions_before_a_crash(
     cortex: Cortex, *, redacted: bool
 ) -> None:
-    record(cortex, "s1", *["Hello"] * 3)
+    record(cortex, "s1", "vim is my home", *["Hello"] * 2)
     record(cortex, "s2", *["Hello"] * 3)
     interrupted_at(cortex, "propose", Facts={"facts": [FACT]})
     if redacted:
@@ -153,3 +153,16 @@ def test_what_was_learned_of_several_sessions_before_a_crash(
     cortex.sleep()
     assert texts(cortex) == ([] if redacted else ["Editor: vim"])
     assert model.asked == (["Facts"] if redacted else [])
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_a_fact_that_the_cited_messages_never_say_is_held(cortex: Cortex, mode: str) -> None:
+    cortex.mode = mode
+    cortex.model = Model(Facts={"facts": [FACT | {"value": "Helix"}, FACT | {"key": "Home"}]})
+    record(cortex, "s1", "I use vim.", *["Hello"] * 4)
+    receipts = report(cortex.sleep(), "identity").receipts
+    actions = {each.engram.text: (each.action, each.reason) for each in receipts}
+    held = ("queued", "what it was learned from does not say it in these words")
+    assert actions["Editor: Helix"] == held
+    assert actions["Home: vim"] != held
+    assert "Editor: Helix" not in texts(cortex)

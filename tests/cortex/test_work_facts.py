@@ -56,7 +56,7 @@ def found(summary: WorkSummary) -> list[Receipt]:
 def learn(cortex: Cortex, desk: Desk, session: str, *facts: dict[str, Any]) -> list[Receipt]:
     """Let a model find facts in a new session, and return what became of them."""
     desk.facts = list(facts)
-    spoken(cortex, session)
+    spoken(cortex, session, f"I live in Berlin. {'. '.join(each['text'] for each in facts)}.")
     return found(round_of(cortex))
 
 
@@ -305,7 +305,7 @@ def test_one_memory_that_cannot_be_kept_keeps_none_of_the_others_out(
         item("Deploys are on Mondays"),
         item("Home: Berlin", kind="profile"),
     )
-    spoken(cortex, "s1")
+    spoken(cortex, "s1", "I live in Berlin. Deploys are on Mondays. Use uv.")
     desk.facts = list(facts)
     [_, deed] = round_of(cortex).deeds
     assert [receipt.action for receipt in deed.receipts] == ["failed", "encoded", "encoded"]
@@ -341,7 +341,7 @@ def test_what_a_model_names_that_it_was_not_given_is_refused_and_told(
     cortex: Cortex, desk: Desk
 ) -> None:
     desk.facts = [item("Home: Berlin", messages=[99])]
-    spoken(cortex, "s1")
+    spoken(cortex, "s1", "I live in Berlin. Tests need a clock.")
     (deed,) = [each for each in round_of(cortex).deeds if each.what == "facts"]
     assert deed.outcome == "failed"
     assert "it names 99" in deed.text
@@ -458,3 +458,41 @@ def test_where_memory_cannot_be_read_nobody_is_asked(
     assert asked(desk) == []
     (person.memory / "rules.md").rmdir()
     assert [deed.what for deed in round_of(cortex).deeds] == ["facts"]
+
+
+def test_what_the_cited_message_does_not_say_waits_for_a_person(cortex: Cortex, desk: Desk) -> None:
+    spoken(cortex, "s1", "I live in Berlin, and I use vim.")
+    desk.facts = [
+        item("Editor: Helix", kind="profile"),
+        item("Editor: vim", kind="profile", confidence="high"),
+        item("Deploys need two approvals", kind="always"),
+    ]
+    actions = {each.engram.text: each.action for each in found(round_of(cortex))}
+    assert actions == {
+        "Editor: Helix": "queued",
+        "Editor: vim": "encoded",
+        "Deploys need two approvals": "queued",
+    }
+    assert standing(cortex) == {"Editor: vim": "medium"}
+    (helix, rule) = cortex.pending()
+    assert helix.hold == rule.hold == "what it was learned from does not say it in these words"
+    assert cortex.resolve(helix.id).action == "encoded"
+
+
+def test_what_only_the_assistant_says_in_what_is_cited_waits(cortex: Cortex, desk: Desk) -> None:
+    memory = episodes(cortex)
+    memory.start_session("s1")
+    memory.log("s1", "user", "This is session s1. Hello, please help me with my project today.")
+    memory.log("s1", "assistant", "Sure. I know that you use Helix.")
+    memory.end("s1")
+    memory.close()
+    desk.facts = [item("Editor: Helix", kind="profile", messages=[1, 2])]
+    assert [each.action for each in found(round_of(cortex))] == ["queued"]
+
+
+def test_a_guess_that_nobody_said_makes_nothing_surer(cortex: Cortex, desk: Desk) -> None:
+    learn(cortex, desk, "s1", item("Deploys are on Mondays", confidence="low"))
+    spoken(cortex, "s2", "I live in Berlin.")
+    desk.facts = [item("Deploys are on Mondays", confidence="high")]
+    round_of(cortex)
+    assert standing(cortex) == {"Deploys are on Mondays": "low"}

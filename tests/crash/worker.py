@@ -27,6 +27,7 @@ FINISHED: Final = ("alder", "birch", "cedar")
 ORPHANS: Final = ("dogwood", "elm")
 EMPTY: Final = ("fir", "ginkgo")
 IDLE: Final = "hazel"
+_NUMBERS: Final = " ".join(map(str, range(60)))
 _SESSION: Final = re.compile(r"session (\w+)")
 _WRITTEN: Final = re.compile(r"- (Answer \d+ about \w+)")
 
@@ -78,7 +79,9 @@ def build(folder: Path) -> None:
         if name in EMPTY:
             memory.log(name, "tool_result", "nothing", at=at)
         else:
-            memory.log(name, "user", f"This is session {name}, and I live there.", at=at)
+            # Whatever number an answer has, it was said.
+            said = f"This is session {name}, and I live there. Answers about it: {_NUMBERS}."
+            memory.log(name, "user", said, at=at)
             memory.log(name, "assistant", "I will keep that in mind for later.", at=at)
         if name not in ORPHANS:
             memory.end(name, at=at)
