@@ -97,6 +97,20 @@ class Disk:
         """Whether anything has this name, be it a link that leads nowhere."""
         return os.path.lexists(path)
 
+    def check_folder(self, path: Path) -> None:
+        """Refuse what stands in the place of a folder; one that is not there is no obstacle.
+
+        Raises:
+            StoreError: If it is something else.
+            OSError: If it cannot be found out, as for a link that leads to itself.
+        """
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except FileNotFoundError:
+            return
+        if not is_folder:
+            raise StoreError(f"{path}: is not a folder; move it away or choose another scope.")
+
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder but those of folders, sorted; none where there is none."""
         try:

@@ -10,6 +10,7 @@ one of the project may have been cloned: :data:`SIDES` says for every setting wh
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -247,9 +248,22 @@ def find_project(start: Path | str, home: Path | None = None) -> Path | None:
     for folder in (path, *path.parents):
         found = folder if folder.name == FOLDER else folder / FOLDER
         # Not Path.is_dir, which raises where a folder may not be looked into.
-        if os.path.isdir(found) and _real(found) not in taken:  # noqa: PTH112 - as said above
+        is_there = os.path.isdir(found) or _is_in_the_way(found)  # noqa: PTH112 - as said above
+        if is_there and _real(found) not in taken:
             return _checked_link(found)
     return None
+
+
+def _is_in_the_way(path: Path) -> bool:
+    """Whether something stands in the place of a scope that is none: a file, a link to itself.
+
+    It is the scope's folder that cannot be read then, not a place where none is.
+    """
+    try:
+        os.stat(path)  # noqa: PTH116 - as os.path.isdir
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return True
 
 
 def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
@@ -445,9 +459,13 @@ def config_text(path: Path) -> str:
             os.close(descriptor)
     except FileNotFoundError:
         return ""
+    except NotADirectoryError:
+        return ""  # Who reads memory there says so.
     except UnicodeDecodeError as error:
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     except OSError as error:
+        if error.errno == errno.ELOOP and not os.path.isdir(path.parent):  # noqa: PTH112 - as above
+            return ""
         raise SettingsError(str(path), "file", f"cannot be read: {error.strerror}") from error
 
 

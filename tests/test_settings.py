@@ -337,8 +337,19 @@ class TestTheProject:
     def test_where_there_is_none_there_is_none(self) -> None:
         assert find_project(Path.cwd()) is None
 
-    def test_a_file_of_that_name_is_none(self, tmp_path: Path) -> None:
-        (tmp_path / ".engramdown").write_text("", encoding="utf-8")
+    @pytest.mark.parametrize("loops", [True, False])
+    def test_what_stands_in_its_place_is_found_too(self, tmp_path: Path, *, loops: bool) -> None:
+        """Whoever reads memory there says that it is no folder; above it is nobody looked for."""
+        place = tmp_path / ".engramdown"
+        if loops:
+            place.symlink_to(place.name)
+        else:
+            place.write_text("", encoding="utf-8")
+        assert find_project(tmp_path / "src") == place
+        assert load(tmp_path / "home", place) == load(place, None) == Settings()
+
+    def test_a_link_that_leads_nowhere_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / ".engramdown").symlink_to("nowhere")
         assert find_project(tmp_path) is None
 
     def test_a_folder_that_does_not_exist_is_looked_up_from(self, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
 def _look(place: Place) -> list[_Report]:
     """Look at every scope that exists; raises if there is none."""
     home, project = home_of(place), project_of(place)
-    scopes: list[tuple[Scope, Path]] = [("global", home)] if home.is_dir() else []
+    scopes: list[tuple[Scope, Path]] = [("global", home)] if os.path.lexists(home) else []
     if project is not None:
         scopes.append(("project", project))
     if not scopes:
@@ -120,6 +120,8 @@ def _look(place: Place) -> list[_Report]:
 
 def _look_at(scope: Scope, root: Path, limit: int, configured: Sequence[Finding]) -> _Report:
     seen = inspect(root, limit)
+    if not root.is_dir():
+        return _Report(scope, root / "memory", 0, (*configured, *seen.findings))
     findings = [
         *configured,
         *seen.findings,

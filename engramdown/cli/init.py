@@ -6,6 +6,7 @@ terminal.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -153,7 +154,8 @@ def _planned(root: Path) -> ForGit | None:
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+    # Not Path.resolve, which raises where a link leads to itself.
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _make(scope: Scope, root: Path, *, dry_run: bool) -> _Made:

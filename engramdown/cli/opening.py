@@ -6,6 +6,7 @@ project refuses to start one by accident: that is what ``engramdown init`` is fo
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -59,7 +60,7 @@ def open_quietly(place: Place, need: Need) -> Cortex:
         home = home_of(place)
         if need == "project":
             raise click.ClickException(messages.no_project(start_of(place)))
-        if not home.is_dir():
+        if not os.path.lexists(home):
             raise click.ClickException(messages.no_memory(start_of(place), home))
     from engramdown import Cortex
 
@@ -114,3 +115,6 @@ def _say_notices(cortex: Cortex) -> None:
         return
     for notice in dict.fromkeys(cortex.notices()):
         output.note(notice)
+    if cortex.unread() and (ending is None or isinstance(ending, Exit)):
+        # What was shown is not all that there is.
+        raise Exit(STORE_FAILED)

@@ -7,6 +7,7 @@ reading works in every mode, with no model and no network.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -103,6 +104,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self.model = model
         self.settings = settings or Settings()
         self._notices: list[str] = []
+        self._unread: list[str] = []
         self._closed = ""
         self._allows_global = False
         self._rehearsing = False
@@ -168,9 +170,27 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """
         return [*self._notices, *filter(None, (store.files.conflict() for store in self.stores))]
 
+    def unread(self) -> list[str]:
+        """Return which files could not be read so far, and why: what was returned is without them.
+
+        :meth:`notices` tells of them, too.
+        """
+        return list(self._unread)
+
     def entries(self) -> list[Entry]:
-        """Return every memory, global ones first, in file order; also what waits for approval."""
-        return [*self.global_hc.entries(), *self.project_hc.entries()]
+        """Return every memory, global ones first, in file order; also what waits for approval.
+
+        What cannot be read hides nothing else: :meth:`unread` names it.
+        """
+        return [*self._read(self.global_hc), *self._read(self.project_hc)]
+
+    def readable(self, store: HippocampusProtocol) -> list[Entry]:
+        """Return the memories that may reach a model, as :meth:`usable`, of what can be read.
+
+        For who shows memory. Who decides on it must not take what is unread for what is not there.
+        """
+        entries = self._read(store)
+        return self._pulled.shown(store, entries) if self._reviews else entries
 
     def usable(self, store: HippocampusProtocol) -> list[Entry]:
         """Return the memories of a store that may reach a model, in file order.
@@ -247,7 +267,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """
         from engramdown.cortex.relevance import Index
 
-        entries = [*self.usable(self.global_hc), *self.usable(self.project_hc)]
+        entries = [*self.readable(self.global_hc), *self.readable(self.project_hc)]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, Index(entries))
         hits = self._index[1].search(query, today())
@@ -789,7 +809,14 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
         screen = self._pulled if self._reviews else None
         skills = self.told_skills
-        return Recollection(self.global_hc, self.project_hc, self.settings, screen, skills)
+        return Recollection(
+            self.global_hc,
+            self.project_hc,
+            self.settings,
+            screen,
+            skills,
+            pass_over=self._pass_over,
+        )
 
     @cached_property
     def _pulled(self) -> Pulled:
@@ -859,13 +886,30 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
                 self._tell(f"could not look for hand edits: {error}")
         return was_free
 
+    def _read(self, store: HippocampusProtocol) -> list[Entry]:
+        """Return the memories of a store that can be read."""
+        if isinstance(store, Hippocampus):
+            return store.entries(self._pass_over)
+        return store.entries()
+
+    def _pass_over(self, error: StoreError) -> None:
+        """Take note of what could not be read; of a scope that is no folder once."""
+        roots = [store.root for store in self.stores if str(error).startswith(str(store.root))]
+        lost = [root for root in roots if os.path.lexists(root) and not root.is_dir()]
+        reason = f"{lost[0]}: is not a folder; move it away" if lost else str(error)
+        if reason not in self._unread:
+            self._unread.append(reason)
+        same = f"could not look for hand edits: {error}"
+        self._notices = [each for each in self._notices if each != same]
+        self._tell(f"could not be read, and is left out: {reason}")
+
     def _tell(self, notice: str) -> None:
         """Keep a notice; a trouble that lasts is told once."""
         if notice not in self._notices:
             self._notices.append(notice)
 
     def _find(self, prefix: str) -> tuple[Scope, Entry]:
-        both = [(scope, entry) for scope in SCOPES for entry in self._store(scope).entries()]
+        both = [(scope, entry) for scope in SCOPES for entry in self._read(self._store(scope))]
         return by_prefix(prefix, both, lambda each: each[1].id, "memory")
 
     def _first(self, act: Callable[[HippocampusProtocol], T], entry_id: str) -> T:

@@ -200,7 +200,11 @@ class _Inspector:
     def _is_folder(self, path: Path, name: str) -> bool:
         if not self._is_inside(path, name):
             return False
-        mode = path.stat().st_mode
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:  # a link that leads to itself
+            self._add(name, "cannot-read", reason=error.strerror)
+            return False
         if not stat.S_ISDIR(mode):
             self._add(name, "not-a-file", what=what_instead(mode) or "a file", wanted="a folder")
             return False

@@ -158,14 +158,19 @@ class Pulled:
 
     def shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
         """Return those of ``entries`` of a store that may be loaded."""
-        hidden = self._hidden(store)
-        if not hidden:
+        hidden, unread = self._hidden(store), self._unread(store)
+        if not hidden and not unread:
             return entries
-        return [each for each in entries if (each.file, each.line) not in hidden]
+        return [
+            each
+            for each in entries
+            if (each.file, each.line) not in hidden and each.file not in unread
+        ]
 
     def page(self, store: Hippocampus, name: str, text: str) -> str:
         """Return ``text`` of the page ``name`` if it may be loaded, else ``""``."""
-        return "" if text and (name, 0) in self._hidden(store) else text
+        is_hidden = text and ((name, 0) in self._hidden(store) or name in self._unread(store))
+        return "" if is_hidden else text
 
     def hidden_skills(self) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits to be approved; none if all is loaded."""
@@ -250,6 +255,12 @@ class Pulled:
         brought = place.brought()
         known = self._approvals.of(store.root).approved if brought else frozenset[str]()
         return {(item.file, item.line) for item in brought if item.key not in known}
+
+    def _unread(self, store: HippocampusProtocol) -> frozenset[str]:
+        """Return the files of a store of which nobody can say whose they are, as it was looked."""
+        if not self.reviews or not isinstance(store, Hippocampus):
+            return frozenset()
+        return self._places[store.root][0].unread
 
     def _add(self, found: Found, did: Did) -> None:
         self._approvals.add(found.store.root, did, [found.item.key])

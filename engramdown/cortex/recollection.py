@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import today
 from engramdown.cortex.context import (
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FOLDER", "SOUL", "Recollection"]
 
+T = TypeVar("T")
+
 SOUL: Final = f"memory/{spelling.SOUL}"
 """The page that says who the assistant is."""
 FOLDER: Final = "templates"
@@ -71,11 +74,15 @@ class Recollection:
         settings: Settings,
         screen: Pulled | None = None,
         skills: Callable[[], Procedures] = Procedures,
+        *,
+        pass_over: Callable[[StoreError], object] | None = None,
     ) -> None:
         """Read from both stores, under the budgets of ``settings``, what ``screen`` lets pass.
 
-        The ``skills`` that are told of are asked for each time.
+        The ``skills`` that are told of are asked for each time. What cannot be read is left out,
+        and ``pass_over`` told; without it, that is an error.
         """
+        self._pass_over = pass_over
         self._screen = screen
         self._skills = skills
         self._global = global_hc
@@ -119,10 +126,10 @@ class Recollection:
         return Memory(
             soul=who.soul,
             profile=who.profile,
-            global_rules=self._shown(self._global, self._global.recall_rules()),
-            project_rules=self._shown(self._project, self._project.recall_rules()),
-            global_lessons=self._shown(self._global, self._global.recall_lessons()),
-            project_lessons=self._shown(self._project, self._project.recall_lessons()),
+            global_rules=self._shown(self._global, self._global.recall_rules),
+            project_rules=self._shown(self._project, self._project.recall_rules),
+            global_lessons=self._shown(self._global, self._global.recall_lessons),
+            project_lessons=self._shown(self._project, self._project.recall_lessons),
             skills=skills or Procedures(),
             earlier=earlier,
         )
@@ -133,9 +140,9 @@ class Recollection:
         Raises:
             StoreError: If one cannot be read.
         """
-        step = self._last_step()
+        step = self._read(self._last_step, "")
         soul, page = self._soul()
-        facts = self._shown(self._global, self._global.recall_identity())
+        facts = self._shown(self._global, self._global.recall_identity)
         told = self._told_beside(facts)
         return Identity(soul, (*facts, *told), (page, self._profile()), step)
 
@@ -149,12 +156,14 @@ class Recollection:
         Raises:
             StoreError: If memory cannot be read.
         """
-        now = self._soul_now(frozen.pages[0])
+        # What cannot be read now was not taken out.
+        now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
         # Imported here: it compares and redacts, which the start of a session does not.
         from engramdown.cortex.frozen import left, taken_out
 
         soul = left(frozen.soul, now) if frozen.soul else ""
-        here = {entry.id for entry in self._global.recall_identity()}
+        facts_now = self._read(self._global.recall_identity, [*frozen.profile])
+        here = {entry.id for entry in facts_now}
         # What stands beside a scope is in no journal: what is not there any more was taken out.
         beside = {entry.id for entry in self._told_beside(())}
         lost = {each.id for each in frozen.profile if _is_beside(each)} - beside
@@ -178,8 +187,8 @@ class Recollection:
 
     def _scratchpad(self) -> Section | None:
         wisdom = [
-            *self._shown(self._global, self._global.recall_scratchpad_wisdom()),
-            *self._shown(self._project, self._project.recall_scratchpad_wisdom()),
+            *self._shown(self._global, self._global.recall_scratchpad_wisdom),
+            *self._shown(self._project, self._project.recall_scratchpad_wisdom),
         ]
         budget = {**BUDGETS, **self.budgets}["scratchpad"]
         return scratchpad_section(wisdom, today(), budget, self.overrides())
@@ -202,7 +211,22 @@ class Recollection:
             project_lessons=rest(memory.project_lessons),
         )
 
-    def _shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
+    def _read(self, read: Callable[[], T], otherwise: T) -> T:
+        """Return what can be read, or something else where it cannot."""
+        try:
+            return read()
+        except StoreError as error:
+            if self._pass_over is None:
+                raise
+            self._pass_over(error)
+            return otherwise
+
+    def _spellings(self, store: Hippocampus, name: str) -> list[Path]:
+        return self._read(partial(store.files.spellings, name), [])
+
+    def _shown(self, store: HippocampusProtocol, recall: Callable[[], list[Entry]]) -> list[Entry]:
+        nothing: list[Entry] = []
+        entries = self._read(recall, nothing)
         return entries if self._screen is None else self._screen.shown(store, entries)
 
     def _page(self, store: Hippocampus, name: str, text: str) -> str:
@@ -223,10 +247,10 @@ class Recollection:
         aside += [
             Aside(path, "spelling")
             for store in stores
-            for path in store.files.spellings(spelling.SOUL)[1:]
+            for path in self._spellings(store, spelling.SOUL)[1:]
         ]
         if used is None:
-            page = _page_of("soul", _home(stores), spelling.SOUL)
+            page = self._page_of("soul", _home(stores), spelling.SOUL)
         else:
             page = Page("soul", used.store.scope, used.path, is_there=True, text=used.text)
         rest = tuple(each for each in aside if each.path != page.path)
@@ -234,8 +258,8 @@ class Recollection:
 
     def _souls(self, store: Hippocampus) -> Iterator[_Candidate]:
         """Yield the pages of a scope that may tell who the assistant is, the first choice first."""
-        for path in store.files.spellings(spelling.SOUL)[:1]:
-            text = store.soul()
+        for path in self._spellings(store, spelling.SOUL)[:1]:
+            text = self._read(store.soul, "")
             yield _Candidate(store, path, text, self._page(store, SOUL, text))
         yield from self._beside(store, spelling.SOUL)
 
@@ -282,11 +306,11 @@ class Recollection:
         """Return the file that tells who the user is."""
         if not isinstance(self._global, Hippocampus):
             return Page("profile", "global")
-        page = _page_of("profile", self._global, PROFILE)
-        aside = [Aside(path, "spelling") for path in self._global.files.spellings(PROFILE)[1:]]
+        page = self._page_of("profile", self._global, PROFILE)
+        aside = [Aside(path, "spelling") for path in self._spellings(self._global, PROFILE)[1:]]
         for store in self._files():
             if store is not self._global:
-                aside += [Aside(path, "scope") for path in store.files.spellings(PROFILE)]
+                aside += [Aside(path, "scope") for path in self._spellings(store, PROFILE)]
         beside = [
             each for store in reversed(self._files()) for each in self._beside(store, PROFILE)
         ]
@@ -297,6 +321,12 @@ class Recollection:
             if each.path not in also
         ]
         return page._replace(aside=tuple(aside), also=also)
+
+    def _page_of(self, name: Literal["soul", "profile"], store: Hippocampus, file: str) -> Page:
+        path = self._read(partial(store.files.place, file), store.memory / file)
+        is_there = path in self._spellings(store, file)
+        text = self._read(partial(store.files.text, f"{store.memory.name}/{file}"), "")
+        return Page(name, store.scope, path, is_there, text)
 
     def _last_step(self) -> str:
         if not isinstance(self._global, Hippocampus):
@@ -317,9 +347,10 @@ class Recollection:
     def overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""
         texts = (
-            (name, self._page(store, f"{FOLDER}/{name}", store.template(name)))
+            (name, self._page(store, f"{FOLDER}/{name}", words))
             for store in self._files()
             for name in TEMPLATES
+            for words in (self._read(partial(store.template, name), ""),)
         )
         return {name: words for name, words in texts if words}
 
@@ -346,13 +377,6 @@ def _fact_beside(placed: Placed, scope: Scope, path: Path) -> Entry:
 def _home(stores: Sequence[Hippocampus]) -> Hippocampus:
     """Return where a page is to be created: in the project, if one has begun."""
     return next((store for store in stores if store.root.is_dir()), stores[-1])
-
-
-def _page_of(name: Literal["soul", "profile"], store: Hippocampus, file: str) -> Page:
-    path = store.files.place(file)
-    is_there = path in store.files.spellings(file)
-    text = store.files.text(f"{store.memory.name}/{file}")
-    return Page(name, store.scope, path, is_there, text)
 
 
 def _why_not(text: str, shown: str) -> Why:

@@ -122,7 +122,7 @@ def _memories(cortex: Cortex, asked: Asked) -> list[Entry]:
     if asked.mode == "exact" or is_any:
         wanted = "" if is_any else asked.query.casefold()
         both = (cortex.global_hc, cortex.project_hc)
-        memories = [each for store in both for each in cortex.usable(store)]
+        memories = [each for store in both for each in cortex.readable(store)]
         found = [each for each in memories if (wanted or is_any) and wanted in each.text.casefold()]
         found.sort(key=lambda entry: entry.ts, reverse=True)
     else:

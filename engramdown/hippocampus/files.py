@@ -107,9 +107,11 @@ class MemoryFiles:
         """Return the memory files that exist, in a fixed order.
 
         Raises:
-            StoreError: If a folder cannot be read.
+            StoreError: If a folder cannot be read, or something else stands in its place.
         """
         with named_errors(self.folder, "read"):
+            for folder in (self.root, self.folder):
+                self._disk.check_folder(folder)
             found = dict.fromkeys(self._reader.names())
         # An editor may have moved a file away for a moment; the journal knows that it is there.
         left = (name for name, head in self.history.heads().items() if head and name not in found)

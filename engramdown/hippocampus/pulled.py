@@ -63,9 +63,14 @@ class Provenance:
     """Whose the memory of one scope is."""
 
     def __init__(self, store: Hippocampus) -> None:
-        """Look at the files of ``store``."""
+        """Look at the files of ``store``.
+
+        ``unread`` are the files that could not be read when it was looked last, so that nobody
+        can say whose they are.
+        """
         self._store = store
         self._disk = Disk(durable=False)
+        self.unread: frozenset[str] = frozenset()
         self._known: tuple[str, Origins] = ("", Origins())
         self._keys: dict[str, tuple[Document, list[tuple[str, Placed]]]] = {}
 
@@ -75,6 +80,7 @@ class Provenance:
         Raises:
             StoreError: If memory cannot be read.
         """
+        self.unread = frozenset()
         return [*self._entries(), *self._pages()] if self.is_versioned() else []
 
     def is_versioned(self) -> bool:
@@ -110,7 +116,7 @@ class Provenance:
         """Return every page that shapes a prompt, and the settings, whoever wrote them."""
         root = self._store.root
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
-        texts = [(name, self._store.files.text(name)) for name in [SOUL, *names]]
+        texts = [(name, self._page_text(name)) for name in [SOUL, *names]]
         texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, filing.PROFILE)]
         texts.append((CONFIG, self._settings()))
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
@@ -120,6 +126,13 @@ class Provenance:
         try:
             return self._store.files.text_beside(name)
         except StoreError:
+            return ""
+
+    def _page_text(self, name: str) -> str:
+        try:
+            return self._store.files.text(name)
+        except StoreError:
+            self.unread |= {name}
             return ""
 
     def _settings(self) -> str:
@@ -207,7 +220,11 @@ class Provenance:
         is_ours = files.history.path not in known
         origins = self._origins() if is_ours else Origins()
         for name in names:
-            document = files.document(name)
+            try:
+                document = files.document(name)
+            except StoreError:
+                self.unread |= {name}
+                continue
             told = self._told(name, document) if is_ours else frozenset[str]()
             for key, placed in self._keys_of(name, document):
                 new = told is not None and paths[name] in known and key not in origins.ours | told

@@ -6,7 +6,7 @@ process; reading takes no lock; a store writes what it is told and never judges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -178,16 +178,39 @@ class Hippocampus:
         why = f"{len(batch)} memories" if len(batch) > 1 else ""
         return self._read_back(self.files.change(Act("encode", by, why), edit))
 
-    def entries(self) -> list[Entry]:
-        """Return every memory once, in file order: rules, lessons, profile, then topics."""
+    def entries(self, pass_over: Callable[[StoreError], object] | None = None) -> list[Entry]:
+        """Return every memory once, in file order: rules, lessons, profile, then topics.
+
+        Args:
+            pass_over: Is told of each file that cannot be read; the others are returned.
+
+        Raises:
+            StoreError: If a file cannot be read, and nobody is told of it instead.
+        """
         found: dict[str, Entry] = {}
-        names = [name for name in self.files.names() if name not in _NOT_MEMORY]
-        for entry in (entry for name in names for entry in self._entries.of(name)):
+        for entry in self._all(pass_over):
             if entry.id not in found:
                 found[entry.id] = entry
             elif not entry.file.startswith("topics/"):
                 found[f"{entry.id} {entry.file} {entry.line}"] = entry
         return list(found.values())
+
+    def _all(self, pass_over: Callable[[StoreError], object] | None) -> Iterator[Entry]:
+        """Yield every line that is a memory, in file order."""
+        try:
+            names = [name for name in self.files.names() if name not in _NOT_MEMORY]
+        except StoreError as error:
+            if pass_over is None:
+                raise
+            pass_over(error)
+            return
+        for name in names:
+            try:
+                yield from self._entries.of(name)
+            except StoreError as error:
+                if pass_over is None:
+                    raise
+                pass_over(error)
 
     def find(self, prefix: str) -> Entry:
         """Return the memory whose id begins with ``prefix``.

@@ -662,10 +662,16 @@ def test_a_store_may_be_any_two_folders(tmp_path: Path) -> None:
 def test_a_broken_store_can_still_be_told_apart_from_an_empty_one(
     cortex: Cortex, person: Person
 ) -> None:
+    cortex.encode(rule("Use uv", "lesson"))
+    assert cortex.unread() == []
+    (person.memory / "rules.md").unlink(missing_ok=True)
     (person.memory / "rules.md").mkdir(parents=True)
-    for read in (cortex.entries, cortex.build_memory_context, lambda: cortex.recall("uv")):
-        with pytest.raises(StoreError, match=r"rules\.md"):
-            read()
+    for read in (Cortex.entries, Cortex.build_memory_context, lambda each: each.recall("uv")):
+        other = cortex.reopened()
+        assert "Use uv" in str(read(other))
+        assert [reason for reason in other.unread() if "rules.md" in reason]
+    with pytest.raises(StoreError, match=r"rules\.md"):
+        cortex.usable(cortex.project_hc)
 
 
 def test_why_a_proposal_waits_is_told_in_copilot_and_nothing_of_a_persons_own_line(

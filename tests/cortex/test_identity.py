@@ -8,7 +8,6 @@ import pytest
 
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.cortex.identity import Identity, Page
-from engramdown.errors import StoreError
 from tests.cortex.person import Person
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.memory_store import MemoryStore
@@ -212,8 +211,9 @@ class TestFrozen:
         session.end_turn()
         for call in ("identity", "names", "read"):
             broken[:] = [call]
-            with pytest.raises(StoreError, match=r"could not be read: Permission denied\."):
-                Cortex(store, MemoryStore("project")).identity()
+            cortex = Cortex(store, MemoryStore("project"))
+            cortex.identity()
+            assert [each for each in cortex.unread() if "could not be read: Permission" in each]
         broken.clear()
         assert session.begin_turn()
 
@@ -233,11 +233,11 @@ class TestFrozen:
         at_home.memory.mkdir()
         (at_home.memory / "SOUL.md").symlink_to("/etc/hostname")
         session = cortex.session()
-        with pytest.raises(StoreError, match="is a link that leaves the memory folder"):
-            session.begin_turn()
+        session.begin_turn()
+        assert [each for each in cortex.unread() if "leaves the memory folder" in each]
         (at_home.memory / "SOUL.md").unlink()
         at_home.saves("soul.md", "Be kind.\n")
-        assert session.identity.soul == "Be kind.\n"
+        assert cortex.session().identity.soul == "Be kind.\n"
 
 
 class TestBeside:

@@ -85,11 +85,14 @@ class TestTurns:
 
     def test_one_that_cannot_begin_did_not(self, cortex: Cortex, person: Person) -> None:
         session = cortex.session()
-        (person.memory / "rules.md").mkdir(parents=True)
+        template = person.memory.parent / "templates" / "section.j2"
+        template.parent.mkdir(parents=True)
+        template.write_text("{% if", encoding="utf-8")
+        person.saves("rules.md", "## Always\n\n- Use uv\n")
         with pytest.raises(StoreError):
             session.begin_turn()
         assert (session.turns, session.in_turn) == (0, False)
-        (person.memory / "rules.md").rmdir()
+        template.unlink()
         session.begin_turn()
         assert session.turns == 1
 

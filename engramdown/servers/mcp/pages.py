@@ -186,7 +186,7 @@ def _skill(cortex: Cortex, label: str) -> str:
 
 def _of(cortex: Cortex, file: str) -> list[Entry]:
     both = (cortex.global_hc, cortex.project_hc)
-    return _live(entry for store in both for entry in cortex.usable(store) if entry.file == file)
+    return _live(entry for store in both for entry in cortex.readable(store) if entry.file == file)
 
 
 def _live(entries: Iterable[Entry]) -> list[Entry]:

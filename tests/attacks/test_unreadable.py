@@ -1,0 +1,206 @@
+"""One file that cannot be read blanks nothing else: the rest is shown, and it is named."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engramdown import Cortex, Engram
+from engramdown.cortex.tools import use
+from engramdown.errors import StoreError
+from tests.cli.conftest import Runner
+from tests.cortex.person import Person
+from tests.git.desk import Desk
+
+RULE: Final = "Run the linter before pushing"
+LESSON: Final = "The staging linter is reset at two"
+KIND: Final = "Be kind to linters"
+SOUL: Final = "Be brief."
+
+
+def as_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def as_loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def as_stranger(path: Path) -> None:
+    """Put a link there that leaves the scope."""
+    path.symlink_to(path.parents[2] / "elsewhere.md")
+    (path.parents[2] / "elsewhere.md").write_text("- Elsewhere\n", encoding="utf-8")
+
+
+def as_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def as_flood(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(40 * 1024 * 1024)
+
+
+def as_forbidden(path: Path) -> None:
+    path.write_text("- Forbidden\n", encoding="utf-8")
+    path.chmod(0)
+
+
+Spoil = Callable[[Path], None]
+# Who is root is forbidden nothing.
+SPOILT: Final = [as_folder, as_loop, as_stranger, as_pipe, as_flood] + [as_forbidden] * bool(
+    os.geteuid()
+)
+
+
+@pytest.fixture(autouse=True)
+def written(home: Person, there: Person) -> None:
+    """Let something stand in every file of both scopes."""
+    for person, rule in ((home, KIND), (there, RULE)):
+        person.saves("rules.md", f"## Always\n\n- {rule}\n")
+        person.saves("lessons.md", f"- {LESSON} in {person.memory.parts[-3]}\n")
+    home.saves("profile.md", "- Name: Ada Linter\n")
+    there.saves("soul.md", f"{SOUL}\n")
+
+
+def spoilt(file: Path, spoil: Spoil) -> str:
+    """Let a file be none that can be read, and return its name."""
+    file.unlink(missing_ok=True)
+    spoil(file)
+    return file.name
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+@pytest.mark.parametrize("file", ["lessons.md", "rules.md", "soul.md"])
+@pytest.mark.parametrize("command", ["context", "list", "recall linter", "recall linter --exact"])
+def test_what_can_be_read_is_shown_and_the_rest_is_named(
+    there: Person, run: Runner, spoil: Spoil, file: str, command: str
+) -> None:
+    name = spoilt(there.memory / file, spoil)
+    done = run(*command.split(" "))
+    assert KIND in done.out
+    assert (RULE in done.out) == (file != "rules.md")
+    if command != "context" and file == "soul.md":
+        # It is no memory, and not read by these.
+        assert done.code == 0
+        return
+    assert done.code == 3, done
+    assert done.err.count(f"{name}:") == 1
+    assert "elsewhere" not in done.out
+
+
+@pytest.mark.parametrize("file", ["rules.md", "lessons.md", "profile.md"])
+@pytest.mark.parametrize("command", ["context", "list", "recall linter", "stats", "list --json"])
+def test_what_is_spoilt_at_home_takes_nothing_of_the_project(
+    home: Person, run: Runner, file: str, command: str
+) -> None:
+    spoilt(home.memory / file, as_folder)
+    done = run(*command.split(" "))
+    assert done.code == 3
+    assert file in done.err
+    assert command == "stats" or RULE in done.out
+
+
+def test_a_model_is_told_the_same(there: Person) -> None:
+    spoilt(there.memory / "lessons.md", as_folder)
+    cortex = Cortex.open()
+    with cortex.session() as session:
+        told = session.begin_turn("linter")
+        assert RULE in told
+        assert KIND in told
+        assert RULE in use(cortex, "recall", {"query": "linter"}, session).text
+    assert [each for each in cortex.unread() if "lessons.md" in each]
+    assert [each for each in cortex.notices() if "lessons.md" in each]
+
+
+def test_a_hook_tells_it_after_the_context(there: Person, run: Runner) -> None:
+    spoilt(there.memory / "lessons.md", as_loop)
+    event = json.dumps({"hook_event_name": "SessionStart", "source": "startup", "session_id": "s"})
+    done = run("hook", stdin=event.encode())
+    assert done.code == 0
+    assert KIND in done.out
+    assert RULE in done.out
+    assert "lessons.md" in done.out.partition(RULE)[2]
+
+
+def test_what_is_decided_does_not_take_unread_for_absent(there: Person) -> None:
+    """A memory that cannot be read may say the contrary, and a tombstone may forbid it."""
+    spoilt(there.memory / "lessons.md", as_folder)
+    cortex = Cortex.open()
+    receipt = cortex.propose(Engram("Deploy on Mondays", "always", "project", source="llm"))[0]
+    assert receipt.action == "failed"
+    with pytest.raises(StoreError, match=r"lessons\.md"):
+        cortex.project_hc.entries()
+
+
+def test_what_waits_for_approval_stays_hidden(
+    home: Person, there: Person, run: Runner, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (home.memory.parent / "config.toml").write_text('pulled = "review"\n', encoding="utf-8")
+    desk = Desk(project, author="Mallory")
+    desk.commit()
+    spoilt(there.memory / "soul.md", as_folder)
+    done = run("context")
+    assert done.code == 3
+    assert KIND in done.out
+    assert RULE not in done.out
+    spoilt(there.memory / "lessons.md", as_folder)
+    done = run("list")
+    assert (done.code, KIND in done.out) == (3, True)
+
+
+# ---- the folder of a scope ----
+
+COMMANDS: Final = ["list", "context", "recall linter", "stats", "remember Deploy", "doctor", "init"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("below", ["", "src"])
+@pytest.mark.parametrize("loops", [True, False])
+def test_the_folder_of_a_project_that_is_none_is_a_store_that_cannot_be_read(
+    project: Path,
+    run: Runner,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    below: str,
+    *,
+    loops: bool,
+) -> None:
+    moved(project / ".engramdown", loops=loops)
+    (project / below).mkdir(exist_ok=True)
+    monkeypatch.chdir(project / below)
+    if (command, below) == ("init", "src"):
+        return  # A project of its own begins there.
+    done = run(*command.split(" "))
+    assert done.code == 3, done
+    assert ".engramdown" in (done.out if command == "doctor" else done.err)
+    if command.split(" ", maxsplit=1)[0] in ("list", "context", "recall"):
+        assert KIND in done.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("loops", [True, False])
+def test_so_is_that_of_the_global_scope(
+    isolated_home: Path, run: Runner, command: str, *, loops: bool
+) -> None:
+    moved(isolated_home / ".engramdown", loops=loops)
+    done = run(*command.split(" "), *(["--global"] if command in ("init", COMMANDS[4]) else []))
+    assert done.code == 3, done
+    if command.split(" ", maxsplit=1)[0] in ("list", "context", "recall"):
+        assert RULE in done.out
+
+
+def moved(folder: Path, *, loops: bool) -> None:
+    """Let something else stand in the place of a folder."""
+    folder.rename(folder.with_name("away"))
+    if loops:
+        folder.symlink_to(folder.name)
+    else:
+        folder.write_text("a file\n", encoding="utf-8")
