@@ -26,6 +26,7 @@ __all__ = ["SessionLog"]
 
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096
+_SEVERAL: Final = 2
 _TOLD_FOR: Final = 60.0
 """Seconds after which a session that is written is named again."""
 
@@ -78,6 +79,49 @@ class SessionLog:
         self._lock.take(timeout)
         try:
             return self._append(lines, start, prepare)
+        finally:
+            self._lock.release()
+
+    def add_all(
+        self,
+        choose: Callable[[bytes], Sequence[bytes]],
+        start: Callable[[], bytes],
+        timeout: float | None = None,
+        prepare: Callable[[], object] = bool,
+    ) -> int:
+        """Add lines, all of them or none, whenever the process dies; return the first's number.
+
+        Several are written with a copy of the session that takes its place: of an append that is
+        cut short some lines would be whole.
+
+        Args:
+            choose: Returns the lines, given those that are there; called while nobody else writes.
+            start: See :meth:`append`.
+            timeout: See :meth:`append`.
+            prepare: See :meth:`append`; called if there is anything to add.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock for too long.
+            StoreError: If something else than a file stands there.
+            OSError: If it could not be written; the file is as before.
+        """
+        self._lock.take(timeout)
+        try:
+            seen, following = b"", 0
+            if self._disk.find(self.path) is not None:
+                seen, following = self.contents()
+            lines = choose(seen)
+            if len(lines) < _SEVERAL:
+                return self._append(lines, start, prepare) if lines else following
+            prepare()
+            whole = lines if seen else [start(), *lines]
+            added = b"".join([number(seq, line) for seq, line in enumerate(whole, following)])
+            self._disk.publish(self.path, seen + added, durable=self._durable, replace=True)
+            # From here on it runs in the new file.
+            self.close()
+            self._settle()
+            self._tell()
+            return following + len(whole) - len(lines)
         finally:
             self._lock.release()
 

@@ -9,10 +9,10 @@ Reading creates nothing. Switched off, nothing is recorded and reading works.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.disk import EpisodeDisk
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.silence import Ended
     from engramdown.episodes.trouble import Trouble
 
-__all__ = ["FOLDER", "EpisodicMemory", "Said"]
+__all__ = ["FOLDER", "EpisodicMemory", "Ingested", "Said"]
 
 ORPHAN_MINUTES: Final = 60
 """How long nothing was said in a session that is taken for one whose program died."""
@@ -69,6 +69,23 @@ class Said(TypedDict, total=False):
     recalled: tuple[str, ...]
     meta: Mapping[str, Any]
     at: datetime
+
+
+class Ingested(NamedTuple):
+    """What became of a batch.
+
+    Attributes:
+        session: The id of its session.
+        pointers: Where each message stands, in the order of the batch; ``None`` for one that says
+            nothing, and where nothing is recorded.
+        new: How many were written.
+        known: How many were there already, or stand in the batch twice.
+    """
+
+    session: str
+    pointers: tuple[Pointer | None, ...]
+    new: int = 0
+    known: int = 0
 
 
 class EpisodicMemory(Finder):
@@ -177,6 +194,45 @@ class EpisodicMemory(Finder):
             return None
         item = self._made(session, lambda: self._item(role, as_text(text), fields))
         return None if item is None else self.recorder.put(session, item)
+
+    def ingest(self, batch: Iterable[Mapping[str, Any]], session: str | None = None) -> Ingested:
+        """Record messages that another program has, all of them or none, each once.
+
+        A message is known by the id that the caller gives it: what stands in the session under that
+        id is not written again, whatever it says now. So a batch may be sent again after a crash,
+        or overlap with another one. One that is killed while it is written leaves nothing of it.
+
+        Args:
+            batch: Mappings with ``id`` (any text of the caller's), ``role``, ``text``, and what
+                else :class:`Said` has; ``at`` may be ISO 8601. ``session`` may stand there, too.
+            session: The id of the session, which begins if it has not begun.
+
+        Returns:
+            Where each stands.
+
+        Raises:
+            ValueError: If a message has no id, no role, a field that is none, or the batch is of
+                several sessions or of none; nothing is written.
+            InvalidSessionError: If the id of the session is no safe file name.
+            LockTimeoutError: If others held the lock of the transcripts for too long.
+            StoreError: If it could not be written.
+            OSError: The same; nothing is written.
+
+        >>> EpisodicMemory("nowhere").ingest([], "chat").new
+        0
+        """
+        from engramdown.episodes.ingesting import Arranged, read_messages
+
+        name, messages = read_messages(batch, session)
+        check_session_id(name)
+        items = [self._item(each.role, each.text, each.said, each.ref) for each in messages]
+        nowhere = Ingested(name, (None,) * len(items))
+        if not any(items) or not self._records(name):
+            return nowhere
+        refs = [each.ref for each in messages]
+        found = Arranged(refs, items)
+        first = self.recorder.add_all(name, found.choose)
+        return Ingested(name, found.pointers(name, first), len(found.new), found.known())
 
     def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
         """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
@@ -413,7 +469,7 @@ class EpisodicMemory(Finder):
             raise ValueError(f"{event!r} is no event; use one of {', '.join(EVENTS)}")
         return Item(self._event(event, fields))
 
-    def _item(self, role: str, text: str, fields: Said) -> Item | None:
+    def _item(self, role: str, text: str, fields: Said, ref: str = "") -> Item | None:
         if role not in ROLES or role == "event":
             raise ValueError(f"{role!r} is no role; use one of {', '.join(ROLES)}")
         if role in _SPOKEN and not text:
@@ -433,7 +489,7 @@ class EpisodicMemory(Finder):
                 # As much what a tool gave back as its output.
                 given["error"] = hidden(role, reason, self.settings)
             known |= {key: given[key] for key in _OPTIONAL if key in given}
-        return Item(encode(known, {}), payload)
+        return Item(encode(known, {"ref": ref} if ref else {}), payload)
 
     def _start_line(
         self, session: str, at: str | None = None, more: Mapping[str, Any] | None = None

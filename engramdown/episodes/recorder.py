@@ -25,7 +25,7 @@ from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
 from engramdown.episodes.watch import SUFFIX
-from engramdown.errors import EngramdownError, LockTimeoutError
+from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forking import RLock, in_child
 
 __all__ = ["Item", "Recorder"]
@@ -124,6 +124,38 @@ class Recorder:
             if self._waiting:
                 self._retry()
             return Pointer(session, seq)
+
+    def add_all(self, session: str, choose: Callable[[bytes], list[Item]]) -> int:
+        """Write several episodes, all of them or none; return the number of the first.
+
+        Args:
+            session: Its id.
+            choose: Returns them, given the lines that are there; called while nobody else writes.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock for too long.
+            StoreError: If what waits for this session cannot be written, or no file can be.
+            OSError: If it could not be written; nothing of it is there then.
+        """
+        with self._guard:
+            if self._waiting:
+                self._retry(LOCK_TIMEOUT)
+            if session in self._waiting:
+                raise StoreError(f"{session}: not written: {self._reason}")
+            self._make_folder()
+            chosen: list[Item] = []
+
+            def lines(seen: bytes) -> list[bytes]:
+                chosen[:] = choose(seen)
+                return [item.line for item in chosen]
+
+            def keep() -> None:
+                self._keep([item.payload for item in chosen if item.payload is not None])
+
+            first = partial(self._first, session)
+            seq = self._log(session).add_all(lines, first, LOCK_TIMEOUT, keep)
+            self._payloads.release(item.payload[0] for item in chosen if item.payload is not None)
+            return seq
 
     def begin(self, session: str, line: bytes, unless: Callable[[], object] = bool) -> bool:
         """Begin a session with its first line; ``False`` if there is one of that id already.

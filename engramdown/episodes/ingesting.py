@@ -1,0 +1,138 @@
+"""A batch of messages of another program: read, and told apart from what is there already.
+
+Promises: nothing is taken of a batch in which anything is wrong, and the error says which message
+and what it may be; a message whose id stands in the session is not written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from engramdown.episodes.episode import ROLES, Pointer, as_text, read_line
+
+if TYPE_CHECKING:
+    from engramdown.episodes.memory import Said
+    from engramdown.episodes.recorder import Item
+
+__all__ = ["Arranged", "Message", "read_messages"]
+
+_OWN: Final = ("id", "role", "text", "session")
+_MORE: Final = ("name", "call", "ms", "error", "model", "turn", "recalled", "meta", "at")
+_LONGEST: Final = 500
+_REF: Final = b'"ref":'
+
+
+class Message(NamedTuple):
+    """A message of a batch.
+
+    Attributes:
+        ref: The id that the caller gives it.
+        role: Who speaks.
+        text: What was said.
+        said: What else is recorded.
+    """
+
+    ref: str
+    role: str
+    text: str
+    said: Said
+
+
+def read_messages(
+    batch: Iterable[Mapping[str, Any]], session: str | None
+) -> tuple[str, list[Message]]:
+    """Return the session of a batch, and its messages.
+
+    Raises:
+        ValueError: If one is wrong, or they are of no session, or of several.
+    """
+    told = list(batch)
+    messages = [_read(place, value) for place, value in enumerate(told)]
+    names = {str(value["session"]) for value in told if value.get("session")}
+    if session is not None:
+        names.add(session)
+    if len(names) != 1:
+        found = ", ".join(sorted(map(repr, names))) or "none"
+        raise ValueError(f"a batch is of one session, and this one of {found}; give session=")
+    return names.pop(), messages
+
+
+def _read(place: int, value: object) -> Message:
+    where = f"message {place}"
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        msg = f"{where} is of the type {kind}; give a mapping with id, role, text"
+        raise ValueError(msg)  # noqa: TRY004 - what is promised, whatever is wrong with a batch
+    others = [key for key in value if key not in (*_OWN, *_MORE)]
+    if others:
+        known = ", ".join((*_OWN, *_MORE))
+        raise ValueError(f"{where} has {others[0]!r}, which is no field; there are {known}")
+    ref, role = value.get("id"), value.get("role")
+    if not isinstance(ref, str) or not 0 < len(ref) <= _LONGEST:
+        raise ValueError(f"{where} has the id {ref!r}; give a text of 1 to {_LONGEST} characters")
+    if role not in ROLES or role == "event":
+        known = ", ".join(each for each in ROLES if each != "event")
+        raise ValueError(f"{where} has the role {role!r}; use one of {known}")
+    said: Any = {key: value[key] for key in _MORE if key in value}
+    if "at" in said:
+        said["at"] = _moment(where, said["at"])
+    return Message(ref, str(role), as_text(value.get("text", "")), said)
+
+
+def _moment(where: str, value: object) -> datetime:
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        found = None
+    if isinstance(found, datetime):
+        return found
+    raise ValueError(f"{where} has at={value!r}; give a datetime, or 2026-02-27T10:15:00Z")
+
+
+class Arranged:
+    """A batch beside what stands in its session.
+
+    Attributes:
+        new: The messages to write, by the caller's ids, in order.
+    """
+
+    def __init__(self, refs: Sequence[str], items: Sequence[Item | None]) -> None:
+        """Take the ids of messages, and what is to be written of each, if anything."""
+        self._refs = refs
+        self._items = items
+        self._there: dict[str, int] = {}
+        self.new: dict[str, Item] = {}
+
+    def choose(self, seen: bytes) -> list[Item]:
+        """Return what is to be written behind the lines ``seen``."""
+        self._there = _refs_in(seen)
+        self.new = {}
+        for ref, item in zip(self._refs, self._items, strict=True):
+            if item is not None and ref not in self._there:
+                self.new.setdefault(ref, item)
+        return [*self.new.values()]
+
+    def known(self) -> int:
+        """Return how many messages were there already, or are in the batch twice."""
+        return sum(item is not None for item in self._items) - len(self.new)
+
+    def pointers(self, session: str, first: int) -> tuple[Pointer | None, ...]:
+        """Return where each message stands, given the number of the first that was written."""
+        places = self._there | {ref: first + at for at, ref in enumerate(self.new)}
+        return tuple(
+            None if item is None else Pointer(session, places[ref])
+            for ref, item in zip(self._refs, self._items, strict=True)
+        )
+
+
+def _refs_in(seen: bytes) -> dict[str, int]:
+    """Return the ids of callers that stand in lines, each with the number of its line."""
+    found: dict[str, int] = {}
+    for line in seen.split(b"\n") if _REF in seen else ():
+        episode = read_line(line) if _REF in line else None
+        ref = episode.more.get("ref") if episode is not None else None
+        if episode is not None and isinstance(ref, str):
+            found.setdefault(ref, episode.seq)
+    return found
