@@ -41,6 +41,7 @@ __all__ = [
     "one_sided_merges_take_that_side",
     "page_comes_back",
     "page_says",
+    "removing_many_touches_nothing_else",
     "removing_touches_nothing_else",
     "replacing_touches_nothing_else",
     "same_finds_every_twin",
@@ -210,6 +211,16 @@ def removing_touches_nothing_else(page: str, number: int) -> None:
     after = before.remove(placed.block)
     assert _readings(_reread(after)) == _readings(before, placed.block)
     _assert_only(before, placed, after, "")
+
+
+def removing_many_touches_nothing_else(page: str, numbers: Sequence[int]) -> None:
+    """To remove several at once leaves all others as they read, and every line of theirs."""
+    document = parse(page)
+    entries = document.placed()
+    gone = {id(each.block): each.block for each in (entries[at % len(entries)] for at in numbers)}
+    after = _reread(document.without([*gone.values()]))
+    left = [(each.block.raw, each.heading) for each in entries if id(each.block) not in gone]
+    assert [(each.block.raw, each.heading) for each in after.placed()] == left
 
 
 def replacing_touches_nothing_else(page: str, number: int, text: str, *, by_hand: bool) -> None:

@@ -224,8 +224,8 @@ BUGS: Final = (
     Bug(
         "a heading is sought where it stood before",
         "hippocampus.document",
-        "all(at < start for at, _ in titles) and",
-        "",
+        "at + grown * (at >= start)",
+        "at",
         lambda core: core.edits_in_a_row_read_back(
             "- a\n## Always\n- b\n", [core.Edit("remove", 0, "", "")]
         ),

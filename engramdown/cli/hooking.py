@@ -1,7 +1,7 @@
 """A hook of a coding agent, without the command line around it: an agent waits for each of them.
 
-Promises: it raises nothing and what it prints is whole or nothing; it ends after some seconds at
-most. Loading this module loads no click.
+Promises: it raises nothing; what it has to say is printed part by part as soon as it is known, each
+of them whole; it ends after some seconds at most. Loading this module loads no click.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from types import FrameType
 from typing import Final
 
@@ -49,13 +50,11 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
         name: What happened, if that is known before it is read.
         found: Reads what happened; it is given a moment, and what it raises is told on stderr.
     """
-    told: list[str] = []
     try:
         with _limited(), one_call():
-            _tell(place, name, found, told.append)
+            _tell(place, name, found, _Said().say)
     except KeyboardInterrupt:
         complain(name, messages.STOPPED)
-    _print("\n\n".join(filter(None, told)))
 
 
 def told_by_json(name: str) -> Event:
@@ -78,7 +77,9 @@ def _tell(
         name = event.name or name
         if not event.name:
             return
-        _allow(_patience(_SECONDS.get(name, _USUAL_SECONDS)))
+        seconds = _patience(_SECONDS.get(name, _USUAL_SECONDS))
+        _allow(seconds)
+        ends = monotonic() + seconds
         from engramdown.hooks.place import find_place
 
         where = find_place(_folder(place, event), place.home, place.mode)
@@ -86,7 +87,7 @@ def _tell(
             return
         from engramdown.hooks.events import happened
 
-        happened(where, event, say)
+        happened(where, event, say, lambda: ends - monotonic())
         if where.trouble:
             complain(name, where.trouble)
     except _TooLongError:
@@ -132,15 +133,24 @@ def read_input() -> bytes:
     return b"".join(parts)
 
 
-def _print(text: str) -> None:
-    """Print it in one go; an agent that does not listen is no trouble."""
-    if not text or sys.stdout is None:
-        return
-    try:
-        sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
-        streams.flush()
-    except OSError:
-        streams.give_up_stdout()
+class _Said:
+    """What is printed, part by part: who is given up, or killed, has said what came before."""
+
+    def __init__(self) -> None:
+        self._any = False
+
+    def say(self, text: str) -> None:
+        """Print a part in one go; an agent that does not listen is no trouble."""
+        if not text or sys.stdout is None:
+            return
+        gap = "\n" if self._any else ""
+        self._any = True
+        with _undisturbed():
+            try:
+                sys.stdout.buffer.write(f"{gap}{text}\n".encode("utf-8", "replace"))
+                streams.flush()
+            except OSError:
+                streams.give_up_stdout()
 
 
 def _reason(error: Exception) -> str:
@@ -183,6 +193,19 @@ def _patience(usual: float) -> float:
     said = os.environ.get(_PATIENCE, "")
     is_number = said.isascii() and said.isdecimal() and len(said) <= _DIGITS
     return float(said) if is_number and int(said) else usual
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let the alarm wait for the end of the block."""
+    if not _CAN_WAKE:
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _allow(seconds: float) -> None:

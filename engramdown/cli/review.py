@@ -31,6 +31,7 @@ from engramdown.cli.options import (
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.receipts import receipt_line
 from engramdown.cli.walk import Walk
+from engramdown.cortex.waiting import Answer
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival
@@ -92,10 +93,10 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
         # All else waits to be approved, and is shown as what waits.
         arrivals = [each for each in arrivals if each.kind == "settings"]
     if any(_orders().values()):
-        receipts += [
-            cortex.resolve(item.proposal.id, item.action, text=item.text)
+        receipts += cortex.resolve_all(
+            Answer(item.proposal.id, item.action, item.text)
             for item in _decisions(cortex, _orders())
-        ]
+        )
     elif output.is_person() and not as_json and not dry_run:
         screen = output.screen()
         screen.show([*_news_lines(arrivals), *map(receipt_line, receipts)])
@@ -126,10 +127,11 @@ def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[_Decision]:
         *(_Decision(find_proposal(cortex, item), "accept", text) for item, text in orders["edit"]),
         *(_Decision(find_proposal(cortex, item), "accept") for item in orders["accept"]),
     ]
-    named = [item.proposal.id for item in decisions]
-    twice = next((key for key in named if named.count(key) > 1), "")
-    if twice:
-        raise click.UsageError(review_messages.decided_twice(twice))
+    named: set[str] = set()
+    for item in decisions:
+        if item.proposal.id in named:
+            raise click.UsageError(review_messages.decided_twice(item.proposal.id))
+        named.add(item.proposal.id)
     if orders["everything"]:
         rest = (item for item in cortex.pending() if item.id not in named)
         decisions += [_Decision(item, "accept") for item in rest]

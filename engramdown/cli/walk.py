@@ -19,6 +19,7 @@ from engramdown.cli.output import Screen
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.reading import edit_text
 from engramdown.cli.receipts import receipt_line
+from engramdown.cortex.waiting import Answer
 from engramdown.errors import EngramdownError
 
 __all__ = ["Walk"]
@@ -42,7 +43,7 @@ class Walk:
         """Ask about what waits in ``cortex``, on ``screen``."""
         self._cortex = cortex
         self._screen = screen
-        self._kinds: set[str] = set()
+        self._left: list[Proposal] = []
         self._decided = 0
         self._answers: Final[dict[str, Callable[[Proposal], _Then]]] = {
             "a": self._accept,
@@ -55,15 +56,16 @@ class Walk:
 
     def run(self) -> None:
         """Ask until all are decided or the person quits."""
-        waiting = self._cortex.pending()
-        for number, proposal in enumerate(waiting, 1):
-            if _kind(proposal) in self._kinds:
-                self._accept(proposal)
-                continue
-            self._screen.box(heading(proposal, number, len(waiting)), proposal_lines(proposal))
+        self._left = self._cortex.pending()
+        count = len(self._left)
+        numbers = {proposal.id: number for number, proposal in enumerate(self._left, 1)}
+        while self._left:
+            proposal = self._left.pop(0)
+            number = numbers[proposal.id]
+            self._screen.box(heading(proposal, number, count), proposal_lines(proposal))
             if self._ask(proposal) is _Then.QUIT:
                 break
-        left = len(self._cortex.pending())
+        left = self._cortex.count_pending()
         self._screen.show([line((review_messages.walk_done(self._decided, left), "dim"))])
 
     def _ask(self, proposal: Proposal) -> _Then:
@@ -79,8 +81,22 @@ class Walk:
         return self._resolve(proposal, "accept")
 
     def _accept_kind(self, proposal: Proposal) -> _Then:
-        self._kinds.add(_kind(proposal))
-        return self._resolve(proposal, "accept")
+        """Accept this one and all that are left of its kind, at once."""
+        kind = _kind(proposal)
+        alike = [proposal, *(each for each in self._left if _kind(each) == kind)]
+        self._left = [each for each in self._left if _kind(each) != kind]
+        try:
+            receipts = self._cortex.resolve_all(Answer(each.id) for each in alike)
+        except EngramdownError as error:
+            output.complain(str(error))
+            return _Then.NEXT
+        for receipt in receipts:
+            if receipt.action == "failed":
+                output.complain(receipt.reason)
+        done = [receipt for receipt in receipts if receipt.action != "failed"]
+        self._decided += len(done)
+        self._screen.show(map(receipt_line, done))
+        return _Then.NEXT
 
     def _decline(self, proposal: Proposal) -> _Then:
         return self._resolve(proposal, "decline")

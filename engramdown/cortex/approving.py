@@ -15,7 +15,7 @@ from engramdown.cortex.evidence import harmless
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Engram
-from engramdown.errors import InvalidEngramError
+from engramdown.errors import EngramdownError, InvalidEngramError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.filing import as_entry
 from engramdown.redaction import redact
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.approvals import Did
     from engramdown.cortex.pulled import Found
 
-__all__ = ["proposal", "resolve"]
+__all__ = ["proposal", "resolve", "resolve_each"]
 
 _LOAD: Final = "load"
 _HOLD: Final = "it came with git, and you approve what does"
@@ -78,6 +78,16 @@ def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], 
         _reword(found, text)
     own = filing.entry_id(found.item.placed) if found.item.placed else found.id
     return Receipt(engram, "encoded", "approved", own, found.item.file, found.item.line)
+
+
+def resolve_each(
+    found: Found, decision: str, text: str | None, add: Callable[[Did], object]
+) -> Receipt:
+    """Carry out what a person decided about one of many; an error becomes a receipt."""
+    try:
+        return resolve(found, decision, text, add)
+    except EngramdownError as error:
+        return Receipt(_engram(found), "failed", str(error), found.id, found.item.file)
 
 
 def _reword(found: Found, text: str) -> None:

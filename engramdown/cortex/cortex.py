@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.turns import Session
-    from engramdown.cortex.waiting import Waiting
+    from engramdown.cortex.waiting import Answer, Waiting
     from engramdown.cortex.watching import Watching
     from engramdown.cortex.why import Why
     from engramdown.cortex.worker import Worker
@@ -336,6 +336,11 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         shows = self._reviews and not for_model
         return [*waiting, *self._pulled.proposals()] if shows else waiting
 
+    def count_pending(self) -> int:
+        """Return how many proposals wait for a person, as :meth:`pending` lists them."""
+        brought = self._pulled.count() if self._reviews else 0
+        return len(self._intake.waiting.items()) + brought
+
     @one_call()
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
@@ -361,10 +366,37 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         return receipt
 
     @one_call()
-    def apply_ticks(self) -> list[Receipt]:
-        """Carry out the lines of ``pending.md`` that a person ticked.
+    def resolve_all(self, answers: Iterable[Answer]) -> list[Receipt]:
+        """Carry out what a person decided about many proposals, in one step for each file.
+
+        Args:
+            answers: What they decided about each.
+
+        Returns:
+            What became of each; what could not be carried out still waits, and *failed* says why.
+
+        Raises:
+            InvalidEngramError: If a decision is none of the three; nothing is carried out.
+            EntryNotFoundError: If no proposal has one of the ids; nothing is carried out.
+            AmbiguousIdError: If several have; nothing is carried out.
+            StoreError: If what waits could not be read.
+        """
+        self._notice()
+        given = list(answers)
+        loads = self._pulled.ids() if self._reviews else frozenset[str]()
+        rest = [each for each in given if each.id not in loads]
+        receipts = iter(self._intake.waiting.resolve_all(rest))
+        approved = self._pulled.resolve_all(given) if loads else {}
+        return self._heard([approved.get(at) or next(receipts) for at in range(len(given))])
+
+    @one_call()
+    def apply_ticks(self, go_on: Callable[[], bool] | None = None) -> list[Receipt]:
+        """Carry out the lines of ``pending.md`` that a person ticked, in one step for each file.
 
         Call it between turns. A line that cannot be carried out stays, and its receipt tells why.
+
+        Args:
+            go_on: Asked before each line whether there is time for it; what is left stays ticked.
         """
         self._notice(wait=False)
         if not self._intake.waiting.has_ticks():
@@ -372,7 +404,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         # Who ticked a line stands in the journal: that has to be known first.
         if not self._notice():
             return []
-        return self._heard(self._intake.waiting.apply_ticks(self._tell))
+        ask = go_on or (lambda: True)
+        return self._heard(self._intake.waiting.apply_ticks(self._tell, None, ask))
 
     @one_call()
     def forget(self, entry_id: str, why: str = "") -> Entry:
@@ -469,7 +502,11 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             "project": self.project_hc,
         }
         came = self._pulled.brought_proposals
-        return Waiting(stores, came, self.encoding_gate, reviews=lambda: self._reviews)
+
+        def gates(engrams: Sequence[Engram]) -> Callable[[Engram], Decision]:
+            return self._intake.gate(self.mode, engrams)
+
+        return Waiting(stores, came, gates, reviews=lambda: self._reviews)
 
     @one_call()
     def sleep(

@@ -55,6 +55,11 @@ class Intake:
         """Return what is to be done with an engram; nothing is written."""
         return decide(mode, engram, self._evidence(mode, [engram]).findings(engram))
 
+    def gate(self, mode: str, batch: Sequence[Engram]) -> Callable[[Engram], Decision]:
+        """Return what decides on each of ``batch``; what may speak against them is read once."""
+        evidence = self._evidence(mode, batch)
+        return lambda engram: decide(mode, engram, evidence.findings(engram))
+
     def propose(
         self, mode: str, engrams: Engram | Iterable[object], *, by_person: bool = False
     ) -> list[Receipt]:

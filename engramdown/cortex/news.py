@@ -230,7 +230,11 @@ def _proposals(nets: _Nets) -> Iterator[News]:
 
 def _accepted(memories: _Nets, proposals: _Nets) -> Iterator[News]:
     written = [(key, net) for key, net in memories.items() if net.after]
-    for key, net in sorted(written, key=_topics_last)[:1]:
+    # A lesson of a topic stands in two files; of what one line brought about, one thing is told.
+    first: dict[str, tuple[_Key, _Net]] = {}
+    for key, net in sorted(written, key=_topics_last):
+        first.setdefault(key[1] if len(proposals) > 1 else "", (key, net))
+    for key, net in first.values():
         yield _news("approved", key, net)
     if not written:
         yield from _memories(memories)

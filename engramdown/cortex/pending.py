@@ -6,14 +6,27 @@ under keys, when the values are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from engramdown.engram import Engram, fold
+from engramdown.errors import EngramdownError
 from engramdown.hippocampus.entry import Entry, Written
 
-__all__ = ["Identity", "Operation", "Pending", "Queue", "Tick", "identity", "kind_and_fold"]
+__all__ = [
+    "Identity",
+    "Operation",
+    "Order",
+    "Pending",
+    "Queue",
+    "Tick",
+    "TickRefusedError",
+    "always",
+    "identity",
+    "kind_and_fold",
+    "only",
+]
 
 Operation = Literal[
     "encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move", "skill"
@@ -60,6 +73,49 @@ class Pending:
     put: tuple[tuple[str, str], ...] = ()
 
 
+class Order(NamedTuple):
+    """What a person decided about a proposal.
+
+    Attributes:
+        item: The proposal.
+        engram: What is to be carried out in its place; ``None`` if they declined it.
+        by: ``user``, or ``git`` if it was ticked elsewhere: then it is not verified.
+        why_not: Returns why it is not to be carried out after all, or ``""``; asked only then.
+    """
+
+    item: Pending
+    engram: Engram | None
+    by: str = "user"
+    why_not: Callable[[], str] | None = None
+
+    def check(self) -> None:
+        """Refuse what is not to be carried out.
+
+        Raises:
+            TickRefusedError: If there is a reason.
+        """
+        reason = self.why_not() if self.why_not is not None else ""
+        if reason:
+            raise TickRefusedError(reason)
+
+
+class TickRefusedError(EngramdownError):
+    """A ticked line is not carried out: whoever ticked it may not decide that."""
+
+
+def always() -> bool:
+    """Return ``True``: there is time for all of it."""
+    return True
+
+
+def only(done: Sequence[Written | EngramdownError | None]) -> Written | None:
+    """Return what became of the only order, or raise why it still waits."""
+    (outcome,) = done
+    if isinstance(outcome, EngramdownError):
+        raise outcome
+    return outcome
+
+
 class Queue(Protocol):
     """Where proposals of one scope wait."""
 
@@ -89,6 +145,27 @@ class Queue(Protocol):
 
     def decline(self, item: Pending, by: str = "user") -> None:
         """Take a proposal away and remember that a person did not want it; errors as above."""
+        ...
+
+    def decide(
+        self, orders: Sequence[Order], go_on: Callable[[], bool] = always
+    ) -> list[Written | EngramdownError | None]:
+        """Carry out what a person decided, as one step for all that they accepted or declined.
+
+        What is accepted is written with the engram of its order; what is declined is remembered.
+
+        Args:
+            orders: What they decided, either accepted or declined, all of it.
+            go_on: Asked before each but the first whether there is time for it.
+
+        Returns:
+            What became of each, in order, as far as there was time: what was written, ``None`` if
+            nothing new stands, or why it still waits; :class:`EntryNotFoundError` if somebody
+            decided on it or changed it meanwhile.
+
+        Raises:
+            StoreError: If nothing could be written; all of them still wait.
+        """
         ...
 
     def confirm(self, engram: Engram) -> Written:

@@ -5,13 +5,13 @@ Promises: they wait for as long as the process runs; otherwise as in ``pending.m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engramdown.cortex.pending import Pending, identity, kind_and_fold
+from engramdown.cortex.pending import Order, Pending, always, identity, kind_and_fold, only
 from engramdown.cortex.writing import write
 from engramdown.engram import Engram
-from engramdown.errors import EntryNotFoundError
+from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.protocol import HippocampusProtocol
 
@@ -45,8 +45,36 @@ class PlainQueue:
         return found
 
     def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
+        """Carry one proposal out; raises what :meth:`decide` returns."""
+        return only(self.decide([Order(item, engram, by)]))
+
+    def decline(self, item: Pending, by: str = "user") -> None:
+        """Take one proposal away; raises what :meth:`decide` returns."""
+        only(self.decide([Order(item, None, by)]))
+
+    def decide(
+        self, orders: Sequence[Order], go_on: Callable[[], bool] = always
+    ) -> list[Written | EngramdownError | None]:
+        """Carry out what a person decided, one after the other.
+
+        Nothing comes with git where there are no files.
+        """
+        done: list[Written | EngramdownError | None] = []
+        for order in orders:
+            if done and not go_on():
+                break
+            try:
+                if order.engram is None:
+                    self._decline(order.item)
+                    done.append(None)
+                else:
+                    done.append(self._accept(order.item, order.engram))
+            except EngramdownError as error:
+                done.append(error)
+        return done
+
+    def _accept(self, item: Pending, engram: Engram) -> Written | None:
         """Write the memory, then retire what it replaces, then take the proposal away."""
-        del by  # Nothing comes with git where there are no files.
         self._check(item)
         written = None if item.op == "forget" else self.confirm(engram)
         replaced = item.of if written is None or written.entry.id != item.of else ""
@@ -57,9 +85,8 @@ class PlainQueue:
         self.drop(item)
         return written
 
-    def decline(self, item: Pending, by: str = "user") -> None:
+    def _decline(self, item: Pending) -> None:
         """Take the proposal away and remember its text."""
-        del by
         self.drop(item)
         if item.op != "forget":
             self._unwanted.append(item.engram)

@@ -57,10 +57,12 @@ class Procedures(NamedTuple):
     Attributes:
         known: Those of the person, by label.
         built_in: The labels of those that are built in, told of only beside others.
+        unread: How many of the person's there are besides, for which there is no room anyway.
     """
 
     known: tuple[SkillLine, ...] = ()
     built_in: tuple[str, ...] = ()
+    unread: int = 0
 
 
 NONE: Final = Procedures()
@@ -106,7 +108,7 @@ def procedures(
             "heading": HEADING,
             "lines": [lines[at] for at in shown],
             "built_in": ", ".join(map(one_line, skills.built_in)),
-            "left_out": len(lines) - len(shown),
+            "left_out": len(lines) + skills.unread - len(shown),
         }
         return render("skills.j2", values)
 
@@ -121,10 +123,10 @@ def procedures(
         text = words(shown)
         tokens = estimate_tokens(text)
         if tokens <= budget:
-            return _told(text, shown, lines)
+            return _told(text, shown, lines, skills.unread)
         # A template of the person's own says more with each skill than ours: take fewer.
         room = min(room * (budget - base) // (tokens - base), room * 3 // 4)
-    return _told(words(()) if base <= budget else "", (), lines)
+    return _told(words(()) if base <= budget else "", (), lines, skills.unread)
 
 
 def section(
@@ -174,6 +176,6 @@ def _chosen(known: Sequence[SkillLine], lines: Sequence[str], room: int) -> list
     return sorted(shown)
 
 
-def _told(text: str, shown: Sequence[int], lines: Sequence[str]) -> Told:
+def _told(text: str, shown: Sequence[int], lines: Sequence[str], unread: int) -> Told:
     left = [line for at, line in enumerate(lines) if at not in set(shown)]
-    return Told(text, len(left), sum(estimate_tokens(f"{line}\n") for line in left))
+    return Told(text, len(left) + unread, sum(estimate_tokens(f"{line}\n") for line in left))

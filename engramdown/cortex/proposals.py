@@ -5,9 +5,10 @@ Promises: pure; what accepting it would retire, and what says nearly the same, s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import islice
+from typing import Final, Literal
 
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
@@ -16,9 +17,15 @@ from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.metadata import OPERATIONS
-from engramdown.likeness.similarity import Rewordings
+from engramdown.likeness.similarity import Rewordings, is_rewording
 
 __all__ = ["Proposal", "describe"]
+
+
+# What waits times what is known: so much is compared, and of what is alike so much looked at.
+_COMPARED: Final = 1_000_000
+_LOOKED_AT: Final = 40
+_NOTHING: Final = Rewordings(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +64,30 @@ class Proposal:
 def describe(items: Sequence[tuple[Queue, Pending]], entries: Sequence[Entry]) -> list[Proposal]:
     """Return what waits with the memories that it touches.
 
+    Of very much that waits beside very many memories, only the first are compared with these.
+
     Args:
         items: What waits, and where.
         entries: The memories of both scopes.
     """
     known = Rewordings(entry.text for entry in entries)
-    return [_describe(item, queue.file, entries, known) for queue, item in items]
+    at_hand = _ByMark(entries)
+    compared = _COMPARED // max(len(entries), 1)
+    return [
+        _describe(item, queue.file, at_hand, known if at < compared else _NOTHING)
+        for at, (queue, item) in enumerate(items)
+    ]
 
 
-def _describe(item: Pending, file: str, entries: Sequence[Entry], known: Rewordings) -> Proposal:
-    takes = _taken(item, entries)
-    replaces = None if takes else _replaced(item, entries)
-    near = known.matches(item.engram.text)
+def _describe(item: Pending, file: str, memories: _ByMark, known: Rewordings) -> Proposal:
+    takes = memories.taken(item)
+    replaces = None if takes else memories.replaced(item)
+    near: Iterator[int] = islice(known.near(item.engram.text), _LOOKED_AT)
+    near = (at for at in near if is_rewording(item.engram.text, known.texts[at]))
     similar = tuple(
-        entries[at] for at in near if entries[at] is not replaces and entries[at] not in takes
+        memories.entries[at]
+        for at in near
+        if memories.entries[at] is not replaces and memories.entries[at] not in takes
     )
     hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
     return Proposal(
@@ -88,18 +105,28 @@ def _describe(item: Pending, file: str, entries: Sequence[Entry], known: Rewordi
     )
 
 
-def _taken(item: Pending, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return the memories that a part of a plan is about; a question about them is no memory."""
-    if item.op not in OPERATIONS:
-        return ()
-    ids = item.of.split(",")
-    return tuple(entry for entry in entries if entry.id in ids)
+class _ByMark:
+    """Memories by what a proposal names them by."""
 
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = entries
+        self._places: dict[str, list[int]] = {}
+        self._facts: dict[str, Entry] = {}
+        for at, entry in enumerate(entries):
+            self._places.setdefault(entry.id, []).append(at)
+            key = fact_key(entry.text) if entry.kind == "profile" else ""
+            if key:
+                self._facts.setdefault(key, entry)
 
-def _replaced(item: Pending, entries: Sequence[Entry]) -> Entry | None:
-    """Return the memory that accepting ``item`` would retire."""
-    if item.of:
-        return next((entry for entry in entries if entry.id == item.of), None)
-    key = fact_key(item.engram.text) if item.engram.kind == "profile" else ""
-    facts = (entry for entry in entries if entry.kind == "profile" and key)
-    return next((fact for fact in facts if fact_key(fact.text) == key), None)
+    def taken(self, item: Pending) -> tuple[Entry, ...]:
+        """Return the memories that a part of a plan is about; a question on them is no memory."""
+        ids = {*item.of.split(",")} if item.op in OPERATIONS else set[str]()
+        found = sorted(at for each in ids for at in self._places.get(each, ()))
+        return tuple(self.entries[at] for at in found)
+
+    def replaced(self, item: Pending) -> Entry | None:
+        """Return the memory that accepting ``item`` would retire."""
+        if item.of:
+            return next((self.entries[at] for at in self._places.get(item.of, ())), None)
+        key = fact_key(item.engram.text) if item.engram.kind == "profile" else ""
+        return self._facts.get(key)

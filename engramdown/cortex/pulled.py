@@ -7,9 +7,10 @@ place, and for no others. With ``news`` everything is loaded, and told of once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.approvals import Approvals, Did, Said
 from engramdown.cortex.pulled_skills import brought_skills, own_skills
@@ -28,8 +29,12 @@ from engramdown.settings import CONFIG, named
 if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.waiting import Answer
 
 __all__ = ["Arrival", "Found", "Pulled"]
+
+
+_AS_IT_IS: Final = ("accept", None)
 
 
 class Arrival(NamedTuple):
@@ -156,6 +161,10 @@ class Pulled:
 
         return [proposal(each) for each in held]
 
+    def count(self) -> int:
+        """Return how many things wait for approval; none if all is loaded."""
+        return len(self._held()) if self.reviews else 0
+
     def shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
         """Return those of ``entries`` of a store that may be loaded."""
         hidden, unread = self._hidden(store), self._unread(store)
@@ -172,11 +181,15 @@ class Pulled:
         is_hidden = text and ((name, 0) in self._hidden(store) or name in self._unread(store))
         return "" if is_hidden else text
 
-    def hidden_skills(self) -> set[tuple[str, str]]:
-        """Return scope and label of each skill that waits to be approved; none if all is loaded."""
+    def hidden_skills(self, labels: Collection[str] | None = None) -> set[tuple[str, str]]:
+        """Return scope and label of each skill that waits to be approved; none if all is loaded.
+
+        Args:
+            labels: Look only at those with these labels.
+        """
         found: set[tuple[str, str]] = set()
         for root, (place, store) in self._places.items() if self.reviews else ():
-            items = list(brought_skills(place, root, whole=False))
+            items = list(brought_skills(place, root, whole=False, labels=labels))
             known = self._approvals.of(root).approved if items else frozenset[str]()
             found |= {
                 (store.scope, item.file.split("/")[1]) for item in items if item.key not in known
@@ -218,6 +231,36 @@ class Pulled:
             self._add(found, did)
 
         return resolve(found, decision, text, add)
+
+    def ids(self) -> frozenset[str]:
+        """Return what those are called in a review that wait for approval."""
+        return frozenset(each.id for each in self._held()) if self.reviews else frozenset()
+
+    def resolve_all(self, answers: Sequence[Answer]) -> dict[int, Receipt]:
+        """Carry out what a person decided about what waits here; the receipts by place.
+
+        What is approved as it stands is written down at once; errors of the rest are as for
+        :meth:`resolve`, but become receipts that say *failed*.
+        """
+        held = {each.id: each for each in self._held()}
+        mine = {at: each for at, each in enumerate(answers) if each.id in held}
+        if not mine:
+            return {}
+        from engramdown.cortex.approving import resolve, resolve_each
+
+        plain = [held[each.id] for each in mine.values() if (each.decision, each.text) == _AS_IT_IS]
+        for root in self._places:
+            keys = [each.item.key for each in plain if each.store.root == root]
+            self._approvals.add(root, "approved", keys)
+        known = {each.id for each in plain}
+        return {
+            at: resolve(held[each.id], "accept", None, lambda _: None)
+            if each.id in known
+            else resolve_each(
+                held[each.id], each.decision, each.text, partial(self._add, held[each.id])
+            )
+            for at, each in mine.items()
+        }
 
     def said(self, receipts: Iterable[Receipt]) -> None:
         """Approve what the user says themselves that stands there already."""

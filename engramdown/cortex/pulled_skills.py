@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -41,15 +41,18 @@ class SkillPage(NamedTuple):
     committed: str
 
 
-def brought_skills(place: Provenance, root: Path, *, whole: bool = True) -> Iterator[Brought]:
+def brought_skills(
+    place: Provenance, root: Path, *, whole: bool = True, labels: Collection[str] | None = None
+) -> Iterator[Brought]:
     """Yield the skills of a scope of which git knows a file: they may be somebody else's.
 
     Args:
         place: Whose the scope is.
         root: Its folder.
         whole: Leave out what cannot be looked at as a whole, and is known by nothing.
+        labels: Look only at those with these labels.
     """
-    pages = _pages(place, root)
+    pages = _pages(place, root, lambda found: found if labels is None else found & set(labels))
     known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
     for page in pages:
         if known.intersection(page.paths) and (page.item.key or not whole):
@@ -58,13 +61,21 @@ def brought_skills(place: Provenance, root: Path, *, whole: bool = True) -> Iter
 
 def own_skills(place: Provenance, root: Path) -> set[str]:
     """Return the keys of skills of which git knows nothing, also as they are once it does."""
-    pages = _pages(place, root)
+
+    def is_maybe_own(labels: set[str]) -> set[str]:
+        # Of most that git brought it knows this page, and the rest need not be read.
+        pages = {root / "skills" / label / "SKILL.md": label for label in labels}
+        return labels - {pages[path] for path in place.knows([*pages])}
+
+    pages = _pages(place, root, is_maybe_own)
     known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
     mine = (page for page in pages if not known.intersection(page.paths))
     return {key for page in mine for key in (page.item.key, page.committed)} - {""}
 
 
-def _pages(place: Provenance, root: Path) -> list[SkillPage]:
+def _pages(
+    place: Provenance, root: Path, wanted: Callable[[set[str]], set[str]]
+) -> list[SkillPage]:
     if not (root / "skills").is_dir() or not place.is_versioned():
         return []
     # Imported here: where nobody keeps a skill, nothing is loaded for them.
@@ -76,7 +87,8 @@ def _pages(place: Provenance, root: Path) -> list[SkillPage]:
     except StoreError:
         return []  # Then nobody is told of any.
     # What a page says of itself is not looked at: this is asked with every prompt.
-    found = (_page(place, files, label) for label in labels)
+    chosen = wanted(set(labels))
+    found = (_page(place, files, label) for label in labels if label in chosen)
     return [page for page in found if page is not None]
 
 

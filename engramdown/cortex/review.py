@@ -8,7 +8,7 @@ again; a line that we did not understand is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
@@ -18,15 +18,19 @@ from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.pending import (
     Identity,
     Operation,
+    Order,
     Pending,
     Tick,
+    always,
     identity,
     kind_and_fold,
+    only,
 )
 from engramdown.engram import Engram, Kind
-from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.adding import file_engram, standing_for
+from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
@@ -43,6 +47,8 @@ _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Oper
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 _SAYS: Final = {"git": "carried out a tick that came with git on"}
 _ASIDE: Final = frozenset({filing.PENDING, filing.ARCHIVE})
+
+_Done = filing.Filed | Written | EngramdownError | None
 
 
 class FileQueue:
@@ -82,45 +88,68 @@ class FileQueue:
             self._store.files.change(act, lambda draft: self._make_way(draft, keys))
 
     def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
-        """Write the memory and take the proposal away, as one step."""
+        """Carry one proposal out; raises what :meth:`decide` returns."""
+        return only(self.decide([Order(item, engram, by)]))
+
+    def decline(self, item: Pending, by: str = "user") -> None:
+        """Take one proposal away; raises what :meth:`decide` returns."""
+        only(self.decide([Order(item, None, by)]))
+
+    def decide(
+        self, orders: Sequence[Order], go_on: Callable[[], bool] = always
+    ) -> list[Written | EngramdownError | None]:
+        """Write what was accepted and archive what was declined, as one step over the file."""
+
+        def edit(draft: Draft) -> list[_Done]:
+            lines = _Lines(self._read_all(draft.get(filing.PENDING)))
+            standing = _Standing(draft, self._store.files.names())
+            done: list[_Done] = []
+            taken: list[Placed | None] = []
+            for order in orders:
+                if done and not go_on():
+                    break
+                taken.append(None)
+                try:
+                    with draft.whole():
+                        placed = lines.take(order.item, self.file)
+                        done.append(self._carry_out(draft, standing, placed, order))
+                        taken[-1] = placed
+                except EngramdownError as error:
+                    done.append(error)
+            self._settle(draft, orders, done)
+            gone = [
+                placed.block
+                for placed, outcome in zip(taken, done, strict=True)
+                if placed and not isinstance(outcome, EngramdownError)
+            ]
+            draft.put(filing.PENDING, draft.get(filing.PENDING).without(gone))
+            return done
+
+        done = self._store.files.change(_act(orders), edit)
+        filed = [each for each in done if isinstance(each, filing.Filed)]
+        written = iter(self._store.read_back(filed))
+        return [next(written) if isinstance(each, filing.Filed) else each for each in done]
+
+    def _carry_out(
+        self, draft: Draft, standing: _Standing, placed: Placed, order: Order
+    ) -> filing.Filed | Written | None:
+        """Write what was accepted, or archive what was declined; the line itself stays."""
+        item, engram = order.item, order.engram
+        order.check()
+        if engram is None:
+            _turn_down(draft, placed, item, order.by)
+            return None
         if item.problem:
             where = f"{self.file}:{item.line}"
             raise StoreError(f"{where}: {item.problem}; mend the line in an editor, or decline it")
-
-        def edit(draft: Draft) -> filing.Filed | Written | None:
-            placed = self._find(draft, item)
-            if item.op == "skill":
-                return self._skill(draft, placed, item, engram)
-            if item.op in OPERATIONS:
-                filed = self._settle(draft, item, engram, by)
-            elif item.put and item.op != "forget":
-                filed = self._put(draft, item, engram)
-            else:
-                self._retire_replaced(draft, item, engram, by)
-                filed = None if item.op == "forget" else _write(draft, engram, by)
-            draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
-            return filed
-
-        act = Act("accept", by, f"{_SAYS.get(by, 'accepted')} proposal {item.id}")
-        filed = self._store.files.change(act, edit)
-        if filed is None or isinstance(filed, Written):
-            return filed
-        return self._store.written(filed)
-
-    def decline(self, item: Pending, by: str = "user") -> None:
-        """Move the proposal to the archive."""
-
-        def edit(draft: Draft) -> None:
-            placed = self._find(draft, item)
-            if item.op != "forget":
-                # What was asked about memories that stand are no words to be kept out.
-                reason = KEPT if item.op in OPERATIONS else "declined"
-                record = {"kind": item.engram.kind, "was": filing.PENDING, "reason": reason}
-                record["by"] = by
-                filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
-            draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
-
-        self._store.files.change(Act("decline", by, f"declined proposal {item.id}"), edit)
+        if item.op == "skill":
+            return self._skill(item, engram)
+        if item.op in OPERATIONS:
+            return None  # All of these are settled together.
+        if item.put and item.op != "forget":
+            return self._put(draft, standing, order, engram)
+        self._retire_replaced(draft, standing, order, engram)
+        return None if item.op == "forget" else _write(draft, engram, order.by)
 
     def confirm(self, engram: Engram) -> Written:
         """Write what a person accepted in the queue of another scope."""
@@ -160,8 +189,13 @@ class FileQueue:
         return standing_for(self._store.files.document, engram) is not None
 
     def _all(self, document: Document) -> list[Pending]:
-        found = (self._read(placed) for placed in document.placed())
-        return [item for item in found if item is not None]
+        return [item for _, item in self._read_all(document)]
+
+    def _read_all(self, document: Document) -> Iterator[tuple[Placed, Pending]]:
+        for placed in document.placed():
+            item = self._read(placed)
+            if item is not None:
+                yield placed, item
 
     def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
         known = waiting.setdefault(identity(item), item)
@@ -212,68 +246,134 @@ class FileQueue:
         kind = kind_of(text)
         return "lesson" if kind == "profile" and self._store.scope == "project" else kind
 
-    def _skill(self, draft: Draft, placed: Placed, item: Pending, engram: Engram) -> Written:
-        """Write a skill, and take its proposal away; done again, it is the same skill."""
+    def _skill(self, item: Pending, engram: Engram) -> Written:
+        """Write a skill; done again, it is the same skill."""
         # Imported here: hardly ever does a skill wait.
         from engramdown.cortex.skill_drafts import write_skill
 
-        dry = self._store.rehearses
-        written = write_skill(self._store.root, item, engram, dry=dry)
-        draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
-        return written
+        return write_skill(self._store.root, item, engram, dry=self._store.rehearses)
 
-    def _settle(self, draft: Draft, item: Pending, engram: Engram, by: str) -> filing.Filed | None:
+    def _settle(self, draft: Draft, orders: Sequence[Order], done: list[_Done]) -> None:
+        """Carry out the accepted parts of plans, and set what became of them in ``done``."""
+        asked = {
+            at: (orders[at].item, engram.text)
+            for at, outcome in enumerate(done)
+            if outcome is None and orders[at].item.op in OPERATIONS
+            for engram in (orders[at].engram,)
+            if engram is not None
+        }
+        if not asked:
+            return
         from engramdown.cortex.settling import settle
 
-        desk = Desk(self._store.files.names(), new_id, today().isoformat(), by)
-        return settle(draft, item, engram.text, self._store.scope, desk)
+        desk = Desk(self._store.files.names(), new_id, today().isoformat(), orders[0].by)
+        outcomes: Sequence[_Done]
+        try:
+            with draft.whole():
+                outcomes = settle(draft, [*asked.values()], self._store.scope, desk)
+        except EngramdownError as error:
+            outcomes = [error] * len(asked)
+        for at, outcome in zip(asked, outcomes, strict=True):
+            done[at] = outcome
 
-    def _put(self, draft: Draft, item: Pending, engram: Engram) -> filing.Filed:
+    def _put(self, draft: Draft, standing: _Standing, order: Order, engram: Engram) -> filing.Filed:
         """Write a value under the key under which a program put it."""
         # Imported here: hardly ever does a value wait.
         from engramdown.cortex.keyed.placing import accepted, first_made, place_of
 
+        item = order.item
         place = place_of(item, engram, self._store.scope)
         made = first_made(draft, place) if place else ""
-        self._retire_replaced(draft, item, engram)
+        self._retire_replaced(draft, standing, order, engram)
         return accepted(draft, item, place, engram, made) if place else _write(draft, engram)
 
     def _retire_replaced(
-        self, draft: Draft, item: Pending, engram: Engram, by: str = "user"
+        self, draft: Draft, standing: _Standing, order: Order, engram: Engram
     ) -> None:
         """Move the memory that the proposal is about to the archive, wherever it stands."""
+        item = order.item
         if item.op == "encode" or not item.of:
             return
-        standing = [
-            (name, placed)
-            for name in self._store.files.names()
-            if name not in _ASIDE
-            for placed in filing.raw_entries(name, draft.get(name))
-            if filing.entry_id(placed) == item.of
-        ]
         archived: set[str] = set()
-        for name, placed in standing:
+        for name, placed in standing.lines(item.of):
             entry = filing.as_entry(name, self._store.scope, placed)
             if item.op == "replace" and (entry.kind, entry.fold) == kind_and_fold(engram):
                 continue  # The person turned the proposal back into what it was to replace.
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
-                record = {"kind": entry.kind, "was": name, "reason": reason, "by": by}
+                record = {"kind": entry.kind, "was": name, "reason": reason, "by": order.by}
                 filing.retire(draft, placed, record, new_id(), today().isoformat())
                 archived.add(entry.fold)
             draft.put(name, draft.get(name).remove(placed.block))
 
-    def _find(self, draft: Draft, item: Pending) -> Placed:
-        """Return the line of a proposal, if it still is what was decided on."""
-        for placed in draft.get(filing.PENDING).placed():
-            fresh = self._read(placed)
-            if fresh is not None and _is_unchanged(fresh, item):
-                return placed
-        raise EntryNotFoundError(item.id, f"{self.file} as it was when it was decided on")
-
     def _take(self, draft: Draft, item: Pending) -> None:
-        placed = self._find(draft, item)
-        draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+        document = draft.get(filing.PENDING)
+        placed = _Lines(self._read_all(document)).take(item, self.file)
+        draft.put(filing.PENDING, document.remove(placed.block))
+
+
+class _Lines:
+    """The lines of ``pending.md``, read once for all that was decided."""
+
+    def __init__(self, lines: Iterable[tuple[Placed, Pending]]) -> None:
+        self._by_id: dict[str, list[tuple[Placed, Pending]]] = {}
+        for placed, item in lines:
+            self._by_id.setdefault(item.id, []).append((placed, item))
+
+    def take(self, item: Pending, file: str) -> Placed:
+        """Return the line of a proposal, if it still is what was decided on, once."""
+        same = self._by_id.get(item.id, [])
+        for at, (placed, fresh) in enumerate(same):
+            if _is_unchanged(fresh, item):
+                del same[at]
+                return placed
+        raise EntryNotFoundError(item.id, f"{file} as it was when it was decided on")
+
+
+class _Standing:
+    """Where the memories of a draft stand, read once for all that was decided."""
+
+    def __init__(self, draft: Draft, names: Sequence[str]) -> None:
+        self._draft = draft
+        self._names = [name for name in names if name not in _ASIDE]
+        self._found: dict[str, list[tuple[str, Placed]]] = {}
+        self._is_read = False
+
+    def lines(self, memory_id: str) -> list[tuple[str, Placed]]:
+        """Return the lines of a memory, each with its file; it is about to go."""
+        if not self._is_read:
+            self._read()
+        found = self._found.pop(memory_id, [])
+        if all(placed.block in self._draft.get(name).blocks for name, placed in found):
+            return found
+        # Something that was accepted before it changed the line.
+        self._read()
+        return self._found.pop(memory_id, [])
+
+    def _read(self) -> None:
+        self._found, self._is_read = {}, True
+        for name in self._names:
+            for placed in filing.raw_entries(name, self._draft.get(name)):
+                self._found.setdefault(filing.entry_id(placed), []).append((name, placed))
+
+
+def _act(orders: Sequence[Order]) -> Act:
+    """Return the words for the journal."""
+    by = orders[0].by
+    op = "decline" if orders[0].engram is None else "accept"
+    done = "declined" if op == "decline" else _SAYS.get(by, "accepted")
+    what = f"proposal {orders[0].item.id}" if len(orders) == 1 else f"{len(orders)} proposals"
+    return Act(op, by, f"{done} {what}")
+
+
+def _turn_down(draft: Draft, placed: Placed, item: Pending, by: str) -> None:
+    """Let the archive remember what a person declined."""
+    if item.op == "forget":
+        return
+    # What was asked about memories that stand are no words to be kept out.
+    reason = KEPT if item.op in OPERATIONS else "declined"
+    record = {"kind": item.engram.kind, "was": filing.PENDING, "reason": reason, "by": by}
+    filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
 
 
 def _reason(values: Mapping[str, str]) -> str:
@@ -342,18 +442,27 @@ def _write(draft: Draft, engram: Engram, by: str = "user") -> filing.Filed:
         return file_engram(draft, engram, new_id, today().isoformat())
     engram = replace(engram, basis="verified")
     filed = file_engram(draft, engram, new_id, today().isoformat())
-    for name in (filed.file, *_topics(draft, filed)):
+    if filed.added:
+        return filed  # A new line says so from the beginning.
+    block = _line_of(draft.get(filed.file), filed.id, engram.text)
+    copies = filing.copies_of(filed.file, block.meta) if block and block.meta else []
+    for name in (filed.file, *copies):
         document = draft.get(name)
-        for placed in document.placed():
-            meta = placed.block.meta
-            if meta is not None and meta.get("id") == filed.id:
-                draft.put(name, document.note(placed.block, meta.update({"basis": "verified"})))
-                break
+        line = _line_of(document, filed.id, engram.text)
+        if line is not None and line.meta is not None:
+            draft.put(name, document.note(line, line.meta.update({"basis": "verified"})))
     return filed
 
 
-def _topics(draft: Draft, filed: filing.Filed) -> Iterable[str]:
-    for placed in draft.get(filed.file).placed():
-        if filing.entry_id(placed) == filed.id and placed.block.meta is not None:
-            return filing.copies_of(filed.file, placed.block.meta)
-    return ()
+def _line_of(document: Document, memory_id: str, text: str) -> Block | None:
+    """Return the line of a memory that is known by an id of ours."""
+    for block in document.same(text):
+        if _has_id(block, memory_id):
+            return block
+    # What stands for it may say something else.
+    found = (each.block for each in document.placed() if _has_id(each.block, memory_id))
+    return next(found, None)
+
+
+def _has_id(block: Block, memory_id: str) -> bool:
+    return block.meta is not None and block.meta.get("id") == memory_id

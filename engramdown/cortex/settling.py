@@ -108,38 +108,40 @@ def revision(operation: Operation, known: Mapping[str, Entry]) -> Revision:
     return Revision(taken, reason, stays, learned=learned)
 
 
-def settle(folder: Folder, item: Pending, text: str, scope: Scope, desk: Desk) -> Filed | None:
-    """Carry out what a person accepted; return what stands now, or ``None`` if something went.
+def settle(
+    folder: Folder, asked: Sequence[tuple[Pending, str]], scope: Scope, desk: Desk
+) -> list[Filed | StoreError | None]:
+    """Carry out what a person accepted, each file read once for all of it.
 
     Args:
         folder: The memory files.
-        item: The proposal.
-        text: The words of a merged memory, as the person wants them.
+        asked: The proposals, each with the words of a merged memory, as the person wants them.
         scope: The scope of the files.
         desk: What carrying it out needs.
 
+    Returns:
+        For each what stands now, ``None`` if something went, or why it was not carried out: the
+        memories are not as they were when it was proposed.
+
     Raises:
-        StoreError: If the memories are not as they were when it was proposed.
+        StoreError: If a memory would be gone; nothing may be written then.
     """
-    ids = item.of.split(",")
-    known = _standing(folder, {*ids, item.stays}, scope, desk)
-    if (
-        any(each not in known for each in ids)
-        or _digest([known[each] for each in ids]) != item.seen
-    ):
-        raise _stale(item, "the memories that it is about were changed since")
-    if item.stays and item.stays not in known:
-        raise _stale(item, f"{item.stays}, which was to stay, is not there any more")
-    wanted = revision(_operation(item, text), known)
-    if wanted.comes is not None:
-        # A person has read these words: whoever is here, or who ticked what git brought.
-        basis: Basis = "verified" if desk.by == "user" else "observed"
-        wanted = Revision(wanted.taken, wanted.reason, comes=wanted.comes._replace(basis=basis))
-    (done,) = revise(folder, [wanted], desk)
-    if done.problem:
-        raise _stale(item, done.problem)
-    stands = wanted.comes or (wanted.stays if item.op == "move" else None)
-    return Filed(done.id, stands.file, added=True, said=stands) if stands else None
+    ids = {each for item, _ in asked for each in (*item.of.split(","), item.stays)}
+    known = _standing(folder, ids, scope, desk)
+    outcomes: list[Filed | StoreError | None] = [_gone(item, known) for item, _ in asked]
+    wanted = {
+        at: _verified(revision(_operation(item, text), known), desk.by)
+        for at, (item, text) in enumerate(asked)
+        if outcomes[at] is None
+    }
+    for at, done in zip(wanted, revise(folder, wanted.values(), desk), strict=True):
+        item, part = asked[at][0], wanted[at]
+        stands = part.comes or (part.stays if item.op == "move" else None)
+        if done.problem:
+            outcomes[at] = _stale(item, done.problem)
+        elif stands:
+            outcomes[at] = Filed(done.id, stands.file, added=True, said=stands)
+    return outcomes
 
 
 def entry_of(memory: Memory) -> Entry:
@@ -172,6 +174,26 @@ def _operation(item: Pending, text: str) -> Operation:
     if item.op == "supersede":
         return Supersede(ids[0], item.stays)
     return Drop(ids[0], item.stays) if item.op == "drop" else Expire(ids[0])
+
+
+def _gone(item: Pending, known: Mapping[str, Entry]) -> StoreError | None:
+    """Return why what a proposal is about is not as it was, or ``None``."""
+    ids = item.of.split(",")
+    is_there = all(each in known for each in ids)
+    if not is_there or _digest([known[each] for each in ids]) != item.seen:
+        return _stale(item, "the memories that it is about were changed since")
+    if item.stays and item.stays not in known:
+        return _stale(item, f"{item.stays}, which was to stay, is not there any more")
+    return None
+
+
+def _verified(wanted: Revision, by: str) -> Revision:
+    if wanted.comes is None:
+        return wanted
+    # A person has read these words: whoever is here, or who ticked what git brought.
+    basis: Basis = "verified" if by == "user" else "observed"
+    comes = wanted.comes._replace(basis=basis)
+    return Revision(wanted.taken, wanted.reason, comes=comes)
 
 
 def _standing(folder: Folder, ids: Iterable[str], scope: Scope, desk: Desk) -> dict[str, Entry]:

@@ -7,6 +7,7 @@ what git brought and nobody approved reaches no model where that is set. Reading
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from engramdown.disk import Disk
@@ -38,6 +39,8 @@ _HEAD: Final = (
 )
 _READ_ONE: Final = 'Read one with recall_skill: label "{label}", file "{file}".'
 _LONGEST_ASKED: Final = 200
+# What the line of a skill costs at least, in tokens.
+_LEAST: Final = 3
 _LONGEST_LIST: Final = 50
 _LONGEST_DESCRIPTION: Final = 1_500
 _WAITS: Final = (
@@ -107,7 +110,7 @@ class Skillbook:
             StoreError: If it cannot be found out what of them git brought.
         """
         # Imported here: where nobody keeps a skill, nothing is loaded for them.
-        from engramdown.cortex.procedures import Procedures, SkillLine
+        from engramdown.cortex.procedures import SKILLS, Procedures, SkillLine
 
         cortex = cast("Cortex", self)
         if not any((store.root / "skills").is_dir() for store in cortex.stores):
@@ -125,10 +128,16 @@ class Skillbook:
             used = uses.get(f"{skill.scope}/{skill.label}")
             return SkillLine(skill.label, redact(skill.description), used.times if used else 0)
 
-        usable = self.usable_skills()
+        # No more of them fit into the section, those first that are read most: however many there
+        # are, no more are read.
+        budget = max(cortex.settings.budgets.get("skills", SKILLS), 0)
+        labels = self.skills().labels()
+        told = sorted(labels, key=lambda each: (-_times(uses, each), each))[: budget // _LEAST + 1]
+        usable = self.usable_skills(told)
         ours = [skill for skill in usable if skill.scope != "builtin"]
         built_in = [skill.label for skill in usable if skill.scope == "builtin"]
-        return Procedures(tuple(map(line, ours)), tuple(built_in))
+        unread = len(labels) - len(told)
+        return Procedures(tuple(map(line, ours)), tuple(built_in), unread)
 
     def told_skills(self) -> Procedures:
         """Return the same; what cannot be read is a notice, and nothing of it is told."""
@@ -140,13 +149,16 @@ class Skillbook:
             self._tell(f"could not read skills: {error}")
             return Procedures()
 
-    def usable_skills(self) -> list[Skill]:
+    def usable_skills(self, labels: Collection[str] | None = None) -> list[Skill]:
         """Return the skills that a model may follow, by label: of each label the one that counts.
 
         Left out is what is broken, and with ``pulled = "review"`` what git brought and nobody
         approved: it takes the place of no other.
+
+        Args:
+            labels: Read only those with these labels, and those that are built in.
         """
-        return [skill for skill in self._counting()[0] if skill.is_fit]
+        return [skill for skill in self._counting(labels)[0] if skill.is_fit]
 
     def recall_skill(
         self, label: str, file: str = "", *, session: Session | None = None
@@ -184,13 +196,15 @@ class Skillbook:
         if cortex.mode != "off" and not self._rehearsing and roots:
             Usage(roots[0]).add(found.scope, found.label)
 
-    def _counting(self) -> tuple[list[Skill], dict[str, Skill]]:
+    def _counting(
+        self, labels: Collection[str] | None = None
+    ) -> tuple[list[Skill], dict[str, Skill]]:
         """Return of each label the skill that counts, and the broken one whose place it takes."""
-        waiting = self._waiting_skills()
+        waiting = self._waiting_skills(labels)
         chosen: dict[str, Skill] = {}
         broken: dict[str, Skill] = {}
         skills = self.skills()
-        for known in skills.known(briefly=True):
+        for known in skills.known(briefly=True, labels=labels):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
                 before = chosen.setdefault(skill.label, skill)
@@ -200,9 +214,15 @@ class Skillbook:
             self._tell(f"could not read skills: {trouble}")
         return [chosen[label] for label in sorted(chosen)], broken
 
-    def _waiting_skills(self) -> set[tuple[str, str]]:
+    def _waiting_skills(self, labels: Collection[str] | None = None) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits for a person's approval."""
-        return self._pulled.hidden_skills() if self._reviews else set()
+        return self._pulled.hidden_skills(labels) if self._reviews else set()
+
+
+def _times(uses: Mapping[str, Used], label: str) -> int:
+    """Return how often a skill was read, in whichever scope it counts."""
+    found = (uses.get(f"{scope}/{label}") for scope in ("project", "global"))
+    return max((used.times for used in found if used), default=0)
 
 
 def _recalled(

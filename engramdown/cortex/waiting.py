@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.cortex.evidence import TurnedDown, harmless, scope_of
 from engramdown.cortex.gate import REASONS, Decision
-from engramdown.cortex.pending import Pending, Queue
+from engramdown.cortex.pending import Order, Pending, Queue, always
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.receipts import (
     Decided,
@@ -33,13 +34,21 @@ from engramdown.errors import (
     InvalidEngramError,
     StoreError,
 )
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 
-__all__ = ["DECISIONS", "CameWithGit", "Waiting", "nothing_came"]
+__all__ = [
+    "DECISIONS",
+    "Answer",
+    "CameWithGit",
+    "Gates",
+    "Waiting",
+    "check_decision",
+    "nothing_came",
+]
 
 DECISIONS: Final = ("accept", "decline", "skip")
 
@@ -65,15 +74,44 @@ CameWithGit = Callable[[Scope], Collection[tuple[int, str]]]
 """Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text."""
 
 
+class Answer(NamedTuple):
+    """What a person decided about one proposal of many.
+
+    Attributes:
+        id: The id of the proposal.
+        decision: ``accept``, ``decline`` or ``skip``.
+        text: The words that they want instead of the proposed ones, or ``None``.
+    """
+
+    id: str
+    decision: str = "accept"
+    text: str | None = None
+
+
+class _Decided(NamedTuple):
+    """A proposal, where it waits, and what a person decided about it, here or elsewhere."""
+
+    queue: Queue
+    item: Pending
+    is_accepted: bool
+    text: str | None = None
+    why_not: Callable[[], str] | None = None
+    is_ours: bool = True
+
+
+Gates = Callable[[Sequence[Engram]], Callable[[Engram], Decision]]
+"""Returns what decides on engrams, of which it is told all beforehand."""
+
+
 def nothing_came(scope: Scope) -> Collection[tuple[int, str]]:
     """Return nothing: every tick is the person's."""
     del scope
     return ()
 
 
-def _everything_passes(engram: Engram) -> Decision:
-    del engram
-    return Decision("encode", "nobody looks")
+def _everything_passes(engrams: Sequence[Engram]) -> Callable[[Engram], Decision]:
+    del engrams
+    return lambda _: Decision("encode", "nobody looks")
 
 
 class Waiting:
@@ -83,7 +121,7 @@ class Waiting:
         self,
         stores: Mapping[Scope, HippocampusProtocol],
         came_with_git: CameWithGit = nothing_came,
-        gate: Callable[[Engram], Decision] = _everything_passes,
+        gates: Gates = _everything_passes,
         *,
         reviews: Callable[[], bool] = bool,
     ) -> None:
@@ -92,13 +130,13 @@ class Waiting:
         Args:
             stores: The stores.
             came_with_git: Returns what git brought of a ``pending.md``.
-            gate: Decides on what a tick brings that came with git.
+            gates: Decide on what ticks bring that came with git.
             reviews: Whether such ticks wait, and no model sees such lines; asked each time.
         """
         self._stores = stores
         self._queues = {scope: _queue_of(store) for scope, store in stores.items()}
         self._came_with_git = came_with_git
-        self._gate = gate
+        self._gates = gates
         self._reviews = reviews
         self._turned_down = TurnedDown()
 
@@ -155,14 +193,37 @@ class Waiting:
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt:
         """Carry out what a person decided; see :meth:`engramdown.Cortex.resolve`."""
-        if decision not in DECISIONS:
-            raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
+        check_decision(decision)
         queue, item = by_prefix(proposal_id, self.items(), lambda each: each[1].id, _WHERE)
         if decision == "skip":
             return waiting_receipt(queue, item, "skipped")
-        if decision == "decline":
-            return self._decline(queue, item)
-        return self._accept(queue, item, text)
+        (outcome,) = self._decide([_Decided(queue, item, decision == "accept", text)], always)
+        if isinstance(outcome, EngramdownError):
+            raise outcome
+        return _receipt(queue, item, outcome)
+
+    def resolve_all(self, answers: Sequence[Answer]) -> list[Receipt]:
+        """Carry out what a person decided about many; see :meth:`engramdown.Cortex.resolve_all`."""
+        for each in answers:
+            check_decision(each.decision)
+        items = self.items()
+        by_id = {item.id: (queue, item) for queue, item in items}
+        found = [
+            by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, _WHERE)
+            for each in answers
+        ]
+        decided = [
+            _Decided(queue, item, each.decision == "accept", each.text)
+            for (queue, item), each in zip(found, answers, strict=True)
+            if each.decision != "skip"
+        ]
+        outcomes = iter(self._decide(decided, always))
+        return [
+            waiting_receipt(queue, item, "skipped")
+            if each.decision == "skip"
+            else _receipt(queue, item, next(outcomes))
+            for (queue, item), each in zip(found, answers, strict=True)
+        ]
 
     def has_ticks(self) -> bool:
         """Whether a person ticked anything; what cannot be read is told by those who read it."""
@@ -174,12 +235,19 @@ class Waiting:
             return True
         return False
 
-    def apply_ticks(self, tell: Callable[[str], None], scope: Scope | None = None) -> list[Receipt]:
+    def apply_ticks(
+        self,
+        tell: Callable[[str], None],
+        scope: Scope | None = None,
+        go_on: Callable[[], bool] = always,
+    ) -> list[Receipt]:
         """Carry out the lines that a person ticked; a line that somebody else did is passed over.
 
         Args:
             tell: Is told in words what could not be read or carried out.
             scope: Whose queue; by default those of both.
+            go_on: Asked before each line but the first whether there is time for it; what is left
+                stays ticked.
         """
         receipts: list[Receipt] = []
         for each, queue in self._queues.items():
@@ -187,64 +255,66 @@ class Waiting:
                 continue
             try:
                 ticked = [item for item in queue.pending() if item.tick]
-                # Looked at before anything is done: each line that goes moves those below it.
-                came = self._came_with_git(each) if ticked else ()
+                decided = self._ticked(each, queue, ticked) if ticked else []
             except StoreError as error:
                 tell(f"could not read what is pending: {error}")
                 continue
-            for item in ticked:
-                receipts += self._apply_tick(queue, item, is_ours=_place(item) not in came)
+            receipts += self._apply(decided, go_on)
         for receipt in receipts:
             if receipt.action == "failed":
                 whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
                 tell(f"could not carry out {whose}: {receipt.reason}")
         return receipts
 
-    def _apply_tick(self, queue: Queue, item: Pending, *, is_ours: bool) -> list[Receipt]:
-        try:
-            accepts = item.tick == "x"
-            why_not = _ELSEWHERE if accepts and self._leaves_project(queue, item) else ""
-            if not is_ours:
-                why_not = self._not_theirs_to_say(item) or why_not
-            if why_not:
-                receipt = waiting_receipt(queue, item, why_not.format(id=item.id))
-                return [replace(receipt, action="failed", is_ours=is_ours)]
-            if not is_ours:
-                return [self._as_brought(queue, item)]
-            return [self._accept(queue, item, None) if accepts else self._decline(queue, item)]
-        except EntryNotFoundError:
-            return []
-        except EngramdownError as error:
-            receipt = waiting_receipt(queue, item, str(error))
-            return [replace(receipt, action="failed", is_ours=is_ours)]
+    def _ticked(self, scope: Scope, queue: Queue, ticked: Sequence[Pending]) -> list[_Decided]:
+        """Return what was decided by ticks, and by whom."""
+        # Looked at before anything is done: each line that goes moves those below it.
+        came = self._came_with_git(scope)
+        brought = [item for item in ticked if _place(item) in came]
+        why_not = self._not_theirs_to_say(brought) if brought else None
+        decided: list[_Decided] = []
+        for item in ticked:
+            accepts, is_ours = item.tick == "x", _place(item) not in came
+            elsewhere = _ELSEWHERE if accepts and self._leaves_project(queue, item) else ""
+            asked = partial(_refusal, item, elsewhere, None if is_ours else why_not)
+            decided.append(_Decided(queue, item, accepts, None, asked, is_ours))
+        return decided
 
-    def _not_theirs_to_say(self, item: Pending) -> str:
-        """Return why a tick that came with git waits for the person, or ``""``."""
+    def _apply(self, decided: Sequence[_Decided], go_on: Callable[[], bool]) -> list[Receipt]:
+        """Carry ticks out, and return what became of them as far as there was time."""
+        outcomes = self._decide(decided, go_on)
+        # One that somebody else was quicker with is no news, and one for later none yet.
+        return [
+            replace(_receipt(each.queue, each.item, outcome), is_ours=each.is_ours)
+            for each, outcome in zip(decided, outcomes, strict=True)
+            if outcome is not None and not isinstance(outcome, EntryNotFoundError)
+        ]
+
+    def _not_theirs_to_say(self, brought: Sequence[Pending]) -> Callable[[Pending], str]:
+        """Return what tells why a tick that came with git waits for the person, or ``""``.
+
+        What there is to look at is looked at once for all of them.
+        """
         if self._reviews():
-            return _BROUGHT
-        if item.tick != "x":
-            return ""
-        if item.put or item.op == "skill":
-            return _BROUGHT_FOR.replace("{why}", _SHAPES)
-        ids = {*item.of.split(","), item.stays}
+            return lambda _: _BROUGHT
+        gate = self._gates([_observed(item.engram) for item in brought])
         stand = (entry for store in self._stores.values() for entry in store.entries())
-        if item.op != "encode" and any(each.by_person for each in stand if each.id in ids):
-            return _BROUGHT_FOR.replace("{why}", _TAKES)
-        decision = self._gate(_observed(item.engram))
-        if decision.action == "encode":
-            return ""
-        return _BROUGHT_FOR.replace("{why}", decision.reason.replace("{", "{{").replace("}", "}}"))
+        by_person = {entry.id for entry in stand if entry.by_person}
 
-    def _as_brought(self, queue: Queue, item: Pending) -> Receipt:
-        """Carry out a tick that came with git, as what it is."""
-        if item.tick != "x":
-            queue.decline(item, by="git")
-            return replace(_declined(item), is_ours=False)
-        engram = harmless(_observed(item.engram))
-        written = queue.accept(item, engram, by="git")
-        if written is None:
-            return Receipt(engram, "forgotten", _TICKED_ELSEWHERE, item.of, is_ours=False)
-        return replace(written_receipt(engram, written, _TICKED_ELSEWHERE), is_ours=False)
+        def why_not(item: Pending) -> str:
+            if item.tick != "x":
+                return ""
+            if item.put or item.op == "skill":
+                return _BROUGHT_FOR.replace("{why}", _SHAPES)
+            if item.op != "encode" and not by_person.isdisjoint({*item.of.split(","), item.stays}):
+                return _BROUGHT_FOR.replace("{why}", _TAKES)
+            decision = gate(_observed(item.engram))
+            if decision.action == "encode":
+                return ""
+            reason = decision.reason.replace("{", "{{").replace("}", "}}")
+            return _BROUGHT_FOR.replace("{why}", reason)
+
+        return why_not
 
     def _leaves_project(self, queue: Queue, item: Pending) -> bool:
         """Whether a line of the project's file asks for a memory in the global scope.
@@ -257,26 +327,106 @@ class Waiting:
             and scope_of(item.engram) == "global"
         )
 
-    def _accept(self, queue: Queue, item: Pending, text: str | None) -> Receipt:
-        engram = harmless(item.engram if text is None else replace(item.engram, text=text))
-        home = self._queues[scope_of(engram)]
-        if home is queue or item.op != "encode" or item.problem:
-            written = queue.accept(item, engram)
-        else:
-            # A person moved it to the other scope: destination first, source second.
-            written = home.confirm(engram)
-            queue.drop(item)
-        if written is None:
-            return Receipt(engram, "forgotten", "accepted", item.of)
+    def _decide(
+        self, decided: Sequence[_Decided], go_on: Callable[[], bool]
+    ) -> list[Receipt | EngramdownError | None]:
+        """Carry out what was decided, one step for all that one file declines or accepts.
+
+        ``None`` stands for what there was no time for.
+        """
+        done: dict[int, Receipt | EngramdownError] = {}
+        batches: dict[tuple[bool, bool, int], list[tuple[int, Order]]] = {}
+        for at, each in enumerate(decided):
+            try:
+                order = self._order(each)
+            except EngramdownError as error:
+                done[at] = error
+                continue
+            if order.engram is not None and self._moves(each, order.engram):
+                if not done or go_on():
+                    done[at] = self._move(each, order)
+                continue
+            key = (each.is_accepted, each.is_ours, id(each.queue))
+            batches.setdefault(key, []).append((at, order))
+        # What is declined goes first: what is accepted may lift a tombstone.
+        for key in sorted(batches, key=lambda key: key[0]):
+            if not done or go_on():
+                done |= _carry_out(decided[batches[key][0][0]].queue, batches[key], go_on)
+        return [done.get(at) for at in range(len(decided))]
+
+    def _order(self, decided: _Decided) -> Order:
+        item, text = decided.item, decided.text
+        by = "user" if decided.is_ours else "git"
+        if not decided.is_accepted:
+            return Order(item, None, by, decided.why_not)
+        engram = item.engram if decided.is_ours else _observed(item.engram)
+        engram = engram if text is None else replace(engram, text=text)
+        return Order(item, harmless(engram), by, decided.why_not)
+
+    def _moves(self, decided: _Decided, engram: Engram) -> bool:
+        """Whether a person moved a proposal to the other scope."""
+        is_elsewhere = self._queues[scope_of(engram)] is not decided.queue
+        return is_elsewhere and decided.item.op == "encode" and not decided.item.problem
+
+    def _move(self, decided: _Decided, order: Order) -> Receipt | EngramdownError:
+        engram = order.engram or order.item.engram
+        try:
+            order.check()
+            # Destination first, source second.
+            written = self._queues[scope_of(engram)].confirm(engram)
+            decided.queue.drop(decided.item)
+        except EngramdownError as error:
+            return error
         return written_receipt(engram, written, "accepted")
 
-    def _decline(self, queue: Queue, item: Pending) -> Receipt:
-        queue.decline(item)
-        return _declined(item)
+
+def check_decision(decision: str) -> None:
+    """Refuse what is no decision.
+
+    Raises:
+        InvalidEngramError: If it is none of the three.
+    """
+    if decision not in DECISIONS:
+        raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
 
 
-def _declined(item: Pending) -> Receipt:
-    return Receipt(harmless(item.engram), "discarded", "declined")
+def _carry_out(
+    queue: Queue, batch: Sequence[tuple[int, Order]], go_on: Callable[[], bool]
+) -> dict[int, Receipt | EngramdownError]:
+    """Carry out orders of one queue; return what became of those that there was time for."""
+    orders = [order for _, order in batch]
+    outcomes: Sequence[Written | EngramdownError | None]
+    try:
+        outcomes = queue.decide(orders, go_on)
+    except EngramdownError as error:
+        outcomes = [error] * len(orders)
+    return {
+        at: outcome if isinstance(outcome, EngramdownError) else _done(order, outcome)
+        for (at, order), outcome in zip(batch, outcomes, strict=False)
+    }
+
+
+def _done(order: Order, written: Written | None) -> Receipt:
+    if order.engram is None:
+        return Receipt(harmless(order.item.engram), "discarded", "declined")
+    why = "accepted" if order.by == "user" else _TICKED_ELSEWHERE
+    if written is None:
+        return Receipt(order.engram, "forgotten", why, order.item.of)
+    return written_receipt(order.engram, written, why)
+
+
+def _receipt(queue: Queue, item: Pending, outcome: Receipt | EngramdownError | None) -> Receipt:
+    return outcome if isinstance(outcome, Receipt) else _failed(queue, item, str(outcome))
+
+
+def _failed(queue: Queue, item: Pending, reason: str) -> Receipt:
+    return replace(waiting_receipt(queue, item, reason), action="failed")
+
+
+def _refusal(item: Pending, elsewhere: str, why_not: Callable[[Pending], str] | None) -> str:
+    """Return why a tick is not carried out, or ``""``."""
+    reason = (why_not(item) if why_not is not None else "") or elsewhere
+    return reason.format(id=item.id) if reason else ""
 
 
 def _place(item: Pending) -> tuple[int, str]:

@@ -13,13 +13,13 @@ Nothing here opens a file, reads the clock or takes a lock: text in, text out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.blocks import Block, entry_block, marker, next_marker, scan
-from engramdown.hippocampus.fitting import fit, joined, prose, written
+from engramdown.hippocampus.fitting import fit, joined, prose, reads_back, written
 from engramdown.hippocampus.folds import Folds
 from engramdown.hippocampus.metadata import Metadata
 
@@ -30,6 +30,8 @@ _BOM: Final = "\ufeff"
 _SECTION: Final = 2
 _WORD: Final = re.compile(r"[a-z0-9]++")
 _GLUED: Final = re.compile(r"-->\w")
+# So many blocks on each side decide whether neighbours must be kept apart.
+_AROUND: Final = 3
 
 
 class Placed(NamedTuple):
@@ -115,9 +117,7 @@ class Document:
         """
         index = self._index(block)
         heading = kind = ""
-        if self._titles is None:
-            self._titles = _titles(self.blocks)
-        for place, title in self._titles:
+        for place, title in self._headings():
             if place < index:
                 heading, kind = _enter(title, heading, kind)
         return Placed(block, index, self._line(index), heading, kind)
@@ -191,6 +191,48 @@ class Document:
         """Return the document without ``block``; its neighbours read as before."""
         return self._swap(block, [])
 
+    def without(self, blocks: Collection[Block]) -> Document:
+        """Return the document without ``blocks``, in one pass; their neighbours read as before.
+
+        Raises:
+            ValueError: If one is not a block of this document.
+        """
+        gone = {id(block) for block in blocks}
+        kept = [block for block in self.blocks if id(block) not in gone]
+        if len(self.blocks) - len(kept) != len(gone):
+            msg = "not all of them are blocks of this document"
+            raise ValueError(msg)
+        if not gone:
+            return self
+        kept = joined(kept)
+        if not reads_back(kept):
+            kept = joined([*self._apart_from(gone)])
+        if reads_back(kept):
+            return Document(kept)
+        # Something far away decides how a line reads: then each is fitted against the whole file.
+        document = self
+        for block in blocks:
+            document = document.remove(block)
+        return document
+
+    def _apart_from(self, gone: Collection[int]) -> Iterator[Block]:
+        """Yield the blocks but those with the ids ``gone``, and what keeps neighbours apart."""
+        kept: list[Block] = []
+        was_gone = False
+        for at, block in enumerate(self.blocks):
+            if id(block) in gone:
+                was_gone = True
+                continue
+            if was_gone:
+                below = map(self.blocks.__getitem__, range(at, len(self.blocks)))
+                rest = (each for each in below if id(each) not in gone)
+                around = [*kept[-_AROUND:], *islice(rest, _AROUND)]
+                here = len(kept[-_AROUND:])
+                kept += fit(around, range(here, here), [], self.eol)
+            kept.append(block)
+            was_gone = False
+        yield from kept
+
     def sharing(self, other: Document) -> Document:
         """Return the same document, with the entries of ``other`` that have the same bytes.
 
@@ -212,6 +254,11 @@ class Document:
             elif block.shape == "heading":
                 heading, kind = _enter(block, heading, kind)
             line += block.raw.count("\n")
+
+    def _headings(self) -> list[tuple[int, Block]]:
+        if self._titles is None:
+            self._titles = _titles(self.blocks)
+        return self._titles
 
     def _index(self, block: Block) -> int:
         try:
@@ -245,9 +292,7 @@ class Document:
         A person's own section has its title in the place of a kind; no kind is the file itself.
         Of its headings one of level 1, one that reads as ``title`` or the only one is its title.
         """
-        if self._titles is None:
-            self._titles = _titles(self.blocks)
-        titles = self._titles
+        titles = self._headings()
         if kind:
             heading = now = ""
             for index, (_, block) in enumerate(titles):
@@ -314,9 +359,9 @@ class Document:
         document._asked = self._asked
         if self._ends is not None:
             document._ends = self._ends - _line_ends(gone) + _line_ends(new)
-        titles = self._titles
-        if titles is not None and all(at < start for at, _ in titles) and not _titles(new):
-            document._titles = titles
+        if self._titles is not None and not (_titles(gone) or _titles(new)):
+            grown = len(blocks) - len(self.blocks)
+            document._titles = [(at + grown * (at >= start), title) for at, title in self._titles]
         if self._folds is not None:
             document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))
         return document

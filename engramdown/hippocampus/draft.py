@@ -7,6 +7,7 @@ grows with what changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from engramdown.hippocampus.document import Document
@@ -103,7 +104,9 @@ class Draft:
         """Read files through ``load`` when they are asked for."""
         self._load = load
         self._slots: dict[str, Slot] = {}
-        self._order: list[str] = []
+        # The files that changed, in the order of first change.
+        self._order: dict[str, None] = {}
+        self._before: dict[str, Document] | None = None
 
     def get(self, name: str) -> Document:
         """Return the document called ``name`` as it is in this step."""
@@ -112,14 +115,31 @@ class Draft:
     def put(self, name: str, document: Document) -> None:
         """Set the document called ``name``; files are written in the order of first change."""
         slot = self._slot(name)
-        if document is not slot.after and name not in self._order:
-            self._order.append(name)
+        if document is not slot.after:
+            self._order.setdefault(name)
+            if self._before is not None:
+                self._before.setdefault(name, slot.after)
         slot.after = document
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Take back what a block changed if it raises: of several acts one may fail alone."""
+        self._before = {}
+        known = len(self._order)
+        try:
+            yield
+        except BaseException:
+            for name, document in self._before.items():
+                self._slots[name].after = document
+            self._order = dict.fromkeys(list(self._order)[:known])
+            raise
+        finally:
+            self._before = None
 
     def preset(self, name: str, slot: Slot) -> None:
         """Set what ``name`` reads as and what the disk holds instead."""
         self._slots[name] = slot
-        self._order.append(name)
+        self._order.setdefault(name)
 
     def marks(self, name: str) -> tuple[str, ...]:
         """Return what is yet to be marked as verified in the file called ``name``."""

@@ -14,7 +14,7 @@ from engramdown.hippocampus.blocks import Block, indented, is_rule, leaves_open,
 from engramdown.hippocampus.escaping import escape
 from engramdown.hippocampus.metadata import Metadata
 
-__all__ = ["fit", "joined", "prose", "written"]
+__all__ = ["fit", "joined", "prose", "reads_back", "written"]
 
 _BOM: Final = "\ufeff"
 _NEAR: Final = 2
@@ -58,6 +58,11 @@ def joined(blocks: Sequence[Block]) -> list[Block]:
         else:
             found.append(block)
     return found
+
+
+def reads_back(blocks: Sequence[Block]) -> bool:
+    """Whether a reader finds these blocks in their text, prose aside."""
+    return _said(scan("".join([block.raw for block in blocks]))) == _said(blocks)
 
 
 def fit(

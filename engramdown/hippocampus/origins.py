@@ -9,7 +9,7 @@ person did to it does.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -29,6 +29,9 @@ _TICKED_BY_GIT: Final = "git"
 # What a person does to a memory by a command that names it, or by saying it.
 _ASKED_FOR: Final = frozenset({"encode", "update", "restore", "accept"})
 _DIGITS: Final = 32
+# With more to look for it is cheaper to read the file.
+_MANY: Final = 256
+_LINE: Final = 16
 
 
 class Origins(NamedTuple):
@@ -89,13 +92,16 @@ class _Trail:
         self._texts: dict[str, str] = dict(texts)
         # Files that git changed when we could not tell what they held.
         self._blurred: set[str] = set()
-        self._read: dict[str, list[tuple[str, Placed]]] = {}
+        # Under what stood what git brought, if all of that was seen.
+        self._sections: set[str] | None = None if origins.brought else set()
+        # Each file as it was read last, by its digest.
+        self._read: dict[str, tuple[str, list[tuple[str, Placed]]]] = {}
 
     def take(self, step: Step) -> None:
         is_gits = step.op == _BY_GIT or (step.op, step.why) == (_FOUND, CLONED)
         if is_gits:
             self._settle()
-        stood = self._standing(step) if _is_persons(step) else set[str]()
+        before = {part.file: self._texts.get(part.file, "") for part in step.parts}
         for part in step.parts:
             was_blurred = part.file in self._blurred
             self._apply(part, blurs=is_gits)
@@ -106,7 +112,7 @@ class _Trail:
                 self._leave(change)
             self._bring_changed(step)
         if _is_persons(step) and not is_gits:
-            self._make_own(step, stood)
+            self._make_own(step, before)
 
     def _settle(self) -> None:
         """What stands when git comes is ours, unless git brought it before."""
@@ -129,9 +135,11 @@ class _Trail:
             self._blurred.add(part.file)
 
     def _bring(self, file: str) -> None:
-        for key, _ in self._entries(file):
+        for key, placed in self._entries(file):
             if key not in self.ours:
                 self.brought.add(key)
+                if self._sections is not None:
+                    self._sections.add(placed.kind or placed.heading)
 
     def _bring_changed(self, step: Step) -> None:
         """What a tick made that came with git is no more a person's than the tick."""
@@ -153,24 +161,47 @@ class _Trail:
                 said = (kind, fold(placed.block.text))
                 self.reworded.setdefault(change.id, set()).add(said)
 
-    def _standing(self, step: Step) -> set[str]:
-        """Return the keys of what stands in the files of a step before it, if that matters."""
-        files = step.files if self.brought else ()
-        return {key for file in files for key, _ in self._entries(file)}
-
-    def _make_own(self, step: Step, stood: set[str]) -> None:
+    def _make_own(self, step: Step, before: Mapping[str, str]) -> None:
         """Let the very lines be a person's that they wrote, changed, marked or named in a command.
 
         Their editor may have laid out every line anew: that says nothing about any of them.
         """
-        for change in step.changes if self.brought else ():
-            if change.after is None:
-                continue
-            for key, placed in self._entries(change.file):
-                named = change.before is not None and step.by == "user"
-                is_new = named or key not in stood or _is_marked(change.before, placed)
-                if is_new and placed.block.raw == change.after:
+        written = [change for change in step.changes if change.after is not None]
+        for file in {change.file for change in written} if self.brought else ():
+            theirs = [change for change in written if change.file == file]
+            if self._may_be_brought(file, theirs):
+                self._make_lines_own(file, theirs, before.get(file, ""), by_name=step.by == "user")
+
+    def _make_lines_own(
+        self, file: str, theirs: Sequence[Change], before: str, *, by_name: bool
+    ) -> None:
+        stood = {key for key, _ in keys_in(file, parse(before))}
+        lines: dict[str, list[tuple[str, Placed]]] = {}
+        for key, placed in self._entries(file):
+            lines.setdefault(placed.block.raw, []).append((key, placed))
+        for change in theirs:
+            named = change.before is not None and by_name
+            for key, placed in lines.get(change.after or "", ()):
+                if named or key not in stood or _is_marked(change.before, placed):
                     self.brought.discard(key)
+
+    def _may_be_brought(self, file: str, theirs: Sequence[Change]) -> bool:
+        """Whether changes may be about what git brought; those of most steps are not.
+
+        So a file need not be read again for each step that added a line to it.
+        """
+        if self._sections is None or file == filing.PENDING:
+            return True
+        texts = [
+            placed.block.text for each in theirs for placed in parse(each.after or "").placed()
+        ]
+        many = _MANY + len(self._texts.get(file, "")) // _LINE
+        if len(self._sections) * len(texts) > many or len(texts) < len(theirs):
+            return True
+        kind = _kind_of(file)
+        return any(
+            _key(kind, each, text) in self.brought for each in self._sections for text in texts
+        )
 
     def _own(self, key: str) -> None:
         if key not in self.brought:
@@ -178,10 +209,10 @@ class _Trail:
 
     def _entries(self, file: str) -> list[tuple[str, Placed]]:
         text = self._texts.get(file, "")
-        known = f"{file} {digest(text)}"
-        if known not in self._read:
-            self._read[known] = list(keys_in(file, parse(text)))
-        return self._read[known]
+        known = digest(text)
+        if self._read.get(file, ("",))[0] != known:
+            self._read[file] = (known, list(keys_in(file, parse(text))))
+        return self._read[file][1]
 
 
 def _is_marked(before: str | None, placed: Placed) -> bool:

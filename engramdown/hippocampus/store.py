@@ -176,7 +176,7 @@ class Hippocampus:
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""
-        return self._read_back(self.files.change(Act("encode", by, why), edit))
+        return self.read_back(self.files.change(Act("encode", by, why), edit))
 
     def entries(self, pass_over: Callable[[StoreError], object] | None = None) -> list[Entry]:
         """Return every memory once, in file order: rules, lessons, profile, then topics.
@@ -405,9 +405,9 @@ class Hippocampus:
 
         One that somebody has changed or replaced already is told as it was written.
         """
-        return self._read_back([filed])[0]
+        return self.read_back([filed])[0]
 
-    def _read_back(self, batch: Sequence[filing.Filed]) -> list[Written]:
+    def read_back(self, batch: Sequence[filing.Filed]) -> list[Written]:
         """Read acknowledged memories back, each file once."""
         found: dict[str, dict[str, Placed]] = {}
         for name in {filed.file for filed in batch}:

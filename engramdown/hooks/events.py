@@ -20,16 +20,20 @@ __all__ = ["happened"]
 Say = Callable[[str], object]
 """Is given a part of what to print."""
 
-_Handler = Callable[[HookPlace, Event, Kept, Say], None]
+Left = Callable[[], float]
+"""Returns how many seconds are left before whoever called the hook gives it up."""
+
+_Handler = Callable[[HookPlace, Event, Kept, Say, Left], None]
 
 
-def happened(place: HookPlace, event: Event, say: Say) -> None:
+def happened(place: HookPlace, event: Event, say: Say, left: Left) -> None:
     """Do what memory does when ``event`` happens.
 
     Args:
         place: Where memory is.
         event: What happened.
         say: Is given what to print for the agent.
+        left: Returns how many seconds are left for it.
 
     Raises:
         EngramdownError: If memory or a transcript cannot be read or written.
@@ -37,28 +41,29 @@ def happened(place: HookPlace, event: Event, say: Say) -> None:
     """
     handle = _HANDLERS.get(event.name)
     if handle is not None:
-        handle(place, event, Kept(place.root, event.session), say)
+        handle(place, event, Kept(place.root, event.session), say, left)
 
 
-def _start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     from engramdown.hooks.recording import record_leftovers
     from engramdown.hooks.telling import at_start
 
-    at_start(place, event, kept, say)
+    at_start(place, event, kept, say, left)
     if place.project is not None and place.settings.episodes.enabled:
         record_leftovers(place, kept.session)
 
 
-def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     from engramdown.hooks.recording import is_recorded, note
     from engramdown.hooks.telling import about_prompt
 
     if is_recorded(place, event) and event.text.strip():
         note(place, event, kept)
-    about_prompt(place, event, kept, say)
+    about_prompt(place, event, kept, say, left)
 
 
-def _tool(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+    del left
     from engramdown.hooks.recording import is_recorded, note
 
     if is_recorded(place, event):
@@ -75,8 +80,8 @@ def _tool(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
     say(told)
 
 
-def _stop(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
-    del say  # An agent that stopped listens to nobody.
+def _stop(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+    del say, left  # An agent that stopped listens to nobody.
     from engramdown.hooks.recording import is_recorded, note, record
 
     if not is_recorded(place, event):

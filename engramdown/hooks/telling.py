@@ -1,7 +1,9 @@
 """What a model is told of memory as a session starts, with a prompt, and after an error.
 
 Promises: as a session starts the whole context, within what an agent takes; with a prompt only what
-is about it and was not told before in this conversation, and nothing if that is nothing.
+is about it and was not told before in this conversation, and nothing if that is nothing. What a
+model is told goes first: however much is due besides, it is said; what there is no time for is due
+the next time.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import EngramdownError, StoreError
@@ -26,6 +29,8 @@ __all__ = ["about_error", "about_prompt", "at_start"]
 
 Say = Callable[[str], object]
 """Is given a part of what to print; ``""`` for nothing."""
+Left = Callable[[], float]
+"""Returns how many seconds are left."""
 
 _TOKENS: Final = 400
 _TOKENS_ERROR: Final = 200
@@ -37,17 +42,22 @@ _ENOUGH_EARLIER: Final = 2.0
 _LONGEST_ERROR: Final = 300
 _SHRINKS: Final = 4
 _MOST: Final = 5
+# The part of the time that is left for which ticked lines are carried out, one after the other; in
+# the rest all of them are written, and what else is due is done.
+_PART: Final = 0.4
+# So many are carried out at least: to read and write the files takes longer than these.
+_AT_LEAST: Final = 500
 _BROKEN: Final = "this project's config.toml is wrong, so that nothing is written or recorded here"
 _ITEM: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[", re.MULTILINE)
 _TICKED: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[\s*[^\s\]]", re.MULTILINE)
 
 
-def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+def at_start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     """Say what a model is told as a session starts, or goes on without what it was told."""
     cortex = place.cortex()
-    troubled = _noticed(cortex)
-    done = _carried_out(place, lambda: cortex)
-    cortex.keep_own()
+    if place.settings.pulled == "review":
+        # What a person wrote by hand is told from what git brought when it was taken in.
+        _noticed(cortex)
     context = _context(place, cortex)
     start = hashlib.sha256(context.encode("utf-8", "replace")).hexdigest()[:16]
     before = kept.given()
@@ -57,27 +67,29 @@ def at_start(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
         shown = tuple(dict.fromkeys([*shown, *before.ids]))
     else:
         say(str(context))
-    say(done)
     if event.session:
         _give(place, kept, Given(start, shown, before.learned))
-    say(said.news(len(cortex.arrivals())))
     say(said.switched_off(place.settings.stopped()))
+    for conflict in filter(None, (store.files.conflict() for store in cortex.stores)):
+        say(said.unmerged(conflict))
+    troubled = _noticed(cortex)
+    say(_carried_out(place, lambda: cortex, left))
+    cortex.keep_own()
+    say(said.news(len(cortex.arrivals())))
     say(said.waiting(_waiting(place, cortex)))
     say(_trouble(place, [*troubled, *cortex.notices()]))
-    for left in filter(None, (store.files.conflict() for store in cortex.stores)):
-        say(said.unmerged(left))
 
 
-def about_prompt(place: HookPlace, event: Event, kept: Kept, say: Say) -> None:
+def about_prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     """Say what a model is told beside what the user wrote, if there is anything."""
     opened = cache(place.cortex)
-    say(_carried_out(place, opened))
     given = kept.given()
     entries = _fitting(opened, event.text, given.ids)
     told, count = said.relevant([entry.text for entry in entries[:_MOST]], _TOKENS)
     say(told)
     _remember(place, event, kept, entries[:count])
     say(_earlier(place, event, kept))
+    say(_carried_out(place, opened, left))
 
 
 def about_error(place: HookPlace, event: Event, kept: Kept) -> str:
@@ -176,12 +188,13 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
         episodes.close()
 
 
-def _carried_out(place: HookPlace, opened: Callable[[], Cortex]) -> str:
-    """Carry out what was ticked, and say whose tick it was and what became of it."""
+def _carried_out(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> str:
+    """Carry out what was ticked, as far as there is time; say by whom, and what became of it."""
     # Looked for first: what carries it out takes as long to load as all the rest.
     if not _has_item(place, _TICKED):
         return ""
-    receipts = opened().apply_ticks()
+    most, asked = left() * (1 - _PART), count(1)
+    receipts = opened().apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
     told = (
         said.carried_out(
             [(it.action, it.engram.text) for it in receipts if it.is_ours == by_user],
@@ -195,7 +208,7 @@ def _carried_out(place: HookPlace, opened: Callable[[], Cortex]) -> str:
 def _waiting(place: HookPlace, cortex: Cortex) -> int:
     """Return how many proposals wait."""
     if place.settings.pulled == "review" or _has_item(place, _ITEM):
-        return len(cortex.pending())
+        return cortex.count_pending()
     return 0
 
 

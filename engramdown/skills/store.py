@@ -6,7 +6,7 @@ hides another; what stands beside SKILL.md in the folder of a skill is never tou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -98,16 +98,20 @@ class SkillStore:
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
         self._looked: dict[tuple[str, bool], tuple[tuple[int, ...], list[str], Skill]] = {}
 
-    def skills(self, *, briefly: bool = False) -> list[Skill]:
+    def skills(
+        self, *, briefly: bool = False, labels: Collection[str] | None = None
+    ) -> list[Skill]:
         """Return every skill, by label; one that is broken says so in its findings.
 
         Args:
             briefly: Look for no more than errors, which takes less time.
+            labels: Read only those with these labels.
 
         Raises:
             StoreError: If the folder of skills cannot be read.
         """
-        found = [self._looked_at(label, briefly) for label in self.files.labels()]
+        there = [label for label in self.files.labels() if labels is None or label in labels]
+        found = [self._looked_at(label, briefly) for label in there]
         found += [self._loose(label) for label in self.files.loose()]
         return sorted(filter(None, found), key=lambda skill: skill.label)
 

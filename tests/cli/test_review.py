@@ -185,10 +185,11 @@ def test_all_of_a_kind_is_one_key(run: Runner, three: list[str], child_env: dict
     with Terminal(["engramdown", "review"], child_env) as screen:
         screen.expect("> ")
         screen.press("A")
+        screen.expect("Remembered in lessons.md:")
+        screen.expect("Remembered in lessons.md:")
         screen.expect("2 of 3")
         screen.expect("> ")
         screen.press("d")
-        screen.expect("Remembered in lessons.md:")
         screen.expect("3 decided, 0 still waiting.")
         assert screen.end() == 0
     assert texts(run) == ["CI is slow", "Staging is reset at two"]

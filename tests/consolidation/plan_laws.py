@@ -13,7 +13,7 @@ from engramdown.consolidation.substance import changed, differs, is_near_exact, 
 from engramdown.cortex.settling import question, revision, settle
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry, raw_entries
 from engramdown.hippocampus.revising import Desk
@@ -159,7 +159,13 @@ def _settled(shelf: Shelf, operation: Operation, meanwhile: tuple[str, str] = ("
     text = operation.text if isinstance(operation, Merge) else ""
     desk = Desk(sorted(shelf.texts), shelf.new_id, DAY, "user")
     act = Act("resolve", "user")
-    shelf.change(act, lambda draft: settle(draft, item, text, "project", desk))
+
+    def edit(draft: Draft) -> None:
+        (done,) = settle(draft, [(item, text)], "project", desk)
+        if isinstance(done, StoreError):
+            raise done
+
+    shelf.change(act, edit)
 
 
 def accepting_does_what_was_asked(operation: Operation) -> None:

@@ -410,7 +410,7 @@ BUGS: Final = (
     Bug(
         "what a person read is not verified",
         "cortex.settling",
-        'wanted.comes._replace(basis="verified")',
+        "wanted.comes._replace(basis=basis)",
         "wanted.comes",
         lambda core: core.accepting_does_what_was_asked(
             core.Merge(("aaaaaaaa", "bbbbbbbb"), "all is slow")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 
 from engramdown.cortex.pending import Pending, identity
 from engramdown.cortex.review import FileQueue
+from engramdown.cortex.waiting import Waiting
 from engramdown.disk import Disk
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
 from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import any_text
@@ -607,3 +610,111 @@ def decide(queue: FileQueue, decision: str, item: Pending) -> None:
         queue.accept(item, item.engram)
     else:
         queue.decline(item)
+
+
+def both(store: Hippocampus) -> Waiting:
+    """Return what waits in the store of a project, with nothing in the global one."""
+    return Waiting({"global": Hippocampus(store.root / "home", "global"), "project": store})
+
+
+def ticked(count: int, kind: str = "always", more: str = "") -> str:
+    """Return a page with so many ticked lines."""
+    line = (
+        "- [x] Rule number {at} <!-- id:{at:08d} kind:{kind} scope:project source:llm{more} -->\n"
+    )
+    return "# Pending\n\n" + "".join(
+        line.format(at=at, kind=kind, more=more.format(at=at)) for at in range(count)
+    )
+
+
+class TestMany:
+    """What a person decided about many lines is one pass over the file."""
+
+    def test_what_is_accepted_is_one_step_and_what_is_declined_another(
+        self, store: Hippocampus, person: Person
+    ) -> None:
+        person.saves("pending.md", ticked(6).replace("[x] Rule number 4", "[-] Rule number 4"))
+        receipts = both(store).apply_ticks(print)
+        assert [each.action for each in receipts].count("encoded") == 5
+        assert receipts[4].action == "discarded"
+        assert [(step.op, step.why) for step in store.history()[1:]] == [
+            ("decline", "declined proposal 00000004"),
+            ("accept", "accepted 5 proposals"),
+        ]
+        assert person.reads("pending.md") == "# Pending\n\n"
+        store.undo()
+        assert [item.engram.text for item in FileQueue(store).pending()] == [
+            f"Rule number {at}" for at in (0, 1, 2, 3, 5)
+        ]
+
+    def test_one_that_cannot_be_carried_out_keeps_no_other_waiting(
+        self, store: Hippocampus, person: Person
+    ) -> None:
+        text = ticked(3).replace("source:llm -->", "source:llm expires:never -->", 1)
+        person.saves("pending.md", text)
+        told: list[str] = []
+        receipts = both(store).apply_ticks(told.append)
+        assert [each.action for each in receipts] == ["failed", "encoded", "encoded"]
+        assert "mend the line in an editor" in told[0]
+        assert texts(store) == ["Rule number 1", "Rule number 2"]
+        assert [item.id for item in FileQueue(store).pending()] == ["00000000"]
+
+    @pytest.mark.parametrize("op, left", [("forget", 0), ("replace", 40)])
+    def test_memories_that_give_way_are_found_in_one_reading(
+        self, store: Hippocampus, person: Person, op: str, left: int
+    ) -> None:
+        old = "".join(f"- Old {at} <!-- id:m{at:07d} source:user -->\n" for at in range(40))
+        person.saves("lessons.md", f"# Lessons\n\n{old}")
+        person.saves("pending.md", ticked(40, "lesson", f" op:{op} of:m{{at:07d}}"))
+        receipts = both(store).apply_ticks(print)
+        assert {each.action for each in receipts} == {"encoded" if left else "forgotten"}
+        assert len(texts(store)) == left
+        assert not [text for text in texts(store) if text.startswith("Old")]
+        assert len(store.archived()) == 40
+
+    def test_a_memory_that_a_line_before_changed_is_found_again(
+        self, store: Hippocampus, person: Person
+    ) -> None:
+        person.saves("rules.md", "## Always\n\n- Old <!-- id:mmmmmmmm source:llm -->\n- Other\n")
+        lines = (
+            "- [x] Old <!-- id:aaaaaaa1 kind:always source:llm -->\n"
+            "- [x] Delete: Old <!-- id:aaaaaaa2 kind:always op:forget of:mmmmmmmm -->\n"
+            "- [x] Delete: Old <!-- id:aaaaaaa3 kind:always op:forget of:mmmmmmmm -->\n"
+        )
+        person.saves("pending.md", lines)
+        receipts = both(store).apply_ticks(print)
+        assert [each.action for each in receipts] == ["merged", "forgotten", "forgotten"]
+        assert texts(store) == ["Other"]
+
+    def test_it_stops_when_there_is_no_time_and_goes_on_the_next_time(
+        self, store: Hippocampus, person: Person
+    ) -> None:
+        person.saves("pending.md", ticked(9).replace("[x] Rule number 8", "[-] Rule number 8"))
+        asked = iter([True, True, False])
+        waiting = both(store)
+        done = waiting.apply_ticks(print, None, lambda: next(asked, False))
+        assert [each.action for each in done] == ["encoded", "encoded", "discarded"]
+        assert [item.tick for item in FileQueue(store).pending()] == ["x"] * 6
+        assert waiting.apply_ticks(print, None, lambda: False)[0].action == "encoded"
+        assert len(waiting.apply_ticks(print)) == 5
+        assert FileQueue(store).pending() == []
+
+    def test_twice_as_many_are_read_twice_as_often(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def lines_read(count: int) -> int:
+            store = Hippocampus(tmp_path / str(count), disk=Disk(durable=False))
+            Person(store.root).saves("pending.md", ticked(count))
+            read, place = 0, Document._place
+
+            def counting(document: Document) -> Iterator[Placed]:
+                nonlocal read
+                read += len(document.blocks)
+                return place(document)
+
+            monkeypatch.setattr(Document, "_place", counting)
+            assert len(both(store).apply_ticks(print)) == count
+            monkeypatch.undo()
+            return read
+
+        assert lines_read(400) < 2.5 * lines_read(200)

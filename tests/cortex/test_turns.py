@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from engramdown import Cortex, Engram, MemoryContext, Session
-from engramdown.cortex.pending import Pending
+from engramdown.cortex.pending import Order
 from engramdown.cortex.review import FileQueue
 from engramdown.errors import EngramdownError, InvalidEngramError, MidTurnError, StoreError
 from engramdown.hippocampus.entry import Written
@@ -194,14 +195,16 @@ class TestDeciding:
     ) -> None:
         ask(copilot)
         person.ticks("Use uv")
-        other, accept = Cortex.open(project=project), FileQueue.accept
+        other, decide = Cortex.open(project=project), FileQueue.decide
 
-        def late(queue: FileQueue, item: Pending, engram: Engram) -> Written | None:
+        def late(
+            queue: FileQueue, orders: Sequence[Order], go_on: Callable[[], bool]
+        ) -> list[Written | EngramdownError | None]:
             monkeypatch.undo()
             assert [receipt.action for receipt in other.apply_ticks()] == ["encoded"]
-            return accept(queue, item, engram)
+            return decide(queue, orders, go_on)
 
-        monkeypatch.setattr(FileQueue, "accept", late)
+        monkeypatch.setattr(FileQueue, "decide", late)
         assert copilot.apply_ticks() == []
         assert [entry.text for entry in copilot.entries()] == ["Use uv"]
         assert copilot.notices() == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.blocks import Block
+from engramdown.hippocampus.blocks import Block, scan
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.metadata import Metadata
 from tests import laws, strategies
@@ -308,3 +308,42 @@ def test_an_entry_that_says_nothing_is_none() -> None:
 
 def test_a_block_is_read_when_it_is_asked_for() -> None:
     assert Block("- a", "item").text == "a"
+
+
+# ---- several at once ----
+
+
+@given(pages, st.lists(numbers, min_size=1, max_size=5))
+@example("one\n- x\ntwo\n- y\nthree\n", [1, 3])
+@example("- x\n---\nkey: v\n- a\n- b\n- c\n---\n- d\n", [0, 1])
+@example("<<<<<<< o\n\n- a\n\n- b\n\npara\n- x\npara\n=======\n", [3, 0])
+def test_removing_several_touches_nothing_else(page: str, chosen: list[int]) -> None:
+    assume(parse(page).placed())
+    laws.removing_many_touches_nothing_else(page, chosen)
+
+
+def test_only_blocks_of_the_document_can_be_removed() -> None:
+    page = parse("- a\n- b\n")
+    assert page.without([]) is page
+    with pytest.raises(ValueError, match="not all of them are blocks of this document"):
+        page.without([page.blocks[0], Block("- a\n", "item")])
+
+
+def test_removing_many_reads_the_text_a_bounded_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def characters(count: int) -> int:
+        page = parse("# Pending\n\n" + "".join(f"- line {at}\n" for at in range(count)))
+        read = 0
+
+        def scan_counting(text: str) -> list[Block]:
+            nonlocal read
+            read += len(text)
+            return scan(text)
+
+        monkeypatch.setattr("engramdown.hippocampus.fitting.scan", scan_counting)
+        left = page.without([each.block for each in page.placed()[::2]])
+        assert len(left.placed()) == count // 2
+        return read
+
+    assert characters(2_000) < 2.5 * characters(1_000)

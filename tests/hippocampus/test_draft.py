@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 
 from engramdown.hippocampus.document import parse
@@ -96,3 +97,23 @@ def test_what_was_taken_out_remembers_its_section() -> None:
 
 def test_an_act_says_who_and_why() -> None:
     assert Act("forget", "user") == Act("forget", "user", "", "")
+
+
+def test_what_fails_in_the_middle_leaves_nothing() -> None:
+    draft = Draft(Shelf({"a.md": "- a\n", "b.md": "- b\n"}).slot)
+    draft.put("a.md", draft.get("a.md").add("kept", META))
+
+    def half() -> None:
+        with draft.whole():
+            draft.put("a.md", draft.get("a.md").add("half", META))
+            draft.put("b.md", draft.get("b.md").add("half", META))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        half()
+    assert [name for name, _ in draft.changed()] == ["a.md"]
+    assert "half" not in draft.get("a.md").render()
+    assert draft.get("b.md").render() == "- b\n"
+    with draft.whole():
+        draft.put("b.md", draft.get("b.md").add("whole", META))
+    assert [name for name, _ in draft.changed()] == ["a.md", "b.md"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.document import parse
+from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Act, entry_changes
 from engramdown.hippocampus.origins import CLONED, Origins, follow, keys_in, page_key
 from engramdown.hippocampus.stamps import new_step
@@ -357,3 +357,35 @@ def test_going_on_from_what_was_known_is_the_same_as_from_the_start(
                 del texts[part.file]
     known = follow(Origins(), scope.steps[:at], {})
     assert follow(known, scope.steps[at:], texts) == scope.origins()
+
+
+# ---- a long journal ----
+
+
+def test_a_long_journal_is_followed_without_reading_each_file_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scope = Scope()
+    scope.step(CLONE, always("Deploy on Mondays"))
+    for at in range(50):
+        scope.step(USER, always("Deploy on Mondays", *(f"Rule {each}" for each in range(at + 1))))
+    whole = 0
+
+    def reading(text: str) -> Document:
+        nonlocal whole
+        whole += text.startswith("#")
+        return parse(text)
+
+    monkeypatch.setattr("engramdown.hippocampus.origins.parse", reading)
+    assert scope.brought() == ["Deploy on Mondays"]
+    assert whole < 5
+
+
+def test_what_may_be_brought_among_very_much_is_looked_up_in_the_file() -> None:
+    scope = Scope()
+    mine = [f"Rule {at}" for at in range(400)]
+    scope.step(CLONE, "".join(f"## Part {at}\n\n- Theirs {at}\n\n" for at in range(50)))
+    scope.step(HAND, always(*mine))
+    assert scope.brought() == []
+    scope.step(GIT, always(*mine, "Deploy on Mondays"))
+    assert scope.brought() == ["Deploy on Mondays"]

@@ -16,6 +16,8 @@ from tests.hooks.agent import Agent
 RULE = "Run the linter before pushing"
 LESSON = "The staging server listens on port 8443"
 FAILURES = 3
+# More than the usual three, for a machine that is busy with other tests.
+PATIENT = {"ENGRAMDOWN_HOOK_SECONDS": "10"}
 
 
 @pytest.fixture
@@ -360,3 +362,46 @@ def test_without_a_transcript_the_words_of_a_sub_agent_are_left_out(agent: Agent
     agent.ok("Stop", last_assistant_message="Two rows are missing.", agent_id="a7")
     agent.ok("Stop", last_assistant_message="Fine.")
     assert agent.lines() == [("user", "From now on use uv."), ("assistant", "Fine.")]
+
+
+# ---- much that is due ----
+
+
+def test_ten_thousand_ticks_that_came_with_git_silence_nothing(
+    tmp_path: Path, isolated_home: Path, child_env: dict[str, str]
+) -> None:
+    theirs = Desk(tmp_path / "theirs", author="Bob")
+    theirs.write(".engramdown/memory/rules.md", f"## Always\n\n- {RULE}\n")
+    ticked = "".join(
+        f"- [x] Rule {at} of many <!-- id:{at:08d} kind:lesson scope:project source:llm -->\n"
+        for at in range(10_000)
+    )
+    theirs.write(".engramdown/memory/pending.md", f"# Pending\n\n{ticked}")
+    theirs.commit()
+    theirs.git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    isolated_home.mkdir(exist_ok=True)
+    cloned = Agent(tmp_path / "clone", child_env | PATIENT, "many")
+    page = tmp_path / "clone" / ".engramdown" / "memory" / "pending.md"
+    left = [10_000]
+    while left[-1] and len(left) < 20:
+        code, out, _ = cloned.hook("SessionStart", source="startup")
+        assert code == 0
+        assert f"- {RULE}" in out.split("\n")
+        left.append(page.read_text(encoding="utf-8").count("[x]"))
+    # What there was no time for is carried out the next time, and the next.
+    assert left[-1] == 0
+    assert sorted(left, reverse=True) == left
+
+
+def test_five_thousand_skills_silence_nothing(project: Path, child_env: dict[str, str]) -> None:
+    for at in range(5_000):
+        folder = project / ".engramdown" / "skills" / f"skill-{at:04}"
+        folder.mkdir(parents=True)
+        text = f"---\nname: skill-{at:04}\ndescription: Does thing {at}\n---\n\nDo it.\n"
+        (folder / "SKILL.md").write_text(text, encoding="utf-8")
+    code, out, _ = Agent(project, child_env | PATIENT, "skilled").hook(
+        "SessionStart", source="startup"
+    )
+    assert code == 0
+    assert f"- {RULE}" in out.split("\n")
+    assert "- skill-0000: Does thing 0" in out.split("\n")
