@@ -135,6 +135,9 @@ def waiting_receipt(queue: Queue, item: Pending, reason: str) -> Receipt:
 
 def _pending(decided: Decided) -> Pending:
     engram, decision = decided.engram, decided.decision
+    if engram.via == "assistant" and engram.source == "user":
+        # Whoever is asked about it is not told that they said so.
+        engram = replace(engram, source="llm")
     return Pending(
         new_id(),
         # What waits has the day on which it was proposed.

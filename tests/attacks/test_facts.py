@@ -241,6 +241,7 @@ def test_an_accepted_one_takes_its_place(cortex: Cortex, home: Person) -> None:
     home.saves("profile.md", "- **Name:** Ada\n")
     called(cortex, "Name: Eve")
     (asked,) = cortex.pending()
+    assert asked.engram.source == "llm"
     assert asked.replaces is not None
     assert asked.replaces.text == "**Name:** Ada"
     cortex.resolve(asked.id)
