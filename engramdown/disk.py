@@ -22,11 +22,13 @@ from engramdown.leases import is_being_written
 from engramdown.regular import check_regular, closing, denies, is_plain, make_folder, open_regular
 from engramdown.sharing import patiently
 
-__all__ = ["FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
+__all__ = ["ERASING", "FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
 
 FILE_MODE: Final = 0o600
 UNFINISHED: Final = ".part"
 """What the name of a file ends with until it is whole."""
+ERASING: Final = "erasing.json"
+"""The file, in the folder of a scope, that says what is being erased; there only in between."""
 
 _MEGABYTE: Final = 1024 * 1024
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

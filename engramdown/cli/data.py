@@ -135,6 +135,7 @@ def step_data(step: Step, scope: str) -> dict[str, Any]:
                 "file": change.file,
                 "before": change.before,
                 "after": change.after,
+                **({"erased": True} if change.erased else {}),
             }
             for change in step.changes
         ],

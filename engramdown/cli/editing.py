@@ -17,6 +17,7 @@ from engramdown.cli.options import (
     Place,
     complete_ids,
     dry_run_option,
+    given,
     id_argument,
     json_option,
     pass_place,
@@ -62,13 +63,27 @@ def edit(
 @click.command()
 @click.argument("entry_ids", metavar="ID...", shell_complete=complete_ids, nargs=-1, required=True)
 @click.option("--why", default="", metavar="REASON", help="Why, for the journal.")
+@click.option("--forever", is_flag=True, help="Erase the words for good, wherever they stand.")
+@click.option("--whole", is_flag=True, help="With --forever: leave lines that hold only a part.")
+@click.option("--yes", is_flag=True, help="With --forever: do not ask.")
 @json_option
 @dry_run_option
 @pass_place
-def forget(
-    place: Place, /, *, entry_ids: tuple[str, ...], why: str, as_json: bool, dry_run: bool
-) -> None:
-    """Retire memories: they move to archive.md, and are not learned again."""
+def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
+    """Retire memories: they move to archive.md, and are not learned again.
+
+    The words stay in archive.md and in history.jsonl, so that `engramdown restore` can bring them
+    back. --forever erases them, from transcripts and notes too; ID - reads the words from stdin.
+    """
+    options = given()
+    if options["forever"]:
+        from engramdown.cli.erasing import erase
+
+        erase(place, entry_ids)
+        return
+    if options["whole"] or options["yes"]:
+        raise click.UsageError(entry_messages.ONLY_FOREVER)
+    why, as_json, dry_run = options["why"], options["as_json"], options["dry_run"]
     cortex = open_cortex(place)
     # A dictionary, because one memory may be named twice.
     entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}

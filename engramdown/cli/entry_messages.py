@@ -5,31 +5,46 @@ Promises: pure; plain words; an error names the next step.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engramdown import Entry
+    from engramdown.cortex.erasing import Erased
+    from engramdown.episodes.erasing import Held
 
 __all__ = [
+    "ASK_ERASE",
     "EDIT_INSTEAD",
     "EXPLAIN_HEAD",
+    "NEEDS_YES",
     "NOTHING_TO_UNDO",
+    "ONLY_FOREVER",
     "REVIEW_EDIT_INSTEAD",
     "UNCHANGED",
     "ambiguous",
     "broken_editor",
     "changed",
     "empty_edit",
+    "erased",
+    "erased_later",
+    "erased_lines",
+    "erased_stays",
+    "erased_steps",
     "explain_total",
     "forgotten",
     "is_retired",
     "left_out",
     "no_editor",
+    "not_reached",
     "nothing_found",
     "nothing_listed",
     "restored",
     "why_pointer",
 ]
+
+# So many numbers of lines are named.
+_MOST: Final = 20
 
 # ---- finding ----
 
@@ -115,6 +130,58 @@ def forgotten(entry: Entry) -> str:
         f"Forgot {entry.id}, which was in {entry.disk_file}; "
         f"`engramdown undo` or `engramdown restore {entry.id}` brings it back"
     )
+
+
+ONLY_FOREVER: Final = "--whole and --yes go with --forever"
+NEEDS_YES: Final = (
+    "what is erased cannot be brought back; look with --dry-run, then say --yes, or run it in a "
+    "terminal to be asked"
+)
+
+
+def erased(what: Erased) -> str:
+    """Say which memories are erased, or would be."""
+    done = "Erased" if what.changed else "Would erase"
+    places = dict.fromkeys(f"{each.id} ({each.scope} {each.file})" for each in what.memories)
+    if not places:
+        return f"{done} the words, which are no memory here"
+    earlier = what.versions - 1
+    also = f", with {earlier} more text{'' if earlier == 1 else 's'} that it had" if earlier else ""
+    return f"{done} {', '.join(places)}{also}"
+
+
+def erased_steps(count: int) -> str:
+    """Say how many steps of the journal of changes lose words."""
+    steps = "1 step, which stays" if count == 1 else f"{count} steps, which stay"
+    return f"history.jsonl: {steps} without the words and cannot be undone"
+
+
+def erased_lines(scope: str, held: Held) -> str:
+    """Say which lines of a transcript are emptied."""
+    count = len(held.seqs)
+    numbers = " ".join(f"#{seq}" for seq in held.seqs[:_MOST]) + (" …" if count > _MOST else "")
+    lines = f"{count} line{'' if count == 1 else 's'}"
+    part = count - held.whole
+    some = f", {part} of which hold{'s' if part == 1 else ''} only a part" if part else ""
+    return f"{scope} transcript {held.session}: {lines} emptied{some}: {numbers}"
+
+
+def erased_stays(ids: Iterable[str]) -> str:
+    """Name memories that share some words, and stay."""
+    return f"share some words, and stay: {', '.join(ids)}; name them, too, if they are to go"
+
+
+def not_reached(what: str) -> str:
+    """Name what keeps the words all the same."""
+    return f"not reached: {what}"
+
+
+def erased_later(reason: str) -> str:
+    """Say what could not be erased yet."""
+    return f"not yet: {reason}; the next command tries again"
+
+
+ASK_ERASE: Final = "Erase this for ever? Nothing brings it back"
 
 
 def restored(entry: Entry) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BY_HAND",
     "NO_STEPS",
+    "is_erased",
     "more_changes",
     "no_history",
     "no_step",
@@ -54,6 +55,7 @@ _OPS: Final = {
     "decline": "declined a proposal",
     "edit": "edited the file",
     "encode": "remembered",
+    "erase": "erased for good",
     "forget": "forgot",
     "found": "brought the file",
     "init": "set this up",
@@ -68,6 +70,11 @@ _OPS: Final = {
     "undo": "undid",
     "update": "changed",
 }
+
+
+def is_erased(entry_id: str) -> str:
+    """Say that nothing is kept of what a step did to a memory."""
+    return f"{entry_id or 'a line without an id'}: erased for good"
 
 
 def whence(source: str, basis: str, origin: str) -> str:

@@ -47,6 +47,9 @@ def change_lines(changes: Iterable[Change]) -> Iterator[Line]:
     """Return the lines that went (``-``) and came (``+``), under the name of their file."""
     file = ""
     for change in changes:
+        if change.erased:
+            yield line((journal_messages.is_erased(change.id), "dim"), indent=4)
+            continue
         if change.file != file:
             file = change.file
             yield line((file, "where"), indent=4)

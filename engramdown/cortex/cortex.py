@@ -20,7 +20,7 @@ from engramdown.cortex.conversations import Conversations
 from engramdown.cortex.notebooks import Notebooks
 from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.toolbox import Toolbox
-from engramdown.disk import Disk
+from engramdown.disk import ERASING, Disk
 from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import (
     EntryNotFoundError,
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from engramdown.consolidation.identity import Message
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.erased import Marks
+    from engramdown.cortex.erasing import Erased
     from engramdown.cortex.gate import Decision
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.intake import Intake
@@ -66,6 +68,8 @@ if TYPE_CHECKING:
 __all__ = ["Cortex"]
 
 T = TypeVar("T")
+# So many steps may come of a hand edit.
+_LATELY = 8
 
 
 class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
@@ -108,6 +112,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         self._closed = ""
         self._allows_global = False
         self._rehearsing = False
+        self._marks: dict[Path, Marks] = {}
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._card_callbacks: list[Callable[[Card], object]] = []
         self._index: tuple[list[Entry], Index] | None = None
@@ -420,6 +425,45 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             gone = store.forget(entry.id)
         self._intake.waiting.forgot(scope, gone)
         return gone
+
+    @one_call()
+    def erase(
+        self,
+        ids: str | Iterable[str] = (),
+        *,
+        words: str | Iterable[str] = (),
+        whole: bool = False,
+        dry_run: bool = False,
+    ) -> Erased:
+        """Erase memories for good: nothing brings them back. Only a person's word is a reason.
+
+        Their words leave memory, the archive, what waits, the journal of changes, transcripts with
+        what was made of them, notes, pages and our blocks in files such as ``AGENTS.md``. They are
+        not learned again. What is cut short is finished by whoever opens memory next.
+
+        Args:
+            ids: The memories, live, waiting or retired, by ids or unique prefixes.
+            words: Texts to erase that are no memory here, or are none any more.
+            whole: Leave lines that share some words in a row, and do not hold all of them.
+            dry_run: Change nothing, and tell what would go.
+
+        Returns:
+            What went, what stays, and what cannot be reached from here.
+
+        Raises:
+            EntryNotFoundError: If there is no such memory.
+            AmbiguousIdError: If there are several.
+            InvalidEngramError: If nothing is named.
+            StoreError: If something could not be read or written.
+
+        >>> cortex.erase("k3v9q2ht", dry_run=True).memories  # doctest: +SKIP
+        """
+        from engramdown.cortex.erasing import erase
+
+        names = [ids] if isinstance(ids, str) else [*ids]
+        texts = [words] if isinstance(words, str) else [*words]
+        self._notice()
+        return erase(self, names, texts, whole=whole, dry_run=dry_run)
 
     @one_call()
     def restore(self, entry_id: str) -> Entry:
@@ -838,7 +882,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             "global": self.global_hc,
             "project": self.project_hc,
         }
-        return Intake(stores, self.usable, self.queues())
+        return Intake(stores, self.usable, self.queues(), self._was_erased)
 
     @cached_property
     def _recollection(self) -> Recollection:
@@ -906,16 +950,52 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     def _store(self, scope: Scope) -> HippocampusProtocol:
         return self.global_hc if scope == "global" else self.project_hc
 
+    def _tell_erased(self, store: Hippocampus) -> None:
+        """Tell of lines that say again what was erased: an editor may have had them."""
+        steps = [step for step in store.history()[-_LATELY:] if step.by == "person"]
+        new = {change.id for step in steps for change in step.changes if change.before is None}
+        for entry in store.entries() if new else ():
+            if entry.id in new and self._was_erased(entry.text):
+                self._tell(
+                    f"{entry.disk_file}:{entry.line}: says again what you erased for good; an "
+                    f"editor may have kept it: engramdown forget --forever {entry.id}"
+                )
+
+    def _was_erased(self, text: str) -> bool:
+        """Whether a person erased a text for good, in either scope."""
+        # Imported here: whoever only reads gates nothing.
+        from engramdown.cortex.erased import Marks
+
+        for store in self.stores:
+            marks = self._marks.setdefault(store.root, Marks(store.root))
+            if marks.knows(text):
+                return True
+        return False
+
+    def _finish_erasing(self, *, wait: bool) -> None:
+        """Finish what a person began to erase for good, if somebody died in the middle of it."""
+        if not any((store.root / ERASING).exists() for store in self.stores):
+            return
+        from engramdown.cortex.erasing import finish
+
+        try:
+            for reason in finish(self, wait=wait):
+                self._tell(f"could not erase everything yet: {reason}")
+        except (OSError, StoreError) as error:
+            self._tell(f"could not finish erasing: {error}")
+
     def _notice(self, *, wait: bool = True) -> bool:
         """Take in hand edits; a scope that cannot be written is read as it is.
 
         Return whether nobody held a lock for too long, which counts if we ``wait`` for it.
         """
+        self._finish_erasing(wait=wait)
         was_free = True
         for store in self.stores:
             try:
                 if store.notice(wait=wait):
                     self._tell(f"{store.memory}: took in what you or git changed")
+                    self._tell_erased(store)
                 for reason in store.files.obstacles():
                     self._tell(f"a topic is passed over: {reason}")
             except StoreError as error:

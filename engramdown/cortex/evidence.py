@@ -6,7 +6,7 @@ the value of a secret.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from engramdown.cortex.contradictions import Contradictions
@@ -25,8 +25,15 @@ __all__ = [
     "holds_secret",
     "humble",
     "is_own_word",
+    "nothing_erased",
     "scope_of",
 ]
+
+
+def nothing_erased(text: str) -> bool:
+    """Return ``False``: nothing was erased."""
+    del text
+    return False
 
 
 class TurnedDown:
@@ -58,16 +65,21 @@ class Evidence:
     """What memory says, read once for a batch of engrams."""
 
     def __init__(
-        self, entries: Mapping[Scope, Sequence[Entry]], turned_down: TurnedDown | None = None
+        self,
+        entries: Mapping[Scope, Sequence[Entry]],
+        turned_down: TurnedDown | None = None,
+        erased: Callable[[str], bool] = nothing_erased,
     ) -> None:
         """Take what was read.
 
         Args:
             entries: The memories of each scope.
             turned_down: What a person did not want, in whichever scope.
+            erased: Whether a person erased a text for good.
         """
         self._entries = entries
         self._turned_down = turned_down or TurnedDown()
+        self._erased = erased
         self._settled = {scope: Contradictions(found) for scope, found in entries.items()}
 
     def findings(self, engram: Engram, *, by_person: bool = False) -> Findings:
@@ -87,6 +99,7 @@ class Evidence:
             contradicts=None if is_own_word(engram) else self._contradicted(engram),
             instruction=find_instruction(engram.text) if engram.via in ("tool", "web") else "",
             replaces=None if by_person and is_own_word(engram) else self._replaced(engram),
+            erased=not stands and self._erased(engram.text),
         )
 
     def is_known(self, engram: Engram) -> bool:

@@ -61,7 +61,8 @@ def taken_out(gone: Sequence[Entry], steps: Collection[Step]) -> set[str]:
     if not steps:
         return {entry.id for entry in gone}
     changes = [(step, change) for step in steps for change in step.changes]
-    undone = {change.id for step, change in changes if _is_undone(step, change)}
+    undone = {change.id for step, change in changes if _is_undone(step, change) or change.erased}
+    is_erased = any(step.op == "erase" for step in steps)
     ids, words = _buried(change for _, change in changes if change.file == ARCHIVE)
     reworded = {name: heir for step in steps for name, heir in _reworded(step)}
     found: set[str] = set()
@@ -70,7 +71,9 @@ def taken_out(gone: Sequence[Entry], steps: Collection[Step]) -> set[str]:
         while name in reworded:
             name, text = reworded.pop(name)
         # The archive holds no secrets.
-        if name in undone | ids or fold(redact(text)) in words:
+        # A line without an id that was erased has no name in the journal.
+        is_nameless = is_erased and name[:1] in "~_"
+        if name in undone | ids or is_nameless or fold(redact(text)) in words:
             found.add(entry.id)
     return found
 

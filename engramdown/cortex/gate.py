@@ -18,12 +18,21 @@ __all__ = ["REASONS", "Action", "Code", "Decision", "Findings", "decide"]
 
 Action = Literal["encode", "confirm", "discard"]
 Code = Literal[
-    "off", "turned-down", "secret", "contradiction", "instruction", "unsaid", "confidence", "retire"
+    "off",
+    "turned-down",
+    "erased",
+    "secret",
+    "contradiction",
+    "instruction",
+    "unsaid",
+    "confidence",
+    "retire",
 ]
 
 REASONS: Final[Mapping[str, str]] = {
     "off": "memory is switched off",
     "turned-down": "you turned this down before",
+    "erased": "you erased this for good",
     "secret": "holds a secret, which is not kept",
     "contradiction": "contradicts what you wrote or confirmed",
     "instruction": "came from outside and reads like an order",
@@ -60,6 +69,7 @@ class Findings:
     Attributes:
         secret: The kinds of secrets that its text holds.
         tombstone: The words of the same memory that a person turned down before.
+        erased: Whether a person erased it for good.
         contradicts: The memory of a person's that it contradicts.
         replaces: The fact of a person's whose place it would take, as both have the same key.
         instruction: Why it reads like an order.
@@ -70,6 +80,7 @@ class Findings:
     contradicts: Entry | None = None
     instruction: str = ""
     replaces: Entry | None = None
+    erased: bool = False
 
 
 def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
@@ -84,6 +95,8 @@ def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
     if findings.tombstone and engram.source != "user":
         reason = f"{REASONS['turned-down']}: {_quoted(findings.tombstone)}"
         return Decision("discard", reason, code="turned-down")
+    if findings.erased and engram.source != "user":
+        return Decision("discard", REASONS["erased"], code="erased")
     alarm = _alarm(engram, findings)
     if alarm is not None:
         code, reason = alarm

@@ -14,6 +14,7 @@ from engramdown.cortex.evidence import (
     holds_secret,
     humble,
     is_own_word,
+    nothing_erased,
     scope_of,
 )
 from engramdown.cortex.gate import Decision, decide
@@ -39,6 +40,7 @@ class Intake:
         stores: Mapping[Scope, HippocampusProtocol],
         usable: Callable[[HippocampusProtocol], list[Entry]] | None = None,
         waiting: Waiting | None = None,
+        erased: Callable[[str], bool] = nothing_erased,
     ) -> None:
         """Stand before ``stores``.
 
@@ -46,9 +48,11 @@ class Intake:
             stores: The stores.
             usable: Returns the memories of one that count; by default all.
             waiting: What waits; the queues of ``stores`` unless given.
+            erased: Whether a person erased a text for good.
         """
         self._stores = stores
         self._usable = usable or _all_of
+        self._erased = erased
         self.waiting = waiting or Waiting(stores)
 
     def decision(self, mode: str, engram: Engram) -> Decision:
@@ -92,7 +96,7 @@ class Intake:
         if mode == "off" or all(sure):
             return Evidence({})
         entries = {scope: self._usable(store) for scope, store in self._stores.items()}
-        return Evidence(entries, self.waiting.turned_down())
+        return Evidence(entries, self.waiting.turned_down(), self._erased)
 
     def _decided(
         self, mode: str, evidence: Evidence, at: int, engram: Engram, *, by_person: bool

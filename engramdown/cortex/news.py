@@ -176,7 +176,7 @@ def _reworded(nets: _Nets) -> _Nets:
 def _changes(step: Step) -> Iterable[Change]:
     """Return the changes of a step; of files that it brought, their entries."""
     if step.op != "found":
-        return step.changes
+        return [change for change in step.changes if not change.erased]
     return [
         Change(filing.entry_id(placed), part.file, None, placed.block.raw)
         for part in step.parts

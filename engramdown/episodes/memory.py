@@ -39,11 +39,13 @@ from engramdown.settings import EpisodeSettings
 if TYPE_CHECKING:
     from engramdown.episodes.calls import Iteration, ToolCall, ToolSum
     from engramdown.episodes.cards.card import Card
+    from engramdown.episodes.erasing import EpisodeEraser
     from engramdown.episodes.forgetting import Forgetting
     from engramdown.episodes.meaning.embedding import Embedder
     from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
     from engramdown.episodes.silence import Ended
     from engramdown.episodes.trouble import Trouble
+    from engramdown.erasure import Words
 
 __all__ = ["FOLDER", "EpisodicMemory", "Ingested", "Said"]
 
@@ -434,6 +436,12 @@ class EpisodicMemory(Finder):
         from engramdown.episodes.forgetting import Forgetting
 
         return Forgetting(self.folder, self._disk, self.recorder.lock, self._event)
+
+    def eraser(self, words: Words) -> EpisodeEraser:
+        """Return what erases ``words`` for good from what was recorded."""
+        from engramdown.episodes.erasing import EpisodeEraser
+
+        return EpisodeEraser(self.folder, self._disk, self.recorder.lock, self._event, words)
 
     @property
     def _sessions(self) -> Sessions:

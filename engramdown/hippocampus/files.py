@@ -10,12 +10,13 @@ it was. ``docs/write-protocol.md`` tells the order and why each part of it is th
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from engramdown.disk import Disk
+from engramdown.disk import ERASING, Disk
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forking import cached_property
 from engramdown.hippocampus import errands
@@ -33,6 +34,7 @@ from engramdown.locking import one_call
 from engramdown.scope_lock import ScopeLock
 
 if TYPE_CHECKING:
+    from engramdown.hippocampus.erasing import MemoryEraser
     from engramdown.hippocampus.recovery import Leftover, Recovery
     from engramdown.hippocampus.saves import Save, Saves
     from engramdown.hippocampus.staging import Staged, Staging
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 __all__ = ["FileChange", "MemoryFiles", "new_id", "on_errand"]
 
 T = TypeVar("T")
+# How often what a person saves again and again is erased before the next holder goes on with it.
+_ERASURES: Final = 5
+_ID: Final = re.compile(r"\bid:([0-9a-z]{8})\b")
 
 
 class FileChange(NamedTuple):
@@ -303,8 +308,18 @@ class MemoryFiles:
                     raise
 
     def _bring_in_order(self, hold: Hold) -> None:
-        """Clear up behind a crash, and write down the files that the journal does not know."""
+        """Clear up behind a crash, and finish what a person began to erase for good."""
         self.history.refresh()
+        eraser = self._eraser() if self._disk.exists(self.root / ERASING) else None
+        if eraser is not None and eraser.is_begun:
+            # What was displaced holds the words still, and must not be taken for a person's save.
+            eraser.files()
+        self._tidy_up(hold)
+        if eraser is not None:
+            self._erase(eraser, hold)
+
+    def _tidy_up(self, hold: Hold) -> None:
+        """Clear up behind a crash, and write down the files that the journal does not know."""
         finished = hold.lock.finished
         if finished != self.history.last:
             # What we know may have been taken back by whoever wrote it.
@@ -334,6 +349,44 @@ class MemoryFiles:
             self._disk.sync_folder(self.root)
             with contextlib.suppress(PermissionError):  # then it was not us who wrote there
                 self._disk.sync_folder(self.root.parent)
+
+    def erase(self, *, wait: bool = True) -> None:
+        """Erase for good what the note in the folder of the scope names.
+
+        Args:
+            wait: Whether to wait for somebody who holds the lock.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock too long.
+            StoreError: If a file could not be written; whoever holds the lock next goes on.
+        """
+        with self._hold(wait=wait):
+            self.history.refresh()  # Whoever holds the lock has done it.
+
+    def _eraser(self) -> MemoryEraser | None:
+        # Imported here: hardly any process ever erases.
+        from engramdown.erasure import unfinished
+        from engramdown.hippocampus.erasing import MemoryEraser
+
+        found = unfinished(self.root, self._disk)
+        return found and MemoryEraser(self._disk, self._reader, self.history, found)
+
+    def _erase(self, eraser: MemoryEraser, hold: Hold) -> None:
+        """Erase what the note names from the journal and the files, also what is saved meanwhile.
+
+        What a person saved of other things is taken in: before, and what they save meanwhile after.
+        """
+        self._take_in(hold)
+        eraser.check()
+        for _ in range(_ERASURES):
+            eraser.journal()
+            eraser.files()
+            self._tidy_up(hold)
+            self._take_in(hold)
+            self._merge_displaced(hold)
+            if eraser.is_clean():
+                break
+        hold.lock.finish(self.history.last)
 
     def _carry_out(self, hold: Hold) -> None:
         """Carry out what stands in the journal and could be neither finished nor put back."""
@@ -423,6 +476,9 @@ class MemoryFiles:
         while True:
             saves = self._saves.found(names)
             any_found = any_found or bool(saves)
+            dropped = [save for save in saves if self._drop_erased(save)]
+            if dropped:
+                continue
             try:
                 self._respond(saves, hold)
             except OutOfStepError as found:
@@ -432,6 +488,20 @@ class MemoryFiles:
                 self._merge_displaced(hold)
             else:
                 return any_found
+
+    def _drop_erased(self, save: Save) -> bool:
+        """Take out of a save what an editor has kept of a memory that was erased; whether it has.
+
+        Nobody types an id. What git brings from another commit is git's.
+        """
+        name, said = save.edit.file, save.saved or ""
+        new = frozenset(_ID.findall(said)) - frozenset(_ID.findall(save.edit.head))
+        gone = new & self.history.erased() if new and not save.by_git else frozenset()
+        if not gone:
+            return False
+        from engramdown.hippocampus.erasing import drop
+
+        return drop(self._disk, self._reader.path(name), name, gone)
 
     def _merge_displaced(self, hold: Hold) -> None:
         """Merge the saves that our own files displaced; merging one may displace another."""
@@ -453,6 +523,14 @@ class MemoryFiles:
 
     def _fold_in(self, left: Leftover, hold: Hold) -> None:
         """Merge a save that was displaced; one that was made after it is displaced in its turn."""
+        new = frozenset(_ID.findall(left.text))
+        gone = new & self.history.erased() if new - self._known_ids(left.name) else frozenset()
+        if gone:
+            from dataclasses import replace
+
+            from engramdown.hippocampus.erasing import without
+
+            left = replace(left, text=without(left.name, left.text, gone))
         for tries in count():
             save = self._saves.displaced(left.name, left.text, left.source, left.by)
             try:
@@ -466,6 +544,9 @@ class MemoryFiles:
                     self._take_in(hold, found.name)
             else:
                 return
+
+    def _known_ids(self, name: str) -> frozenset[str]:
+        return frozenset(_ID.findall(self.history.text(name) or ""))
 
     def _respond(self, saves: Sequence[Save], hold: Hold) -> None:
         """Write saves into the journal as the person's, and carry out what follows from them."""

@@ -35,7 +35,7 @@ from engramdown.hippocampus.steps import (
     write_line,
 )
 
-__all__ = ["ROOM", "History"]
+__all__ = ["ROOM", "History", "known_is_due"]
 
 _CHUNK: Final = 64 * 1024
 # As much of the last line as tells it from any other: the id of its step and the time.
@@ -47,6 +47,11 @@ _KNOWN_EVERY_FILE: Final = 1024
 ROOM: Final = 32
 """How often the largest memory file goes into the largest journal that is read."""
 _FILE: Final = re.compile(rb'"file": "((?:[^"\\]|\\.)*+)"')
+
+
+def known_is_due(grown: int, files: int) -> bool:
+    """Whether a journal tells of all files again, that has grown by so many bytes since it did."""
+    return grown >= max(_KNOWN_EVERY, _KNOWN_EVERY_FILE * files)
 
 
 class History:
@@ -136,6 +141,29 @@ class History:
             self.forget()
             self._disk.truncate(self.path, size)
             self.refresh()
+
+    def replace(self, data: bytes) -> None:
+        """Let the journal hold ``data``: what a person erased for good is out of it then.
+
+        Whoever knew the file sees that another one has its name.
+        """
+        with self._guard:
+            self.forget()
+            self._disk.create(self.path, data, like=self.path)
+            self._disk.sync_folder(self.path.parent)
+            self.refresh()
+
+    def lines(self) -> list[bytes]:
+        """Return every whole line, the oldest first, without its end."""
+        self.refresh()
+        return self._read(0, self._size).split(b"\n")[:-1] if self._size else []
+
+    def erased(self) -> frozenset[str]:
+        """Return the ids of the memories that a person erased for good."""
+        steps = (read_line(line) for line in self.lines() if b'"erased": true' in line)
+        return frozenset(
+            change.id for step in steps if step for change in step.changes if change.erased
+        )
 
     def take_back_saves(self, finished: str) -> None:
         """Drop a person's saves after the step ``finished`` if nothing else was written behind."""
@@ -293,8 +321,7 @@ class History:
     def _lines_of(self, steps: Sequence[Step]) -> list[bytes]:
         """Return the lines for ``steps``; the first one tells of every file, if that is due."""
         heads = self._known()
-        due = max(_KNOWN_EVERY, _KNOWN_EVERY_FILE * len(heads))
-        told = heads if self._size - self._known_at >= due else None
+        told = heads if known_is_due(self._size - self._known_at, len(heads)) else None
         first = [write_line(step, told, self._size) for step in steps[:1]]
         return first + [write_line(step) for step in steps[1:]]
 

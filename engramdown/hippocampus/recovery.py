@@ -80,7 +80,7 @@ class Recovery:
                 yield from self._leftover(path, *found)
 
     def _carry_out(self, part: Part) -> None:
-        if not is_name(part.file) or not part.target:
+        if not is_name(part.file) or not part.target or part.source == part.target:
             return
         read = self._reader.read(part.file)
         after = part.forward(read.text or "")

@@ -46,6 +46,7 @@ class Change(NamedTuple):
         after: Its lines after, or ``None`` if the step took it out.
         section: The section that it was taken out of, or ``""``: a rule kind, or the title of one
             of a person's own.
+        erased: Whether a person erased what it said for good: then its lines are ``""``.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Change(NamedTuple):
     before: str | None
     after: str | None
     section: str = ""
+    erased: bool = False
 
 
 class Head(NamedTuple):
@@ -249,6 +251,7 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
                 "before": change.before,
                 "after": change.after,
                 **({"section": change.section} if change.section else {}),
+                **({"erased": True} if change.erased else {}),
             }
             for change in step.changes
         ],
@@ -285,6 +288,7 @@ def read_line(line: bytes) -> Step | None:
                     item["before"],
                     item["after"],
                     item.get("section", ""),
+                    item.get("erased") is True,
                 )
                 for item in record["entries"]
             ),

@@ -32,8 +32,10 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.retired import tombstones_of
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 
-__all__ = ["ERRANDS", "Candidate", "candidates", "last", "pick", "reverse"]
+__all__ = ["ERASED", "ERRANDS", "Candidate", "candidates", "last", "pick", "reverse"]
 
+ERASED: Final = "erase"
+"""What a step is called that tells of an erasure."""
 ERRANDS: Final = frozenset({"migrate", "sleep"})
 """Steps that belong together, in both scopes, if they give the same reason."""
 
@@ -79,6 +81,8 @@ def candidates(steps: Sequence[Step], documents: Mapping[str, Document]) -> list
         return there or (change.file not in _ASIDE and change.id in memory)
 
     def is_gone(step: Step) -> bool:
+        if step.changes and all(change.erased for change in step.changes):
+            return step.op != ERASED
         whole = any(part.target == digests.get(part.file, "") for part in step.parts)
         return not whole and bool(step.changes) and not any(map(is_left, step.changes))
 
@@ -95,9 +99,13 @@ def last(found: Sequence[Candidate]) -> Step:
     Raises:
         EntryNotFoundError: If there is none.
     """
-    for candidate in found:
-        if not candidate.gone:
-            return candidate.step
+    for at, candidate in enumerate(found):
+        if candidate.gone:
+            continue
+        if candidate.step.op == ERASED:
+            before = (each.step for each in found[at + 1 :] if not each.gone)
+            raise UndoRefusedError(_never(candidate.step, next(before, None)))
+        return candidate.step
     raise EntryNotFoundError("", "the journal: nothing is left to undo")
 
 
@@ -115,6 +123,8 @@ def pick(steps: Sequence[Step], step_id: str) -> Step:
     if len(found) > 1:
         raise AmbiguousIdError(step_id, (step.id for step in found))
     step = found[0]
+    if step.op == ERASED or (step.changes and all(change.erased for change in step.changes)):
+        raise UndoRefusedError(_never(step))
     if step.by in _NOT_OURS:
         raise UndoRefusedError(
             f"step {step.id} is a hand edit; change the file back in your editor, or with git"
@@ -156,9 +166,18 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
     others = [change for change in reversed(step.changes) if change.after is not None]
     # What was taken out comes back in the order in which it stood.
     for change in (*others, *removals):
-        if change.file not in whole and change not in gone:
+        if change.file not in whole and change not in gone and not change.erased:
             _reverse_entry(folder, change, step, since=since)
     _untick(folder, {change.id for change in step.changes if change.file == PENDING})
+
+
+def _never(step: Step, before: Step | None = None) -> str:
+    """Say why a step can never be undone whose words were erased, and what can be instead."""
+    what = "erased memories for good" if step.op == ERASED else "is about what you erased for good"
+    said = f"step {step.id} {what}: nothing of the words is left, so nothing brings them back."
+    if before is not None:
+        said += f" `engramdown undo {before.id}` undoes the step before it."
+    return said
 
 
 def _taken_out_since(folder: Folder, step: Step) -> set[Change]:

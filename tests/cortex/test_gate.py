@@ -21,6 +21,7 @@ THEIRS: Final = entry("Never deploy on Fridays", id="k3v9q2ht", kind="never")
 NOTHING: Final = Findings()
 SECRET: Final = Findings(secret="GitHub token")
 TOMBSTONE: Final = Findings(tombstone="Use tabs")
+ERASED: Final = Findings(erased=True)
 CONTRADICTION: Final = Findings(contradicts=THEIRS)
 ORDER: Final = Findings(instruction="tells the assistant to ignore its instructions")
 
@@ -32,6 +33,8 @@ _ROWS: Final[dict[str, tuple[Confidence, Findings, str]]] = {
     "secret-and-low": ("low", SECRET, "secret"),
     "tombstone": ("high", TOMBSTONE, "turned-down"),
     "tombstone-and-low": ("low", TOMBSTONE, "turned-down"),
+    "erased": ("high", ERASED, "erased"),
+    "erased-and-low": ("low", ERASED, "erased"),
     "contradiction": ("high", CONTRADICTION, "contradiction"),
     "contradiction-and-low": ("low", CONTRADICTION, "contradiction"),
     "order-from-a-tool": ("high", ORDER, "instruction"),
@@ -46,6 +49,8 @@ _CELLS: Final[dict[str, tuple[str, str]]] = {
     "secret-and-low": ("hold", "confirm"),
     "tombstone": ("discard", "discard"),
     "tombstone-and-low": ("discard", "discard"),
+    "erased": ("discard", "discard"),
+    "erased-and-low": ("discard", "discard"),
     "contradiction": ("hold", "confirm"),
     "contradiction-and-low": ("hold", "confirm"),
     "order-from-a-tool": ("hold", "confirm"),
@@ -187,8 +192,8 @@ def test_a_reason_says_what_it_is_about(findings: Findings, words: str) -> None:
 
 
 def test_every_code_has_words() -> None:
-    codes = {"off", "turned-down", "secret", "contradiction", "instruction", "unsaid"}
-    codes |= {"confidence", "retire"}
+    codes = {"off", "turned-down", "erased", "secret", "contradiction", "instruction"}
+    codes |= {"unsaid", "confidence", "retire"}
     assert set(REASONS) == codes
 
 

@@ -143,6 +143,16 @@ class Journal:
             with self._hold():
                 pass  # Whoever holds the lock has tidied.
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others from writing in a ``with`` block, with the folder in order.
+
+        Raises:
+            StoreError: If it cannot be written to, or somebody else writes for too long.
+        """
+        with self._hold():
+            yield
+
     # ---- reading ----
 
     def today(self) -> date:

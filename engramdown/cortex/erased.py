@@ -1,0 +1,123 @@
+"""What was erased for good, as far as it has to be known again: by digests, and by nothing else.
+
+Promises: no word is kept; a digest is made with a secret of this scope, which git never knows, and
+takes long to make, so that who has the digests alone can test no guess, and who has the secret as
+well can test few. Asked only where something was erased.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from engramdown.clock import moment
+from engramdown.disk import Disk
+from engramdown.engram import fold
+from engramdown.likeness.claims import read
+from engramdown.naming import named_errors
+
+__all__ = ["FOLDER", "Marks"]
+
+FOLDER: Final = "erased"
+"""The folder, in that of a scope, with a file of its own that hides it from git."""
+
+_KEY: Final = "key"
+_MARKS: Final = "marks.jsonl"
+_SECRET: Final = 32
+# 16 MB and some 50 ms for each guess.
+_COST: Final = 2**14
+_BLOCK: Final = 8
+_SIZE: Final = 16
+# Of fewer words it is chance that the same ones are said.
+_FEW: Final = 3
+# Forms of a word begin alike.
+_STEM: Final = 7
+
+
+class Marks:
+    """What was erased in one scope."""
+
+    def __init__(self, root: Path) -> None:
+        """Keep it in the folder ``root``; reading creates nothing."""
+        self._folder = root / FOLDER
+        self._disk = Disk()
+        self._read: tuple[bytes, frozenset[str]] = (b"", frozenset())
+        self._made: dict[str, frozenset[str]] = {}
+
+    def knows(self, text: str) -> bool:
+        """Whether ``text`` was erased, or the same words in another order.
+
+        Raises:
+            StoreError: If what is known cannot be read.
+        """
+        known = self._known()
+        if not known:
+            return False
+        if text not in self._made:
+            secret = self._secret()
+            self._made[text] = frozenset(_digest(form, secret) for form in _forms(text))
+        return not self._made[text].isdisjoint(known)
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Know ``texts`` from now on.
+
+        Raises:
+            StoreError: If that cannot be written.
+        """
+        with named_errors(self._folder / _MARKS, "written"):
+            self._disk.make_folder(self._folder)
+            if not self._disk.exists(self._folder / ".gitignore"):
+                self._disk.create(self._folder / ".gitignore", b"*\n")
+            if not self._secret():
+                self._disk.create(self._folder / _KEY, os.urandom(_SECRET).hex().encode())
+                self._disk.sync_folder(self._folder)
+            secret, known = self._secret(), self._known()
+            made = {_digest(form, secret): None for text in texts for form in _forms(text)}
+            lines = [
+                json.dumps({"at": moment(), "mark": mark}) + "\n"
+                for mark in made
+                if mark not in known
+            ]
+            if lines:
+                self._disk.append(self._folder / _MARKS, "".join(lines).encode())
+                self._disk.sync_folder(self._folder)
+
+    def _known(self) -> frozenset[str]:
+        with named_errors(self._folder / _MARKS, "read"):
+            data = self._disk.read(self._folder / _MARKS) or b""
+        if data != self._read[0]:
+            self._read = data, frozenset(_marks_in(data))
+        return self._read[1]
+
+    def _secret(self) -> bytes:
+        with named_errors(self._folder / _KEY, "read"):
+            return (self._disk.read(self._folder / _KEY) or b"").strip()
+
+
+def _marks_in(data: bytes) -> Iterator[str]:
+    for line in data.split(b"\n"):
+        try:
+            mark = json.loads(line)["mark"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            continue
+        if isinstance(mark, str):
+            yield mark
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yield as what a text is known: its words, and what it claims whatever their order."""
+    yield f"said {fold(text)}"
+    claim = read(text)
+    words = sorted({word[:_STEM] for word in claim.words})
+    if len(words) >= _FEW:
+        marks = sorted(mark for each in claim.marks.values() for mark in each)
+        yield f"claims {json.dumps([words, marks, sorted(claim.negations), claim.only])}"
+
+
+def _digest(form: str, secret: bytes) -> str:
+    data = form.encode("utf-8", "surrogatepass")
+    return hashlib.scrypt(data, salt=secret, n=_COST, r=_BLOCK, p=1, dklen=_SIZE).hex()

@@ -1,0 +1,256 @@
+"""Transcripts without what a person erased for good, and what was made of them.
+
+Promises: a line that holds a piece of the words is emptied, and keeps no digest of what it said; so
+are the lines of a whole text that holds one, which goes; nobody who writes meanwhile loses a line;
+summaries, cards, vectors and the index of such lines go with them. Done twice it does no harm, and
+what was cut short is done again from the beginning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.derived import Derived
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import Episode, number, read_line, write_line
+from engramdown.episodes.gist_log import FOLDER as GISTS
+from engramdown.episodes.live import REDACTED
+from engramdown.episodes.lock import FolderLock
+from engramdown.episodes.log import SessionLog
+from engramdown.episodes.payloads import PAYLOADS
+from engramdown.episodes.sessions import Sessions
+from engramdown.episodes.traces import Traces
+from engramdown.episodes.view_cache import ViewCache
+from engramdown.erasure import Words
+
+__all__ = ["EpisodeEraser", "Held"]
+
+_ERASED: Final = "erased"
+_PATIENCE: Final = 10.0
+
+
+class Held(NamedTuple):
+    """The lines of a session that hold words.
+
+    Attributes:
+        session: The id of the session.
+        seqs: The numbers of the lines.
+        whole: How many of them hold all of the words.
+    """
+
+    session: str
+    seqs: tuple[int, ...]
+    whole: int
+
+
+class EpisodeEraser:
+    """Erases in the transcripts of one scope."""
+
+    def __init__(
+        self,
+        folder: Path,
+        disk: EpisodeDisk,
+        lock: FolderLock,
+        event: Callable[[str, Mapping[str, Any]], bytes],
+        words: Words,
+    ) -> None:
+        """Erase ``words`` in the transcripts in ``folder``.
+
+        Args:
+            folder: Where they are.
+            disk: What they are written with.
+            lock: That of their writers.
+            event: Returns the line of an event without its number.
+            words: What is erased.
+        """
+        self._folder = folder
+        self._disk = disk
+        self._lock = lock
+        self._event = event
+        self._words = words
+        self._sessions = Sessions(folder, disk)
+        self._traces = Traces(folder.parent, disk)
+        self._derived = Derived(folder, disk)
+        self._cards = CardFiles(folder.parent, disk)
+        self._views = ViewCache(folder.parent, disk)
+
+    def held(self) -> list[Held]:
+        """Return the lines that hold words, by session; nothing is changed."""
+        payloads = self._payloads()
+        found = []
+        for session in self._sessions.ids():
+            lines = [each for each in self._read(session) if self._is_held(each, payloads)]
+            if lines:
+                whole = sum(self._words.is_whole(_said(line)) for line in lines)
+                numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
+                found.append(Held(session, numbers, whole))
+        return found
+
+    def payloads(self) -> list[Path]:
+        """Return the files of whole texts that hold words."""
+        return [path for name in sorted(self._payloads()) for path in self._traces.payload(name)]
+
+    def erase(self, patience: float = _PATIENCE) -> None:
+        """Take the words out of everything that was recorded.
+
+        Args:
+            patience: How long to wait for writers, in seconds.
+
+        Raises:
+            LockTimeoutError: If somebody else held the lock for too long.
+            StoreError: If a transcript could not be read.
+            OSError: If one could not be written; called again, it goes on.
+        """
+        if self._disk.find(self._folder) is None:
+            return
+        payloads = self._payloads()
+        sessions = [each.session for each in self.held()]
+        with self._derived.without(sessions) as forget, self._lock.hold(patience):
+            if sessions:
+                forget()
+            # Somebody may have written since.
+            payloads |= self._payloads()
+            for session in self._sessions.ids():
+                self._empty(session, payloads)
+            self._disk.sync_folder(self._folder)
+            for path in self._loose(payloads):
+                self._disk.remove(path)
+            for name in self._disk.names(self._folder.parent / GISTS):
+                self._sift(self._folder.parent / GISTS / name)
+            self._derived.forget_unsaid()
+
+    # ---- lines ----
+
+    def _read(self, session: str) -> list[bytes]:
+        data = self._disk.load(self._sessions.path(session)) or b""
+        return data.split(b"\n")
+
+    def _is_held(self, line: bytes, payloads: set[str]) -> bool:
+        if any(name.encode() in line for name in payloads):
+            return True
+        return bool(line) and self._words.holds(_said(line))
+
+    def _empty(self, session: str, payloads: set[str]) -> None:
+        """Replace a transcript by one with the lines empty, and see to what told of them."""
+        path = self._sessions.path(session)
+        if any(self._is_held(line, payloads) for line in self._read(session)):
+            log = SessionLog(path, self._disk, self._lock, durable=True)
+            try:
+                data, following = log.contents()
+            finally:
+                log.close()
+            lines = data.split(b"\n")[:-1]
+            after = [self._without(line, payloads) for line in lines]
+            gone = [
+                episode.seq
+                for old, new in zip(lines, after, strict=True)
+                if old != new and (episode := read_line(new)) is not None
+            ]
+            event = number(following, self._event("redact", {"of": gone}))
+            copy = b"".join(line + b"\n" for line in after) + event
+            self._disk.publish(path, copy, durable=True, replace=True)
+            self._disk.remove(self._views.path(session))
+        erased = [each for each in map(_erased, self._read(session)) if each is not None]
+        if erased:
+            for piece in self._traces.pieces(session, {each.id for each in erased}):
+                self._disk.remove(piece)
+            self._cards.unfill(session, [each.seq for each in erased])
+            self._derived.forget_in_hand(session)
+
+    def _without(self, line: bytes, payloads: set[str]) -> bytes:
+        if not self._is_held(line, payloads):
+            return line
+        episode = read_line(line)
+        if episode is None:
+            return self._words.mask(line)
+        more = {key: self._sifted(value) for key, value in episode.more.items()}
+        is_event = episode.role == "event"
+        without = episode._replace(
+            name=self._words.cut(episode.name),
+            call=self._words.cut(episode.call),
+            model=self._words.cut(episode.model),
+            text="",
+            cut=None,
+            payload="",
+            error=bool(episode.error),
+            meta={},
+            more=more if is_event else {**more, REDACTED: {_ERASED: True}},
+        )
+        return write_line(without).removesuffix(b"\n")
+
+    def _sifted(self, value: object) -> object:
+        """Return a value of JSON without the words."""
+        if isinstance(value, str):
+            return self._words.cut(value)
+        if isinstance(value, list):
+            return [self._sifted(each) for each in value]
+        if isinstance(value, dict):
+            return {self._words.cut(key): self._sifted(each) for key, each in value.items()}
+        return value
+
+    # ---- what stands beside them ----
+
+    def _payloads(self) -> set[str]:
+        """Return the digests of the whole texts that hold words."""
+        folder = self._folder / PAYLOADS
+        if folder.is_symlink():
+            return set()
+        found = set()
+        for path in sorted(folder.glob("??/*.txt")):
+            data = self._disk.load(path) if not path.is_symlink() else None
+            if data and self._words.holds(data.decode("utf-8", "replace")):
+                found.add(f"{path.parent.name}{path.stem}")
+        return found
+
+    def _loose(self, payloads: set[str]) -> Iterator[Path]:
+        """Yield what is to be removed of whole texts, torn lines and files on their way."""
+        yield from self._traces.unsaid(payloads)
+        for folder in (self._folder, self._folder / PAYLOADS):
+            for name in self._disk.names(folder):
+                path = folder / name
+                is_loose = name.endswith(".part") or ".torn-" in name
+                data = (self._disk.load(path) or b"") if is_loose else b""
+                if data and self._words.holds(data.decode("utf-8", "replace")):
+                    yield path
+
+    def _sift(self, path: Path) -> None:
+        """Drop the lines of a log of summaries and earlier notes that hold words."""
+        data = self._disk.load(path) if path.suffix == ".jsonl" else None
+        if not data:
+            return
+        lines = data.split(b"\n")
+        left = [line for line in lines if not (line and self._words.holds(_said(line)))]
+        if left != lines:
+            self._disk.publish(path, b"\n".join(left), durable=True, replace=True)
+
+
+def _erased(line: bytes) -> Episode | None:
+    """Return the episode of a line that was emptied here, else ``None``."""
+    episode = read_line(line) if b'"erased":true' in line else None
+    mark = episode.more.get(REDACTED) if episode is not None else None
+    return episode if isinstance(mark, dict) and mark.get(_ERASED) is True else None
+
+
+def _said(line: bytes) -> str:
+    """Return everything that stands in a line of JSON, one text below the other."""
+    text = line.decode("utf-8", "replace")
+    try:
+        return "\n\0\n".join(_strings(json.loads(text)))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield str(key)
+            yield from _strings(each)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from _strings(each)

@@ -1,0 +1,1 @@
+"""Erasing for good: nothing of the words is left, whoever looks, writes or dies meanwhile."""
