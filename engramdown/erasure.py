@@ -16,7 +16,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
@@ -24,6 +24,7 @@ from urllib.parse import unquote_plus
 from engramdown.disk import ERASING as NOTE
 from engramdown.disk import UNFINISHED, Disk
 from engramdown.errors import StoreError
+from engramdown.forking import cached_property
 from engramdown.naming import named_errors
 
 __all__ = ["GONE", "PIECE", "Erasure", "Words", "begin", "end", "unfinished"]
