@@ -49,6 +49,7 @@ _DEEPEST: Final = 4
 
 _INVISIBLE: Final = re.compile("[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 # White space, with the marks of quotations, lists and comments that a new line may begin with.
+_MARKS: Final = ">#*|/-"
 _GAP: Final = re.compile(r"[>#*|/-]*\s[\s>#*|/-]*")
 _JSON: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[nrtbf\"\\/]"
@@ -323,14 +324,15 @@ class Words:
 
 def _least(text: str, plain: str) -> int:
     """Return how long a piece of a text is at least, as it is compared."""
-    if len(text) == len(plain) or len(plain) < PIECE:
-        return min(PIECE, len(plain))
+    if len(plain) < PIECE:
+        return len(plain)
     starts, ends = _mapped(text).places
     shortest = PIECE
     for first, start in enumerate(starts):
         last = bisect_right(ends, start + PIECE) - 1
         if start + PIECE <= len(text):
-            shortest = min(shortest, last - first + 1)
+            # At its ends, a mark may be taken for that of a line.
+            shortest = min(shortest, len(plain[first : last + 1].strip(_MARKS)))
     return max(shortest, _FEWEST)
 
 
@@ -405,7 +407,7 @@ def _readings(text: str) -> Iterator[_Reading]:
     reading = _Reading(text)
     for _ in range(_DEEPEST):
         yield reading
-        if "%" in reading.text:
+        if "%" in reading.text or "+" in reading.text:
             yield reading.decoded(_PERCENT, unquote_plus)
         if "&" in reading.text:
             yield reading.decoded(_ENTITY, html.unescape)
