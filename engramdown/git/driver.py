@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import GitError
 from engramdown.git.merging import Merge, merge_files
-from engramdown.git.program import ask, environment
 from engramdown.git.textual import Markers, Style
+from engramdown.git_program import ask, environment
 
 __all__ = ["Driven", "drive"]
 

@@ -1,11 +1,13 @@
 """Whether git changed the files itself: a switch of branches is no edit of a person's.
 
-Promises: runs no program and writes nothing; where there is no git, or its log cannot be read,
-the answer is no.
+Promises: writes nothing; where there is no git the answer is no; where git moved, and nobody can
+tell how, it is yes.
 
 git writes a line into ``logs/HEAD`` whenever it moves to another commit. One that brings other
 files (a checkout, a merge, a pull) after our last step explains why they differ; a commit brings
-none. While it is at work, or a merge waits for a person, it has files that say so.
+none. A repository may keep no such log, or keep it elsewhere: if git was at work since our last
+step, and that log does not end where git is, git itself is asked. While it is at work, or a merge
+waits for a person, it has files that say so.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typing import Final, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.disk import Disk
-from engramdown.errors import StoreError
+from engramdown.errors import GitError, StoreError
+from engramdown.hippocampus.asked import Asked, Head, Move
 from engramdown.hippocampus.commits import blobs_of, loose
 from engramdown.hippocampus.indexes import in_small, is_split, knows, noted
 
@@ -35,6 +38,7 @@ __all__ = [
     "known_since",
     "known_to_git",
     "moved_since",
+    "raced",
     "raced_since",
     "standing",
 ]
@@ -54,6 +58,15 @@ _MORE_DUE: Final = 0.25
 # git looks whether a file was changed, and writes it soon after: what comes in between it replaces.
 _RACE: Final = 2.0
 _NEVER: Final = "9999"
+# A clock for files may be behind the other one by so many seconds.
+_GRAIN: Final = 0.005
+# What git writes when it goes to another commit: a switch, a reset; and where it keeps all of it.
+_MARKS: Final = ("HEAD", "ORIG_HEAD")
+_TABLES: Final = ("reftable/tables.list",)
+# A log of so many lines was not read to its beginning, which is enough.
+_MANY: Final = 200
+# The bytes of a digest, if a repository does not use the longer ones.
+_SHORT: Final = 20
 _OURS: Final = re.compile(r"^<{7,}+ ", re.MULTILINE)
 _THEIRS: Final = re.compile(r"^>{7,}+ ", re.MULTILINE)
 _UNFINISHED: Final = (
@@ -121,16 +134,18 @@ def moved_since(path: Path, moment: str, disk: Disk, held: str = "") -> bool:
         name = path.relative_to(tree).as_posix()
         # What git does not know it does not change; it may have taken away what is gone.
         known = not disk.exists(path) or _knows(folder, os.fsencode(name), disk)
-        if not known or not _moved(folder / "logs" / "HEAD", since, disk):
+        then = _Then(since, held)
+        if not known or not _moved(path, tree, folder, then, disk):
             return False
-        return not _left_alone(folder / "index", path, tree, _Then(since, held), disk)
+        return not _left_alone(folder / "index", path, tree, then, disk)
     except (OSError, StoreError, ValueError):
         return False
 
 
 def is_versioned(path: Path, disk: Disk) -> bool:
     """Whether a folder is in a work tree of git."""
-    return any(disk.exists(folder / ".git") for folder in (path, *path.parents))
+    above = (path, *path.parents)
+    return any(disk.exists(folder / ".git") for folder in above) or _told_place(path) is not None
 
 
 def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
@@ -161,16 +176,21 @@ def is_restored(path: Path, disk: Disk) -> bool:
         tree = _work_tree(path, disk)
         data = disk.read(path) or b""
         at = disk.changed_at(path)
-        blob = _blob(data)
-        index = _end(_git_folder(tree, disk) / "index", disk)
+        blobs = _blobs(data)
+        indexes = _whole_index(_git_folder(tree, disk), disk)
         entry = struct.pack(">II", at // _NANO & _WORD, at % _NANO)
-        found = index.find(blob)
-        while found >= 0:
-            if index[max(0, found - _WRITTEN) :].startswith(entry):
-                return True
-            found = index.find(blob, found + 1)
+        return any(_has_noted(index, entry, blob) for index in indexes for blob in blobs)
     except (OSError, StoreError, ValueError):
         return False
+
+
+def _has_noted(index: bytes, entry: bytes, blob: bytes) -> bool:
+    """Whether an index notes of any file that it was written then, and holds that."""
+    found = index.find(blob)
+    while found >= 0:
+        if index[max(0, found - _WRITTEN) :].startswith(entry):
+            return True
+        found = index.find(blob, found + 1)
     return False
 
 
@@ -185,6 +205,35 @@ def is_at_work(path: Path, disk: Disk) -> bool:
         return 0 <= age < _MORE_DUE * _NANO and is_restored(path, disk)
     except (OSError, StoreError):
         return False
+
+
+def raced(path: Path, disk: Disk) -> Callable[[str], bool]:
+    """Return a test: was a step of that moment one that git may have replaced unseen?
+
+    git looks whether a file was changed, and writes it soon after. So it did when it wrote what
+    stands there, and whenever it moved before that; if the file is gone by now, that is never.
+    """
+    first = raced_since(path, disk)
+    if first == _NEVER:
+        return lambda _: False
+    try:
+        folder = _git_folder(_work_tree(path, disk), disk)
+        log = folder / "logs" / "HEAD"
+        told = [*_told(log, disk)] if disk.exists(log) else []
+        times = [float(line[1]) for line in told if _brings(line[2])]
+        spans = [(at, at + 1) for at in times]
+        marks = [
+            disk.changed_at(folder / name) / _NANO for name in _MARKS if disk.exists(folder / name)
+        ]
+        spans += [(at, at + _GRAIN) for at in marks]
+    except (OSError, StoreError):
+        spans = []
+
+    def is_raced(moment: str) -> bool:
+        at = datetime.fromisoformat(moment).timestamp()
+        return moment >= first or any(begin - _RACE <= at <= end for begin, end in spans)
+
+    return is_raced
 
 
 def raced_since(path: Path, disk: Disk) -> str:
@@ -228,7 +277,8 @@ def is_kept(path: Path, disk: Disk) -> bool:
         folder = _git_folder(_work_tree(path, disk), disk)
         blob = _blob(disk.read(path) or b"")
         place = loose(_common(folder, disk) / "objects", blob)
-        return disk.exists(place) and blob not in _end(folder / "index", disk)
+        indexes = _whole_index(folder, disk)
+        return disk.exists(place) and not any(blob in index for index in indexes)
     except (OSError, StoreError):
         return False
 
@@ -244,15 +294,25 @@ def known_since(path: Path, moment: str, disk: Disk) -> Callable[[bytes], bool]:
         folder = _git_folder(tree, disk)
         common, name = _common(folder, disk), os.fsencode(path.relative_to(tree).as_posix())
         since = datetime.fromisoformat(moment).timestamp()
-        logs = [folder / "logs" / "HEAD", common / "logs" / "refs" / "stash"]
-        commits = {each for log in logs for each in _named_since(log, since, disk)}
-        blobs = blobs_of(common / "objects", commits, name, disk)
+        log, stash = folder / "logs" / "HEAD", common / "logs" / "refs" / "stash"
+        commits = {*_named_since(stash, since, disk), *_named_since(log, since, disk)}
+        if not _reaches(_log_of(log, disk), since) or any(len(each) > _SHORT for each in commits):
+            # What the log does not name is of late on a branch, or in a stash.
+            blobs = _ask(tree, folder).blobs_of_late(os.fsdecode(name), map(bytes.hex, commits))
+        else:
+            blobs = blobs_of(common / "objects", commits, name, disk)
         # What was packed a moment ago is not read: that it is there says enough.
         packs = (common / "objects" / "pack" / each for each in _packs(common, disk))
         young = [disk.read(each) or b"" for each in packs if disk.changed_at(each) > since * _NANO]
-    except (OSError, StoreError, ValueError):
+    except (OSError, GitError, StoreError, ValueError):
         return lambda _: True
-    return lambda data: _blob(data) in blobs or any(_blob(data) in index for index in young)
+
+    def is_known(data: bytes) -> bool:
+        # git may have been told to keep other line ends than a file has.
+        forms = {*_blobs(data), *_blobs(data.replace(b"\r\n", b"\n"))}
+        return not blobs.isdisjoint(forms) or any(form in each for form in forms for each in young)
+
+    return is_known
 
 
 def _common(folder: Path, disk: Disk) -> Path:
@@ -268,7 +328,7 @@ def _packs(common: Path, disk: Disk) -> list[str]:
 
 def _named_since(log: Path, since: float, disk: Disk) -> Iterator[bytes]:
     """Yield the commits that a log names since a moment, each before and after a move."""
-    if log.name != "HEAD" and not disk.exists(log):
+    if not disk.exists(log):
         return
     for line in _told(log, disk):
         if int(line[1]) + 1 < since:
@@ -289,6 +349,12 @@ def _told(log: Path, disk: Disk) -> Iterator[re.Match[bytes]]:
         yield found
 
 
+def _blobs(data: bytes) -> tuple[bytes, bytes]:
+    """Return both digests by one of which git knows what a file holds."""
+    long = hashlib.sha256(b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
+    return _blob(data), long
+
+
 def _blob(data: bytes) -> bytes:
     """Return the digest by which git knows what a file holds."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
@@ -303,7 +369,17 @@ def _work_tree(path: Path, disk: Disk) -> Path:
     for folder in path.parents:
         if disk.exists(folder / ".git"):
             return folder
-    raise FileNotFoundError(path)
+    told = _told_place(path)
+    if told is None:
+        raise FileNotFoundError(path)
+    return told[0]
+
+
+def _told_place(path: Path) -> tuple[Path, Path] | None:
+    """Return the work tree of a file and git's folder, where only the environment says them."""
+    folder, tree = os.environ.get("GIT_DIR", ""), Path(os.environ.get("GIT_WORK_TREE", ""))
+    found = Path.cwd() / tree, Path.cwd() / folder
+    return found if folder and path.is_relative_to(found[0]) else None
 
 
 def _git_folder(tree: Path, disk: Disk) -> Path:
@@ -311,6 +387,9 @@ def _git_folder(tree: Path, disk: Disk) -> Path:
     place = tree / ".git"
     if disk.exists(place / "HEAD"):
         return place
+    told = _told_place(tree)
+    if told is not None and not disk.exists(place):
+        return told[1]
     # A second work tree, or a submodule: the file says where its folder is.
     said = os.fsdecode(disk.read(place) or b"")
     return tree / said.removeprefix("gitdir:").strip()
@@ -318,11 +397,16 @@ def _git_folder(tree: Path, disk: Disk) -> Path:
 
 def _knows(folder: Path, name: bytes, disk: Disk) -> bool:
     """Whether git knows a file; an index may be kept in two."""
+    return any(knows(index, name) for index in _whole_index(folder, disk))
+
+
+def _whole_index(folder: Path, disk: Disk) -> Iterator[bytes]:
+    """Yield the index of a work tree, and what it shares, if it is kept in two."""
     index = _end(folder / "index", disk)
-    if knows(index, name) or not is_split(index):
-        return knows(index, name)
-    shared = (each for each in disk.names(folder) if each.startswith("sharedindex."))
-    return any(knows(_end(folder / each, disk), name) for each in shared)
+    yield index
+    if is_split(index):
+        shared = (each for each in disk.names(folder) if each.startswith("sharedindex."))
+        yield from (_end(folder / each, disk) for each in shared)
 
 
 def _naming(
@@ -354,25 +438,103 @@ def _indexes(folder: Path, disk: Disk) -> list[bytes | None]:
     Raises:
         FileNotFoundError: If there is none.
     """
-    data = _end(folder / "index", disk)
-    if not is_split(data):
-        return [in_small(data)]
-    shared = (each for each in disk.names(folder) if each.startswith("sharedindex."))
-    return [in_small(data), *(in_small(_end(folder / each, disk)) for each in shared)]
+    return [in_small(index) for index in _whole_index(folder, disk)]
 
 
-def _moved(log: Path, since: float, disk: Disk) -> bool:
-    """Whether the log of where ``HEAD`` was tells of another commit's files after ``since``."""
-    for age, line in enumerate(_told(log, disk)):
-        at: float = int(line[1])
-        if not age:
-            # git tells whole seconds; when the newest line was written the system knows better.
-            at = min(disk.changed_at(log) / _NANO, at + 1)
-        if at <= since:
+def _moved(path: Path, tree: Path, folder: Path, then: _Then, disk: Disk) -> bool:
+    """Whether git brought another commit's files after a moment, or may have."""
+    log = folder / "logs" / "HEAD"
+    told = _log_of(log, disk)
+    if _brought(told, then.since):
+        return True
+    # Whatever brings files writes the index.
+    if disk.changed_at(folder / "index") / _NANO < then.since - _GRAIN:
+        return False
+    git = _ask(tree, folder)
+    try:
+        head = git.head()
+        if head is None or _is_whole(told, head.commit, then.since):
             return False
-        if not line[2].startswith(_STAYS):
+        moves = [] if told else git.log()
+        if moves and moves[0].commit == head.commit:
+            return any(move.brings and move.at + 1 > then.since for move in moves)
+        blob = git.blob_at_head(path.relative_to(tree).as_posix())
+    except GitError:
+        # Nobody can be asked: what git writes whenever it moves has to do.
+        return not told and _is_marked(folder, then.since, disk)
+    # What git has is what stood there, and not what stands there now: a person was at it, not git.
+    held = then.held.encode("utf-8", "surrogateescape")
+    stayed = blob == _name_of(held, blob) != _name_of(disk.read(path) or b"", blob)
+    # Somebody who takes back a file on purpose cannot be told from git who puts it away.
+    age = disk.changed_at(folder / "index") - (disk.changed_at(path) if disk.exists(path) else 0)
+    put_back = age < _RACE * _NANO and is_restored(path, disk)
+    is_new = _is_made_since(head, folder, then.since, disk) or _is_marked(folder, then.since, disk)
+    return not stayed and (is_new or put_back)
+
+
+def _is_made_since(head: Head, folder: Path, since: float, disk: Disk) -> bool:
+    """Whether a commit may have been made after a moment: git tells whole seconds."""
+    place = loose(_common(folder, disk) / "objects", bytes.fromhex(head.commit))
+    written = disk.changed_at(place) / _NANO if disk.exists(place) else head.at + 1
+    return head.at + 1 > since and written > since - _GRAIN
+
+
+def _brings(done: bytes) -> bool:
+    """Whether a line of git's log tells of what brings files, as a commit does not."""
+    return not done.startswith(_STAYS)
+
+
+def _log_of(log: Path, disk: Disk) -> list[Move]:
+    """Return the moves of git that its log tells of, the newest first."""
+    if not disk.exists(log):
+        return []
+    moves: list[Move] = []
+    # git tells whole seconds; when the newest line was written the system knows better.
+    latest = disk.changed_at(log) / _NANO
+    for line in _told(log, disk):
+        at = latest = min(latest, int(line[1]) + 1)
+        old, new = line.string.split(b" ", 2)[:2]
+        moves.append(Move(new.decode("ascii"), at, _brings(line[2]), begins=not old.strip(b"0")))
+    return moves
+
+
+def _brought(moves: Iterable[Move], since: float) -> bool:
+    """Whether one of some moves, the newest first, brought files after ``since``."""
+    for move in moves:
+        if move.at <= since:
+            return False
+        if move.brings:
             return True
     return False
+
+
+def _is_whole(moves: list[Move], head: str, since: float) -> bool:
+    """Whether moves, the newest first, are all that git made since: they end where it is."""
+    if not moves or moves[0].commit != head:
+        return False
+    return _reaches(moves, since)
+
+
+def _reaches(moves: list[Move], since: float) -> bool:
+    """Whether moves, the newest first, reach back to a moment, as far as anybody can tell."""
+    return bool(moves) and (moves[-1].begins or moves[-1].at <= since or len(moves) > _MANY)
+
+
+def _is_marked(folder: Path, since: float, disk: Disk) -> bool:
+    """Whether git wrote something since that it writes when it moves."""
+    marks = (folder / name for name in (*_MARKS, *_TABLES))
+    return any(
+        disk.exists(each) and disk.changed_at(each) / _NANO > since - _GRAIN for each in marks
+    )
+
+
+def _ask(tree: Path, folder: Path) -> Asked:
+    return Asked(tree, folder if _told_place(tree) is not None else None)
+
+
+def _name_of(data: bytes, like: str) -> str:
+    """Return the name that git gives to what a file holds, of the kind of another name."""
+    return _blobs(data)[len(like) > 2 * _SHORT].hex()
 
 
 def _left_alone(index: Path, path: Path, tree: Path, then: _Then, disk: Disk) -> bool:

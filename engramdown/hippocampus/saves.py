@@ -27,6 +27,7 @@ from engramdown.hippocampus.checkouts import (
     known_since,
     known_to_git,
     moved_since,
+    raced,
     raced_since,
     standing,
 )
@@ -211,12 +212,12 @@ class Saves:
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
         saved = decoded(data)
         path = self._reader.path(name)
-        by_git = moved_since(path, self._history.last_at(name), self._disk, head or "")
-        by_git = by_git or is_merging(path, self._disk, head, saved)
+        moved = moved_since(path, self._history.last_at(name), self._disk, head or "")
+        by_git = moved or is_merging(path, self._disk, head, saved)
         restored = is_restored(path, self._disk)
         if by_git or restored:
             # git brought other lines, or took ours back for somebody; no editor is old.
-            race = by_git and restored
+            race = moved or (by_git and restored)
             known = self._known_to_git(name, head or "", path) if race else head or ""
             edit = HandEdit(name, known, known, head or "")
         elif saved and is_kept(path, self._disk) and self._stood_lately(name, head, saved, path):
@@ -238,10 +239,15 @@ class Saves:
         git refuses to replace what is not committed. What was written in the moment before it
         wrote the file, and is in no commit, nobody took away: git had looked before that.
         """
-        since, known = raced_since(path, self._disk), head
-        is_known = known_since(path, since, self._disk)
+        is_raced, known = raced(path, self._disk), head
+        late: list[tuple[Step, str, str]] = []
         for step, after, before in self._history.backwards(name, head):
-            if step.at < since or step.op == _BY_GIT.op or is_known(encoded(after)):
+            if step.op == _BY_GIT.op or not is_raced(step.at):
+                break
+            late.append((step, after, before))
+        is_known = known_since(path, late[-1][0].at, self._disk) if late else None
+        for _, after, before in late:
+            if is_known is None or is_known(encoded(after)):
                 break
             known = before
         return known

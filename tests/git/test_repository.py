@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
+from engramdown import git_program as program
 from engramdown.errors import GitError
-from engramdown.git import program
 from engramdown.git.repository import Repository, Staged, find_repository
 from tests.git.desk import Desk
 
