@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from engramdown.clock import today
 from engramdown.engram import slug
-from engramdown.errors import EngramdownError, InvalidEngramError
+from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
 from engramdown.wording.inert import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
@@ -91,12 +91,28 @@ def page(cortex: Cortex, uri: str) -> str:
     # What names the kind of a page has no capitals, whoever writes it with some.
     known = path.casefold()
     if known in PAGES:
-        return PAGES[known].text(cortex)
+        return whole(cortex, PAGES[known].text(cortex))
     for begins, read in ((TOPIC, _topic), (SKILL, _skill)):
         if f"{known}/".startswith(begins):
             return read(cortex, unquote(path[len(begins) :]))
     there = ", ".join((*PAGES, f"{TOPIC}<topic>", f"{SKILL}<label>"))
     raise UnknownPageError(f"there is no page {_told(uri)}; there are {there}")
+
+
+def whole(cortex: Cortex, text: str) -> str:
+    """Return a text about memory, which says what of it could not be read.
+
+    Raises:
+        StoreError: If there is nothing to show but that.
+    """
+    lost: list[str] = []
+    for store in cortex.stores:
+        store.entries(lambda error: lost.append(str(error)))
+    if not lost:
+        return text
+    if not text or _NOTHING in text:
+        raise StoreError(lost[0])
+    return f"{text.rstrip()}\n\nCould not be read, and is left out: {one_line(lost[0])}\n"
 
 
 def is_one(uri: str) -> bool:

@@ -284,7 +284,8 @@ class Memory:
         def work(seat: Seat) -> str:
             # A conversation begins: a safe moment for what the user ticked.
             seat.cortex.apply_ticks()
-            return str(seat.cortex.build_memory_context(message, scratchpad=True))
+            context = seat.cortex.build_memory_context(message, scratchpad=True)
+            return pages.whole(seat.cortex, str(context))
 
         text = await self._guarded(self._work(ctx, _PROMPT, work))
         content = types.TextContent(text=_clean(text or _EMPTY))

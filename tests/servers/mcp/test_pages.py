@@ -224,6 +224,22 @@ def test_a_memory_that_cannot_be_read_is_told(cortex: Cortex, project: Path, era
     run(work())
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_what_can_be_read_beside_it_is_given(cortex: Cortex, project: Path, era: str) -> None:
+    cortex.encode(Engram("Be kind to reviewers", "always", "global"))
+    (project / ".engramdown" / "memory" / "rules.md").mkdir(parents=True)
+
+    async def work() -> None:
+        async with beside(cortex, era) as client:
+            page = str(await client.read_resource("memory://rules"))
+            prompt = str(await client.get_prompt("memory"))
+            for given in (page, prompt):
+                assert "Be kind to reviewers" in given
+                assert "Could not be read, and is left out: " in given
+
+    run(work())
+
+
 def tick(cortex: Cortex) -> None:
     """Let a rule wait, and tick it by hand."""
     cortex.mode = "copilot"
