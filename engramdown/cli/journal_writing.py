@@ -37,6 +37,13 @@ __all__ = ["write"]
 @click.command()
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
 @click.option("-t", "--theme", "themes", multiple=True, metavar="THEME", help="What it is about.")
+@click.option(
+    "--date",
+    "day",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="To the page of a day that has passed: 2026-02-27.",
+)
 @click.option("--edit", is_flag=True, help="Write it in your editor, beginning with TEXT.")
 @click.option(
     "--by",
@@ -50,7 +57,7 @@ __all__ = ["write"]
 @dry_run_option
 @pass_place
 def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
-    """Add TEXT to the page of today; "-", or a pipe, reads it from stdin.
+    """Add TEXT to the page of today, or of DATE; "-", or a pipe, reads it from stdin.
 
     Without TEXT your editor opens. What stands on the page is never changed.
     """
@@ -64,7 +71,8 @@ def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None
     try:
         journal = one_journal(place, chosen["scope"])
         act = journal.rehearse if dry_run else journal.write
-        where = act(text, by=chosen["by"], themes=chosen["themes"])
+        day = chosen["day"].date() if chosen["day"] else None
+        where = act(text, by=chosen["by"], themes=chosen["themes"], day=day)
     except EngramdownError as error:
         if not is_typed:
             raise

@@ -6,6 +6,7 @@ found is inert, on a line each, and labelled as data.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from engramdown.cortex.recalling import LABEL, flat
@@ -44,15 +45,30 @@ def write_journal(cortex: Cortex, given: JournalArguments, session: Session | No
     """Add an entry to the journal.
 
     Raises:
+        ValueError: If the date is no day.
         EngramdownError: If nothing may be written, or it could not be.
     """
     _check_on(cortex)
     themes = [theme for theme in given.themes.split(",") if theme.strip()]
     where = cortex.journal.write(
-        _text(given.text), by="agent", themes=themes, session=session.id if session else ""
+        _text(given.text),
+        by="agent",
+        themes=themes,
+        session=session.id if session else "",
+        day=_day(given.date),
     )
-    said = f"Written to the journal of {where.day} at {where.section.heading}."
+    heading = where.section.heading
+    later = heading[:1].isalpha()
+    when = f", which says so: {heading}" if later else f" at {heading}"
+    said = f"Written to the journal of {where.day}{when}."
     return f"{said}{_hidden(where.hidden)}", ()
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()) if text.strip() else None
+    except ValueError:
+        raise ValueError(f'"date" is {text!r}; give a day, 2026-02-27') from None
 
 
 def search_journals(

@@ -120,6 +120,7 @@ class JournalArguments(Arguments):
 
     text: Annotated[str, Field(description="In markdown.")]
     themes: Annotated[str, Field(description="Words, with commas between.")] = ""
+    date: Annotated[str, Field(description="A day that has passed: 2026-02-27.")] = ""
 
 
 class JournalSearchArguments(Arguments):

@@ -202,3 +202,17 @@ def test_a_secret_that_was_written_by_hand_is_found_before_a_commit(
     assert "journal/2026-02-27.md:10" in done.out
     assert "holds a secret (GitHub token)" in done.out
     assert TOKEN not in done.out
+
+
+def test_a_day_that_has_passed_can_be_written_to(run: Runner, day: Path) -> None:
+    past = day.with_name("2026-02-20.md")
+    done = run.ok("journal", "write", "We agreed on uv.", "--date", "2026-02-20", "--json")
+    assert (done.json["date"], done.json["heading"]) == ("2026-02-20", "Written 2026-02-27 12:05")
+    assert "## Written 2026-02-27 12:05 <!-- by:person" in past.read_text(encoding="utf-8")
+    shown = run.ok("journal", "write", "Again", "--date", "2026-02-20", "--dry-run").out
+    assert "Written 2026-02-27 12:05" in shown
+    done = run("journal", "write", "x", "--date", "2026-03-01")
+    assert done.code != 0
+    assert "still to come" in done.err
+    assert run("journal", "write", "x", "--date", "soon").code == 2
+    assert not day.exists()

@@ -188,3 +188,12 @@ def test_no_text_closes_what_it_stands_in_in_any_prompt_of_ours(job: str, text: 
 def test_a_job_without_a_template_is_named() -> None:
     with pytest.raises(StoreError, match=r"^prompts/other\.j2: there is no such template$"):
         render("other", {})
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_summary_is_asked_for_what_was_agreed_left_open_and_felt(depth: int) -> None:
+    given = {"parts": [], "previous": "", "notes": "", "depth": depth, "target": 9, "brief": False}
+    asked = render("gist", {}, **given).system
+    assert all(word in asked for word in ("agreed", "left open", "felt"))
+    own = {"gist.j2": f"Only who won.\n{MARK}\n{{{{ previous }}}}"}
+    assert render("gist", own, **given).system == "Only who won."

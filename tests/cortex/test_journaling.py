@@ -259,3 +259,33 @@ def test_a_zone_that_is_none_is_noticed(cortex: Cortex) -> None:
     cortex.settings = cortex.settings._replace(timezone="Mars/Olympus")
     cortex.journal.write("x")
     assert [notice for notice in cortex.notices() if "Mars/Olympus" in notice]
+
+
+@freeze_time(NOON)
+def test_an_entry_for_a_day_that_has_passed_says_when_it_was_written(
+    cortex: Cortex, project: Path
+) -> None:
+    answer = WRITE_JOURNAL(cortex, {"text": "We agreed on uv.", "date": "2026-02-20"})
+    said = "Written to the journal of 2026-02-20, which says so: Written 2026-02-27 13:05."
+    assert answer.text == said
+    page = (project / ".engramdown/journal/2026-02-20.md").read_text(encoding="utf-8")
+    assert "date: 2026-02-20" in page
+    assert "## Written 2026-02-27 13:05 <!-- by:agent at:2026-02-27T12:05:00Z -->" in page
+    assert not (project / ".engramdown/journal/2026-02-27.md").exists()
+    row = "- 2026-02-20 Written 2026-02-27 13:05 assistant: We agreed on uv."
+    assert row in SEARCH_JOURNALS(cortex, {"query": "uv"}).text
+    WRITE_JOURNAL(cortex, {"text": "Today.", "date": "2026-02-27"})
+    assert "## 13:05" in (project / ".engramdown/journal/2026-02-27.md").read_text("utf-8")
+
+
+@freeze_time(NOON)
+@pytest.mark.parametrize(
+    "day, told", [("2026-02-28", "still to come; give today, 2026-02-27"), ("soon", "give a day")]
+)
+def test_a_day_that_is_to_come_or_none_is_refused(
+    cortex: Cortex, project: Path, day: str, told: str
+) -> None:
+    answer = WRITE_JOURNAL(cortex, {"text": "x", "date": day})
+    assert answer.is_error
+    assert told in answer.text
+    assert not (project / ".engramdown/journal").exists()

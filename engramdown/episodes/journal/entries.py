@@ -16,7 +16,7 @@ from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.journal.page import Author, Section, normal
 from engramdown.errors import InvalidNoteError
 
-__all__ = ["LONGEST", "Entry", "drafted", "without_secrets"]
+__all__ = ["LONGEST", "Entry", "drafted", "of_day", "without_secrets"]
 
 LONGEST: Final = 100_000
 """Characters of a section, or of notes, at most."""
@@ -62,6 +62,25 @@ def drafted(text: str, *, by: Author, themes: Iterable[str], session: str, at: d
         raise InvalidNoteError("text", "is empty; say what is to be kept")
     section = Section(f"{at:%H:%M}", kept, by, session=session, themes=tuple(_themes(themes)))
     return Entry(at.date(), section, hidden)
+
+
+def of_day(entry: Entry, day: date | None) -> Entry:
+    """Return an entry for the page of a day that has passed, which says when it was written.
+
+    Args:
+        entry: What is written now.
+        day: The day, or ``None`` for the one on which it is written.
+
+    Raises:
+        InvalidNoteError: If the day is to come.
+    """
+    if day is None or day == entry.day:
+        return entry
+    if day > entry.day:
+        reason = f"{day} is still to come; give today, {entry.day}, or a day before"
+        raise InvalidNoteError("date", reason)
+    heading = f"Written {entry.day} {entry.section.heading}"
+    return entry._replace(day=day, section=entry.section._replace(heading=heading))
 
 
 def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:

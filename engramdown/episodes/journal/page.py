@@ -26,7 +26,8 @@ __all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]
 Author = Literal["person", "agent"]
 
 _OURS: Final = re.compile(
-    r"## ([0-9]{2}:[0-9]{2}) <!-- by:(person|agent)((?: [a-z]++:[^\s>]*+)*+) -->[ \t\r]*\Z"
+    r"## ((?:Written [0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}) "
+    r"<!-- by:(person|agent)((?: [a-z]++:[^\s>]*+)*+) -->[ \t\r]*\Z"
 )
 _HEADING: Final = re.compile(r"##(?=[ \t\r]|\Z)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
@@ -45,8 +46,9 @@ class Section(NamedTuple):
     """What was written at once.
 
     Attributes:
-        heading: The time as the clock on the wall had it, or what a person wrote; ``""`` for what
-            stands above the first heading.
+        heading: The time as the clock on the wall had it, ``Written`` with the day and the time on
+            the page of a day that had passed, or what a person wrote; ``""`` for what stands above
+            the first heading.
         text: What was written.
         by: Who wrote it; ``person`` for what nobody signed.
         at: The moment, in UTC, or ``""``.

@@ -17,7 +17,7 @@ from typing import Final
 from engramdown.clock import moment
 from engramdown.disk import Disk
 from engramdown.episodes.journal.days import day_of, file_of, named_in
-from engramdown.episodes.journal.entries import Entry, drafted
+from engramdown.episodes.journal.entries import Entry, drafted, of_day
 from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
 from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent_of
 from engramdown.episodes.journal.zones import Clock
@@ -88,6 +88,7 @@ class Journal:
         themes: Iterable[str] = (),
         session: str = "",
         at: datetime | None = None,
+        day: date | None = None,
     ) -> Written:
         """Add a section to the page of its day, and return where it stands.
 
@@ -97,14 +98,16 @@ class Journal:
             themes: What it is about, a word or two each.
             session: The session in which it is written, or ``""``.
             at: When it was, if not now; without a zone as the clock on the wall has it.
+            day: To the page of which day, if not that on which it is written: one that has passed.
+                The heading then says when it was written.
 
         Raises:
-            InvalidNoteError: If it is empty or too long, or a theme is none.
+            InvalidNoteError: If it is empty or too long, a theme is none, or the day is to come.
             InvalidSessionError: If the session is none.
             EngramdownError: If a person locked that day.
             StoreError: If it could not be written.
         """
-        entry = self._drafted(text, by=by, themes=themes, session=session, at=at)
+        entry = self._drafted(text, by=by, themes=themes, session=session, at=at, day=day)
         path = self.path(entry.day)
         befores = [b""]
 
@@ -124,9 +127,10 @@ class Journal:
         themes: Iterable[str] = (),
         session: str = "",
         at: datetime | None = None,
+        day: date | None = None,
     ) -> Written:
         """Return where a section would stand; as :meth:`write`, but nothing is written."""
-        entry = self._drafted(text, by=by, themes=themes, session=session, at=at)
+        entry = self._drafted(text, by=by, themes=themes, session=session, at=at, day=day)
         path = self.path(entry.day)
         before = self._read(path) or b""
         return _written(entry, path, before, _encoded(_with(entry, path, before)))
@@ -291,7 +295,14 @@ class Journal:
     # ---- under the lock ----
 
     def _drafted(
-        self, text: str, *, by: Author, themes: Iterable[str], session: str, at: datetime | None
+        self,
+        text: str,
+        *,
+        by: Author,
+        themes: Iterable[str],
+        session: str,
+        at: datetime | None,
+        day: date | None,
     ) -> Entry:
         when = at or _now()
         local = self.clock.local(when)
@@ -301,7 +312,7 @@ class Journal:
         section = entry.section._replace(
             at=stamp.isoformat(timespec="seconds").replace("+00:00", "Z")
         )
-        return entry._replace(section=section)
+        return of_day(entry._replace(section=section), day)
 
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
