@@ -34,6 +34,7 @@ __all__ = [
     "not_filled",
     "notes_stay",
     "quoted",
+    "remains",
     "saved_already",
     "tools",
 ]
@@ -114,6 +115,15 @@ def learned(memories: Iterable[Sourced]) -> str:
     """Name the memories that were learned from what is redacted or purged."""
     names = ", ".join(f"{each.id} ({each.scope} {each.file}:{each.line})" for each in memories)
     return f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"
+
+
+def remains(places: Iterable[str]) -> str:
+    """Name what keeps words of what is taken back: the journal of changes, notes on others."""
+    return (
+        f"keeps words of it, and stays: {', '.join(places)}; `engramdown forget --forever ID` "
+        f"takes a memory's words out of all of it, and `engramdown forget --forever -` what you "
+        f"type"
+    )
 
 
 def is_running(session: str) -> str:

@@ -26,7 +26,7 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.cortex.origins import Sourced, journalled, learned_from
+from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
 from engramdown.episodes.forgetting import Forgotten
 from engramdown.errors import EngramdownError
@@ -151,19 +151,21 @@ def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets)
     told = _rehearsed(transcripts, action, targets)
     memories = [_learned_from(place, each) for each in told]
     journal = [_written_in(place, each) for each in told]
+    remains = [_remaining(place, transcripts, each) for each in told]
     dry = given()["dry_run"]
     if not dry:
         told = _all(transcripts, action, targets, dry_run=False)
     if given()["as_json"]:
-        sessions = [_data(*each) for each in zip(told, memories, journal, strict=True)]
+        sessions = [_data(*each) for each in zip(told, memories, journal, remains, strict=True)]
         output.print_json({"dry_run": dry, "sessions": sessions})
         return
     screen = output.screen()
     if dry:
         screen.show([line((messages.DRY_RUN, "warn"))])
     root = transcripts.memory.folder.parent
-    for each, learned, written in zip(told, memories, journal, strict=True):
+    for each, learned, written, kept in zip(told, memories, journal, remains, strict=True):
         screen.show(_lines(each, root, learned, written))
+        screen.show([line((said.remains(kept), "warn"), indent=2)] if kept else [])
 
 
 def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:
@@ -185,6 +187,19 @@ def _written_in(place: Place, told: Forgotten) -> list[str]:
             found += journalled(root, told.session)
         except EngramdownError as error:
             output.note(str(error))
+    return found
+
+
+def _remaining(place: Place, transcripts: Transcripts, told: Forgotten) -> list[str]:
+    """Return what keeps words of what loses its content: asked before that is gone."""
+    found: list[str] = []
+    for root, scope in _scopes(place, told):
+        try:
+            episodes = transcripts.memory.session(told.session).episodes
+            texts = [each.text for each in episodes if not told.seqs or each.seq in told.seqs]
+            found += [f"{scope} {name}" for name in remaining(root, told.session, texts)]
+        except (OSError, EngramdownError) as error:
+            output.note(str(error))  # no reason to keep what is to go
     return found
 
 
@@ -217,7 +232,12 @@ def _lines(
         yield line((said.is_running(told.session), "warn"), indent=2)
 
 
-def _data(told: Forgotten, learned: Sequence[Sourced], written: Sequence[str]) -> dict[str, Any]:
+def _data(
+    told: Forgotten,
+    learned: Sequence[Sourced],
+    written: Sequence[str],
+    remains: Sequence[str],
+) -> dict[str, Any]:
     return {
         "action": told.action,
         "session": told.session,
@@ -229,5 +249,6 @@ def _data(told: Forgotten, learned: Sequence[Sourced], written: Sequence[str]) -
         "quoted": [str(pointer) for pointer in told.quoted],
         "memories": [{**each._asdict(), "origin": str(each.origin)} for each in learned],
         "journal": list(written),
+        "remains": list(remains),
         "running": told.running,
     }

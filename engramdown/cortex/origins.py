@@ -6,9 +6,10 @@ as its words stand there, too. Nothing is done to a memory because of where it c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.disk import Disk
@@ -22,7 +23,12 @@ from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.reading import Reader
 
-__all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from"]
+__all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from", "remaining"]
+
+
+# A line so long is not said twice by chance; of more than so many, some tell enough.
+_LINE: Final = 24
+_MOST_LINES: Final = 5_000
 
 
 class Sourced(NamedTuple):
@@ -58,6 +64,33 @@ def journalled(root: Path, session: str) -> list[str]:
         for section in day.sections
         if section.session == session
     ]
+
+
+def remaining(root: Path, session: str, said: Iterable[str]) -> list[str]:
+    """Return what keeps words of a session when that is taken back, relative to ``root``.
+
+    Args:
+        root: The folder of a scope.
+        session: The id of the session.
+        said: What was said in it.
+
+    Raises:
+        StoreError: If something else than a file stands there.
+    """
+    lines = {" ".join(line.split()) for text in said for line in text.split("\n")}
+    wanted = [*sorted(line for line in lines if len(line) >= _LINE)[:_MOST_LINES], f"{session}#"]
+    wanted += [json.dumps(line)[1:-1] for line in wanted]
+    disk = EpisodeDisk()
+    files = [root / "history.jsonl"]
+    for folder in ("working", "gists"):
+        names = disk.names(root / folder)
+        files += [root / folder / name for name in names if not name.startswith(f"{session}.")]
+    found = []
+    for path in files:
+        text = " ".join((disk.load(path) or b"").decode("utf-8", "replace").split())
+        if any(line in text for line in wanted):
+            found.append(path.relative_to(root).as_posix())
+    return found
 
 
 def learned(root: Path, scope: Scope) -> Iterator[Sourced]:

@@ -235,3 +235,23 @@ def test_what_an_assistant_noted_of_it_is_named(run: Runner, episodes: EpisodicM
     (root / "journal").rename(root / "away")
     (root / "journal").symlink_to("/etc")
     assert "is a link that leaves" in run.ok("log", "redact", "two#1").err
+
+
+def test_what_keeps_words_of_a_purged_session_is_named(
+    run: Runner, episodes: EpisodicMemory
+) -> None:
+    words = "The lighthouse keeper answers to 5512-NOVEMBER"
+    episodes.log("told", "user", words)
+    episodes.close()
+    root = episodes.folder.parent
+    run.ok("remember", words)
+    (root / "working").mkdir(exist_ok=True)
+    (root / "working" / "other.md").write_text(f"- {words}\n", encoding="utf-8")
+    (root / "working" / "third.md").write_text("- nothing of it\n", encoding="utf-8")
+    done = run.ok("log", "purge", "told", "--yes", "--dry-run")
+    assert "keeps words of it" in done.out
+    told = run.ok("log", "purge", "told", "--yes", "--json").json["sessions"][0]
+    assert [name.partition(" ")[2] for name in told["remains"]] == [
+        "history.jsonl",
+        "working/other.md",
+    ]
