@@ -23,8 +23,12 @@ __all__ = [
     "NAMES",
     "Span",
     "find_named",
+    "is_odd",
+    "is_opaque",
     "is_placeholder",
+    "is_public",
     "is_reference",
+    "is_saying",
     "looks_random",
 ]
 
@@ -41,6 +45,7 @@ NAMES: Final = (
     "identified by",
     "key",
     "pass",
+    "psk",
     "pw",
     "salt",
     "secret",
@@ -71,6 +76,20 @@ def is_placeholder(value: str) -> bool:
     return bool(_compiled(_PLACEHOLDER).search(value.lower()))
 
 
+def is_public(value: str) -> bool:
+    """Say whether ``value`` is made to be shown: a publishable key, an address by content.
+
+    >>> is_public("pk_test_51Hxy"), is_public("sk_live_51Hxy")
+    (True, False)
+    """
+    return bool(_compiled(_PUBLIC).match(value))
+
+
+def is_saying(value: str) -> bool:
+    """Say whether ``value`` is a word that is said of passwords, like *required*."""
+    return value.lower() in _SAYINGS or _is_name(value) or value.endswith(("ed", "ing"))
+
+
 def is_reference(value: str) -> bool:
     """Say whether ``value`` is a placeholder, code, a name, a path or a version."""
     known = _compiled(_REFERENCE).match(value) or _compiled(_TECHNICAL).match(value)
@@ -91,7 +110,7 @@ def _words(text: str) -> frozenset[str]:
 _NAME: Final = (
     r"(?:(?P<password>(?i:passw(?:or)?d|passwort|passphrase|passcode|pwd|identified by)"
     # "pass" and "pw" are words of their own: only where something is assigned to them.
-    r"|(?<![A-Za-z])(?:(?i:pass|pw)(?=[\"']?[ \t]{0,4}=|[\"']:)|(?:pass|pw)(?=:))"
+    r"|(?<![A-Za-z])(?:(?i:psk|pass|pw)(?=[\"']?[ \t]{0,4}=|[\"']:)|(?:pass|pw)(?=:))"
     r"|(?i:[_-]pass)(?=[\"'\]]{0,2}[ \t]{0,4}[:=]))"
     r"|(?P<secret>(?i:secret))"
     r"|(?P<token>(?i:token|credentials?|(?:access|account|api|app|auth|encrypt(?:ion)?|hmac|jwt"
@@ -133,7 +152,7 @@ _ELEMENT: Final = (
 )
 # Where a value may be given to a name, in small letters.
 _LIKELY: Final = (
-    r"(?:pass(?:w(?:or)?d|wort|phrase|code)?|pwd?|identified by|secret|token|credentials?|key"
+    r"(?:pass(?:w(?:or)?d|wort|phrase|code)?|psk|pwd?|identified by|secret|token|credentials?|key"
     r"|auth|cookie|dsn|salt|signature|session|bearer)"
     + (_SUFFIX + _CLOSED).replace("(?i:", "(?:")
     + r"(?:[ \t]{0,20}(?:[:=\"'`]|->)|\([\"']|,[ \t]{0,3}[\"'])"
@@ -227,6 +246,13 @@ _PLACEHOLDER: Final = (
     r"|replace|sample|your(?:api|key|pass|secret|token)"
     r"|(?<![a-z0-9])(?:fake|here|insert|my|paste|todo|your?)(?![a-z0-9])"
 )
+# A publishable key of Stripe or PostHog, the account of Twilio, an address by content (IPFS), a
+# public key of SSH, age or minisign.
+_PUBLIC: Final = (
+    r"pk_(?:live|test)_|phc_|AC[0-9a-f]{32}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}(?![A-Za-z0-9])"
+    r"|baf[ky][a-z2-7]{50,}|BAF[KY][A-Z2-7]{50,}|z[bd][1-9A-HJ-NP-Za-km-z]{40,}|k51[a-z0-9]{50,}"
+    r"|12D3Koo|AAAA[BCE][23]|age1[a-z0-9]{50,}"
+)
 # Code, a URL, a tag of YAML, the address of a secret.
 _REFERENCE: Final = (
     r"[a-z][a-z0-9+.-]{1,20}://|(?:arn|env|file|op|vault|sha\d{1,3}):|[A-Za-z]:\\|[{(\[]|![A-Za-z]\w*\Z"
@@ -274,13 +300,22 @@ def _counts(given: _Given) -> bool:
     value = given.value
     if len(value) < _LEAST[given.family] or is_placeholder(value) or _is_name(value):
         return False
+    if given.family != "password" and (is_public(value) or _is_named_public(given)):
+        return False
     if not given.quoted and _compiled(_REFERENCE).match(value):
         return False
     if not value.isdigit() and _compiled(_TECHNICAL).match(value):
         return False
     if given.family == "key":
         return looks_random(value, _LEAST["key"])
-    return _is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
+    return is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
+
+
+def _is_named_public(given: _Given) -> bool:
+    """Say whether the key is called a public one: ``PublicKey``, ``publishable key``."""
+    at = given.match.start(given.family)
+    before = given.match.string[max(0, at - 20) : at]
+    return bool(re.search(r"(?i:pub|public|publishable|recaptcha|site)[ _-]?\Z", before))
 
 
 def _is_name(value: str) -> bool:
@@ -290,7 +325,12 @@ def _is_name(value: str) -> bool:
     return bool(words) and others <= _FEW_DIGITS and all(word.lower() in _WORDS for word in words)
 
 
-def _is_opaque(value: str) -> bool:
+def is_opaque(value: str) -> bool:
+    """Say whether ``value`` mixes letters and digits as no word with a number does.
+
+    >>> is_opaque("a8kq0zw2"), is_opaque("plum2024")
+    (True, False)
+    """
     if any(map(str.isspace, value)):
         return False
     return bool(_compiled(_OPAQUE).search(value)) or looks_random(value, 16, digits=0)
@@ -301,7 +341,7 @@ def _is_password(given: _Given) -> bool:
     value = given.value
     if any(map(str.isspace, value)):
         return "phrase" in given.name.lower() and value.count(" ") > 1
-    if re.search(r"[0-9!@#$%^&*+=~?|]", value) or _is_odd(value):
+    if re.search(r"[0-9!@#$%^&*+=~?|]", value) or is_odd(value):
         return given.quoted or len(value) >= _LEAST_BARE
     if given.family == "secret" or not value.isascii():
         return False
@@ -328,7 +368,7 @@ def _is_told(given: _Given) -> bool:
     )
 
 
-def _is_odd(value: str) -> bool:
+def is_odd(value: str) -> bool:
     """Say whether capitals stand where words and names seldom have them: ``vmMCEvKt``."""
     return value.isalpha() and len(re.findall(r"[A-Z][a-z](?![a-z])", value)) > 1
 

@@ -8,21 +8,41 @@ A token of a known shape (``ghp_…``) counts by its shape. The value of an assi
 (``password = …``) counts by what it looks like: references, placeholders, names and words do not.
 A random token on its own counts if it is long and mixes capitals, small letters and digits. In a
 file that is no text only what has a known shape counts: of the rest, chance makes too much there.
+
+A text is looked at as it stands and as it reads: without accents and characters that nobody sees,
+with letters in their plain form. What is wrapped over two lines is looked at in one piece, and
+base64 of a text is looked at as that text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
-from engramdown.credentials import NAMES, Span, find_named, is_placeholder
-from engramdown.lone import find_random
+from engramdown.credentials import (
+    NAMES,
+    Span,
+    find_named,
+    is_odd,
+    is_placeholder,
+    is_public,
+    is_reference,
+)
+from engramdown.lone import decoded, find_random
 from engramdown.sought import runs
-from engramdown.told import KEY_IDS, LOGINS, find_told_keys, find_told_passwords
+from engramdown.told import (
+    KEY_IDS,
+    LOGINS,
+    NOUNS,
+    find_told,
+    find_told_keys,
+    find_told_passwords,
+)
 
 __all__ = ["Secret", "find_secrets", "redact", "secret_in"]
 
@@ -132,21 +152,44 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _scan(piece: str, offset: int) -> list[Secret]:
     """Return the secrets of a piece of text that stands at ``offset``."""
+    merged = _merged(_ranked(piece, _DEEP))
+    return [Secret(kind, offset + start, offset + end) for start, end, kind in merged]
+
+
+_Ranked = tuple[int, int, str, int]
+"""The start, the end and the kind of what was found, and the rule that found it."""
+
+# How often base64 is looked into: once, and once more where it was encoded twice.
+_DEEP: Final = 2
+
+
+def _ranked(piece: str, deep: int) -> list[_Ranked]:
+    """Return what is found in ``piece``, as it stands and as it reads."""
+    found = _as_it_stands(piece, deep)
+    if reading := _reading(piece):
+        for start, end, kind, rule in _as_it_stands(reading.text, deep):
+            found.append((reading.start(start), reading.end(end), kind, rule))
+    return found
+
+
+def _as_it_stands(piece: str, deep: int) -> list[_Ranked]:
     lowered = piece.lower()
     rules = {rule for hint, rule in _HINTS if hint in lowered}
     words = "\n".join(piece[start:end] for start, end in runs(piece, "_-=.:", _LONG_WORD))
+    found: list[_Ranked] = []
     if words:
         rules.add(_TELLING)
         words = words.lower()
         if any(hint in words for hint in _RULES[_PREFIXED].hints):
             rules.add(_PREFIXED)
-    ranked = [(*span, rule) for rule in rules for span in _RULES[rule].find(piece)]
-    return [Secret(kind, offset + start, offset + end) for start, end, kind in _merged(ranked)]
+        found += _encoded(piece, deep)
+    found += [(*span, rule) for rule in rules for span in _RULES[rule].find(piece)]
+    return found + list(_wrapped(piece, found))
 
 
-def _merged(ranked: Iterable[tuple[int, int, str, int]]) -> list[Span]:
+def _merged(ranked: Iterable[_Ranked]) -> list[Span]:
     """Join the spans that overlap; the kind is that of the first rule in the table."""
-    merged: list[tuple[int, int, str, int]] = []
+    merged: list[_Ranked] = []
     for start, end, kind, rule in sorted(ranked):
         if merged and start < merged[-1][1]:
             first, last, other, other_rule = merged.pop()
@@ -173,17 +216,25 @@ _PREFIXES: Final = (
     {
         "AGE-SECRET-KEY-1": "age key",
         "ATATT3": "Atlassian token",
+        "ATBB": "Bitbucket password",
+        "CCIPAT_": "CircleCI token",
+        "CFPAT-": "Contentful token",
         "CLOJARS_": "Clojars token",
         "EAACEdEose0cBA": "Facebook token",
+        "EZAK": "EasyPost key",
         "GOCSPX-": "Google client secret",
+        "HRKU-": "Heroku key",
         "NRAK-": "New Relic key",
         "PMAK-": "Postman key",
+        "bkua_": "Buildkite token",
         "dckr_oat_": "Docker token",
         "dckr_pat_": "Docker token",
         "dop_v1_": "DigitalOcean token",
         "doo_v1_": "DigitalOcean token",
         "dp.pt.": "Doppler token",
         "dp.st.": "Doppler token",
+        "dt0c01.": "Dynatrace token",
+        "duffel_live_": "Duffel token",
         "figd_": "Figma token",
         "fo1_": "Fly token",
         "github_pat_": "GitHub token",
@@ -191,12 +242,19 @@ _PREFIXES: Final = (
         "glsa_": "Grafana token",
         "gsk_": "Groq API key",
         "hf_": "Hugging Face token",
+        "hcaik_": "Honeycomb key",
         "hvb.": "Vault token",
         "hvs.": "Vault token",
         "lin_api_": "Linear token",
+        "lin_oauth_": "Linear token",
+        "lsv2_pt_": "LangSmith key",
+        "lsv2_sk_": "LangSmith key",
+        "napi_": "Neon key",
         "nfp_": "Netlify token",
         "npm_": "npm token",
         "ntn_": "Notion token",
+        "pcsk_": "Pinecone key",
+        "phx_": "PostHog key",
         "pplx-": "Perplexity API key",
         "pscale_tkn_": "PlanetScale token",
         "pul-": "Pulumi token",
@@ -204,13 +262,22 @@ _PREFIXES: Final = (
         "r8_": "Replicate token",
         "rubygems_": "RubyGems token",
         "sbp_": "Supabase token",
+        "secret-token:": "secret token",
+        "sgp_": "Sourcegraph token",
+        "shippo_live_": "Shippo token",
         "shpat_": "Shopify token",
         "shpca_": "Shopify token",
         "shppa_": "Shopify token",
         "shpss_": "Shopify token",
+        "sk-lf-": "Langfuse key",
         "sk-or-": "OpenRouter API key",
         "sntrys_": "Sentry token",
         "sntryu_": "Sentry token",
+        "sq0atp-": "Square token",
+        "sq0csp-": "Square token",
+        "tfp_": "Typeform token",
+        "tskey-": "Tailscale key",
+        "tvly-": "Tavily key",
         "whsec_": "webhook secret",
         "xai-": "xAI API key",
         "xkeysib-": "Brevo API key",
@@ -230,6 +297,12 @@ _PRIVATE_KEY: Final = (
     + r"(?:(?=[^-]{0,300}?[A-Za-z0-9+/]{16})(?:[^-]++|-(?!----))*+-----END [A-Z0-9 ]{1,50}-----"
     rf"|{_BLANK}*+(?:[A-Za-z-]{{3,20}}: [^\n\\]{{0,100}}+{_BLANK}++){{0,4}}+[A-Za-z0-9+/=]{{16,}}+"
     rf"(?:{_BLANK}++[A-Za-z0-9+/=]{{24,}}+)*+(?:{_BLANK}++[A-Za-z0-9+/]{{1,23}}={{0,2}}(?=\s|\Z))?)"
+)
+
+# A user and a password that are called so, on this machine or on one that is called host.
+_NOBODY: Final = (
+    r"(?i:(?:db[_-]?)?(?:user(?:[_-]?name)?|usr)?:(?:db[_-]?)?(?:pass(?:w(?:or)?d)?|pwd?)"
+    r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?)(?![\w.-]))"
 )
 
 # (kind, hints, pattern); the secret is the first group, or the whole where there is none.
@@ -262,7 +335,15 @@ _SHAPES: Final = (
     ),
     ("Google API key", ("aiza",), _START + r"AIza[\w-]{30,}+"),
     ("Google token", ("1//0",), r"(?<![\w/])1//0[\w-]{30,}+"),
-    ("Stripe key", ("_live_",), _START + r"[sr]k_live_[A-Za-z0-9]{10,}+"),
+    ("Stripe key", ("_live_", "_test_"), _START + r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}+"),
+    ("Square token", ("eaaa",), _START + r"EAAA[\w-]{56,}+"),
+    ("Alibaba access key", ("ltai",), _START + rf"LTAI[A-Za-z0-9]{{12,24}}+{_END}"),
+    ("Azure client secret", ("q~",), r"(?<![\w.~-])[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])"),
+    ("Airtable token", ("pat",), _START + rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{_END}"),
+    ("Mailchimp key", ("-us",), _START + rf"[0-9a-f]{{32}}-us[0-9]{{1,2}}{_END}"),
+    ("Resend key", ("re_",), _START + rf"re_[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{20,40}}{_END}"),
+    ("Twitch token", ("oauth:",), rf"oauth:[a-z0-9]{{30}}{_END}"),
+    ("Mapbox token", ("sk.eyj",), _START + r"sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+"),
     ("SendGrid key", ("sg.",), _START + r"SG\.[\w-]{16,40}+\.[\w-]{16,80}+"),
     ("Databricks token", ("dapi",), _START + rf"dapi[0-9a-f]{{32}}(?:-[0-9])?{_END}"),
     ("Mailgun key", ("key-",), _START + rf"key-[0-9a-f]{{32}}{_END}"),
@@ -272,7 +353,10 @@ _SHAPES: Final = (
     (
         "password in a URL",
         ("://",),
-        r"://[^\s/:@\"'<>`?#]{0,120}+:(?![0-9]{1,5}[?#])([^\s/\"'<>`]{1,200})@(?=[\w\[$])",
+        (
+            rf"://(?!{_NOBODY})"
+            r"[^\s/:@\"'<>`?#]{0,120}+:(?![0-9]{1,5}[?#])([^\s/\"'<>`]{1,200})@(?=[\w\[$])"
+        ),
     ),
     ("password in a URL", ("@tcp(",), r"(?<![\w.-])[\w.-]{1,40}+:([^\s@]{1,100}+)@tcp\("),
     (
@@ -291,6 +375,11 @@ _SHAPES: Final = (
     ("password", ("docker login",), r"docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)"),
     ("password", ("mysql",), r"\bmysql\w{0,8} [^\n|;]{0,120}?-p([^\s\"']{4,200}+)"),
     ("signature", ("sig=",), r"[?&]sig=([\w%]{20,}+)"),
+    (
+        "password",
+        (":*:", ":5432:"),
+        r"(?m)^[\w.*-]{1,99}:(?:5432|\*):(?:[\w.*-]{1,63}:){2}(\S{4,200}+)",
+    ),
     ("password", ("sshpass",), r"sshpass -p ?[\"']?([^\s\"']{3,200}+)"),
     (
         "authorization header",
@@ -317,7 +406,7 @@ _SEEN: Final = 48
 _DISCORD: Final = _START + r"[MNO][\w-]{23,27}\.[\w-]{6}\.(?=\D{0,39}[0-9])[\w-]{27,40}(?![\w-])"
 # Shapes without a word of their own, looked for where a long word stands.
 _LONG_SHAPES: Final = (
-    ("Twilio key", _START + rf"(?:AC|SK)[0-9a-f]{{32}}{_END}"),
+    ("Twilio key", _START + rf"SK[0-9a-f]{{32}}{_END}"),
     ("Telegram bot token", r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"),
     ("Discord bot token", _DISCORD),
 )
@@ -338,7 +427,8 @@ def _shape(kind: str, pattern: str) -> Callable[..., Iterable[Span]]:
     def find(piece: str, start: int = 0, end: int = maxsize) -> Iterable[Span]:
         for match in _compiled(pattern).finditer(piece, start, end):
             group = match.re.groups
-            if len(match[group]) > _LONG or not is_placeholder(match[group]):
+            value = match[group]
+            if (len(value) > _LONG or not is_placeholder(value)) and not is_public(value):
                 yield *match.span(group), kind
 
     return find
@@ -369,6 +459,211 @@ def _telling(piece: str) -> Iterable[Span]:
     yield from find_random(piece)
 
 
+# ---- what is encoded ----
+
+_LEAST_ENCODED: Final = 24
+_ENCODED: Final = r"[A-Za-z0-9+/_-]{24,}+"
+_MORE_LINES: Final = r"(?:\r?\n[ \t]{0,40}[A-Za-z0-9+/_-]{4,}+)++"
+_PART: Final = r"[A-Za-z0-9]{24,}+"
+
+
+def _encoded(piece: str, deep: int) -> Iterator[_Ranked]:
+    """Find the base64 of a text with a secret in it, on one line or on several."""
+    if not deep:
+        return
+    joined = block = 0
+    for first, last in runs(piece, "+/_-", _LEAST_ENCODED):
+        for match in _compiled(_ENCODED).finditer(piece, max(first, joined), last):
+            start, end = match.span()
+            # Lines that make no text together are not joined again from the second one on.
+            more = _compiled(_MORE_LINES).match(piece, end) if start >= block else None
+            block = more.end() if more else block
+            if more and (kind := _kind_inside(piece[start : more.end()], deep)):
+                joined = _padded(piece, more.end())
+                yield start, joined, kind, _TELLING
+            elif kind := _kind_inside(match[0], deep):
+                yield start, _padded(piece, end), kind, _TELLING
+            else:
+                # A path may end in it.
+                for part in _compiled(_PART).finditer(piece, start, end):
+                    if kind := _kind_inside(part[0], deep):
+                        yield part.start(), _padded(piece, part.end()), kind, _TELLING
+
+
+def _padded(piece: str, end: int) -> int:
+    """Return where the signs end that fill base64 up, from ``end`` on."""
+    return end + len(piece[end : end + 2]) - len(piece[end : end + 2].lstrip("="))
+
+
+def _kind_inside(run: str, deep: int) -> str:
+    """Return what kind of secret stands in the text that ``run`` is the base64 of, or ``""``."""
+    text = decoded(run)
+    kinds = [kind for _, _, kind in _merged(_ranked(text, deep - 1))] if text else []
+    kind = next((kind for kind in kinds if kind != "random token"), "")
+    return f"encoded {kind.removeprefix('encoded ')}" if kind else ""
+
+
+# ---- what is wrapped ----
+
+# From one line to the next, or from one string to the next: a quote, a backslash or a plus, the
+# end of the line as it is or as JSON writes it, and how a quote, a comment or a list goes on.
+_GLUE: Final = (
+    r"(?:(?:[\"'`][ \t]{0,8}[+.&]?)?[ \t]{0,8}\\?(?:\r?\n|(?:\\r)?\\n)"
+    r"[ \t]{0,40}(?://[ \t]{0,8}|[>#+*|-]{1,2}[ \t]{0,8})?[\"'`]?"
+    r"|(?P<sign>[\"'])[ \t]{0,4}[+.][ \t]{0,4}(?P=sign))"
+)
+_REST: Final = r"(?P<rest>[A-Za-z0-9_+/.-]{3,200}={0,2})(?=[\s\"'`<>)\]},;\\]|\Z)"
+_HEADS: Final = (
+    *_PREFIXES,
+    *("AKIA", "ASIA", "AIza", "SG.", "eyJ", "sk-", "sk_live_", "sk_test_", "rk_live_", "xapp-"),
+    *(f"xox{letter}-" for letter in "abceoprs"),
+)
+# How long a token is that needs no second line, in characters.
+_WHOLE: Final = {
+    "AIza": 39,
+    "github_pat_": 93,
+    "glpat-": 26,
+    "hf_": 37,
+    "npm_": 40,
+    **{f"gh{letter}_": 40 for letter in "oprsu"},
+}
+_WRAPPED_KINDS: Final = _SHAPED - {"private key", "AWS access key"} | {
+    *("authorization header", "bearer token", "key", "random token", "secret", "token"),
+}
+_LEAST_HEAD: Final = 12
+_WORDY: Final = r"(?:[A-Z]?[a-z]*[0-9]{0,4}|[A-Z_-]+[0-9]{0,4}|[a-z]+(?:[-_/.][a-z]+)+)\Z"
+
+
+def _wrapped(piece: str, found: list[_Ranked]) -> Iterator[_Ranked]:
+    """Find the rest of a token behind the end of its line, and tokens that show only as a whole."""
+    if "\n" not in piece and "\\n" not in piece and "+" not in piece and ". " not in piece:
+        return
+    known = {start for start, *_ in found}
+    for start, end, kind, rule in found:
+        if kind in _WRAPPED_KINDS and end - start >= _LEAST_HEAD:
+            yield from ((*span, kind, rule) for span in _rests(piece, piece[start:end], end, known))
+    heads = [re.escape(head) for head in _HEADS if head in piece]
+    if not heads:
+        return
+    pattern = rf"{_START}(?P<head>(?:{'|'.join(heads)})[\w.=+/-]{{0,200}}+){_GLUE}{_REST}"
+    for match in _compiled(pattern).finditer(piece):
+        if match.start() in known:
+            continue
+        head, rest, at = match["head"], match["rest"].rstrip("."), match.start("rest")
+        for start, end, kind, rule in _as_it_stands(head + rest, 0):
+            if start == 0 and end > len(head) and kind in _SHAPED:
+                last = at + end - len(head)
+                yield match.start(), match.end("head"), kind, rule
+                yield at, last, kind, rule
+                yield from ((*span, kind, rule) for span in _rests(piece, head + rest, last, known))
+
+
+def _rests(piece: str, token: str, end: int, known: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield where ``token`` goes on that ends with its line, line by line up to a known one."""
+    if any(token.startswith(head) and len(token) >= _WHOLE[head] for head in _WHOLE):
+        return
+    while match := _compiled(_GLUE + _REST).match(piece, end):
+        rest = match["rest"].rstrip(".")
+        end = match.start("rest") + len(rest)
+        if match.start("rest") in known or not _goes_on(rest):
+            return
+        yield match.start("rest"), end
+
+
+def _goes_on(rest: str) -> bool:
+    """Say whether a line begins with the rest of a token, and with no word, name or number."""
+    if is_reference(rest) or is_public(rest) or not _compiled(r"[A-Za-z]").search(rest):
+        return False
+    if _compiled(_WORDY).match(rest):
+        return rest.isalnum() and len(rest) >= _LEAST_HEAD
+    return any(map(str.isdigit, rest)) or is_odd(re.sub("[^A-Za-z]", "", rest))
+
+
+# ---- how a text reads ----
+
+_UNSEEN: Final = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+_PLAINER: Final = {
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
+    "\u00df": "ss",
+    "\u00f8": "o",
+    "\u0142": "l",
+    "\u0131": "i",
+    "\u2026": "\u2026",
+}
+_SEEN_SIGNS: Final = frozenset(map(chr, range(128)))
+_COLOUR: Final = r"\x1b\[[0-9;?]{0,16}[A-Za-z]"
+
+
+class _Reading(NamedTuple):
+    """A text as it reads, and where each piece of it stands.
+
+    Attributes:
+        text: The text.
+        starts: Where the pieces begin whose length changed.
+        ends: Where they end.
+        sources: Where they begin and end in the text as it stands.
+    """
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    sources: list[tuple[int, int]]
+
+    def start(self, at: int) -> int:
+        """Return where the character stands that the one at ``at`` was read from."""
+        piece = bisect_right(self.starts, at) - 1
+        if piece < 0:
+            return at
+        first, last = self.sources[piece]
+        return first if at < self.ends[piece] else last + at - self.ends[piece]
+
+    def end(self, at: int) -> int:
+        """Return where the character ends that the one in front of ``at`` was read from."""
+        piece = bisect_right(self.starts, at - 1) - 1
+        inside = piece >= 0 and at - 1 < self.ends[piece]
+        return self.sources[piece][1] if inside else self.start(at - 1) + 1
+
+
+def _reading(piece: str) -> _Reading | None:
+    """Return ``piece`` as it reads, or None where it stands so."""
+    plain = {sign: _plain(sign) for sign in set(piece) - _SEEN_SIGNS}
+    plain = {sign: read for sign, read in plain.items() if read != sign}
+    if not plain and "\x1b" not in piece:
+        return None
+    gone = "".join(re.escape(sign) for sign, read in plain.items() if not read)
+    wide = "".join(re.escape(sign) for sign, read in plain.items() if len(read) > 1)
+    patterns = [_COLOUR, *(f"[{gone}]+" for _ in gone[:1]), *(f"[{wide}]" for _ in wide[:1])]
+    parts: list[str] = []
+    reading = _Reading("", [], [], [])
+    done = length = 0
+    for match in re.finditer("|".join(patterns), piece):
+        read = plain.get(match[0], "")
+        parts += [piece[done : match.start()], read]
+        length += match.start() - done
+        reading.starts.append(length)
+        length += len(read)
+        reading.ends.append(length)
+        reading.sources.append(match.span())
+        done = match.end()
+    table = {ord(sign): read for sign, read in plain.items() if len(read) == 1}
+    return reading._replace(text="".join([*parts, piece[done:]]).translate(table))
+
+
+@lru_cache(maxsize=4096)
+def _plain(sign: str) -> str:
+    """Return what a character reads as: its plain form without accents, or nothing."""
+    import unicodedata
+
+    if sign in _PLAINER:
+        return _PLAINER[sign]
+    if sign in _UNSEEN or unicodedata.category(sign) in {"Cf", "Me", "Mn"}:
+        return ""
+    forms = unicodedata.normalize("NFKD", sign)
+    plain = "".join(one for one in forms if not unicodedata.combining(one))
+    return plain if plain.isascii() else sign
+
+
 # In the order in which they name a secret that several of them find.
 _RULES: Final = (
     _Rule(tuple(prefix.lower() for prefix in _PREFIXES), _prefixed),
@@ -376,6 +671,7 @@ _RULES: Final = (
     _Rule(KEY_IDS, find_told_keys),
     _Rule(NAMES, find_named),
     _Rule(LOGINS, find_told_passwords),
+    _Rule(NOUNS, find_told),
     _Rule((), _telling),
 )
 _PREFIXED: Final = 0

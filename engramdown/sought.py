@@ -55,12 +55,13 @@ class Sought(NamedTuple):
             lowered: The same as :func:`small` returns it.
             at: Where to begin.
         """
-        likely, pattern = _compiled(self.likely), _compiled(self.pattern)
+        likely = _compiled(self.likely)
         place = at
         while found := likely.search(lowered, place):
             place = found.start()
             for start in self._starts(lowered, at, place):
-                if match := pattern.match(text, start):
+                # Compiled here: that takes longer than most texts, and most have nothing likely.
+                if match := _compiled(self.pattern).match(text, start):
                     return match
             place += 1
         return None

@@ -2,6 +2,9 @@
 
 Promises: says nothing of a word, a name, a version or a path, so it misses more than it takes for
 a secret; the cost grows linearly with the text. No I/O.
+
+What a secret is called and how a sentence gives one is known for English, German, French, Spanish,
+Italian, Portuguese and Dutch. Accents are off by then: *contraseña* comes as ``contrasena``.
 """
 
 from __future__ import annotations
@@ -9,14 +12,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from engramdown.credentials import Span, is_reference, looks_random
+from engramdown.credentials import (
+    Span,
+    is_odd,
+    is_opaque,
+    is_public,
+    is_reference,
+    is_saying,
+    looks_random,
+)
 from engramdown.sought import Sought, small
 
-__all__ = ["KEY_IDS", "LOGINS", "find_told_keys", "find_told_passwords"]
+__all__ = ["KEY_IDS", "LOGINS", "NOUNS", "find_told", "find_told_keys", "find_told_passwords"]
 
-LOGINS: Final = ("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred")
+LOGINS: Final = (
+    *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
+    *("gangsdaten", "meldedaten", "identifiants", "inloggegevens"),
+)
 """Without one of these, in small letters, :func:`find_told_passwords` finds nothing."""
 
 KEY_IDS: Final = ("akia", "asia")
@@ -25,8 +39,9 @@ KEY_IDS: Final = ("akia", "asia")
 _VALUE: Final = r"[\"'`]?([^\s\"'`<>,;/:]{6,64})(?=[\s\"'`<>,;]|[:/]?(?:\s|\Z))"
 # Somebody logs in as ann/…, or the creds are ann:….
 _PAIR: Final = (
-    r"\b(?i:log(?:ged)?[ -]?in|sign in|ssh in|cred(?:ential)?s)"
-    r"(?:[ \t](?i:are|as|is|the|user|using|with)){0,4}:?[ \t]"
+    r"\b(?i:log(?:ged)?[ -]?in|sign in|ssh in|cred(?:ential)?s|(?:an|zu)(?:gangs|melde)daten"
+    r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)"
+    r"(?:[ \t](?i:are|as|is|the|user|using|with|sind|sont|son|sono|sao|zijn)){0,4}[ \t]?:?[ \t]"
     r"[A-Za-z][\w.-]{0,30}[ \t]?[/:][ \t]?" + _VALUE
 )
 # Somebody uses the password …, or is user ann, password ….
@@ -35,7 +50,11 @@ _PASSWORD: Final = (
     r"(?i:pass(?:word|wd|phrase|code)?|pw)[ \t]" + _VALUE
 )
 _SOUGHT: Final = (
-    Sought(r"(?:log(?:ged)?[ -]?in|s(?:ign|sh) in|cred(?:ential)?s)[ \t:]", _PAIR),
+    Sought(
+        r"(?:log(?:ged)?[ -]?in|s(?:ign|sh) in|cred(?:ential)?s|(?:an|zu)(?:gangs|melde)daten"
+        r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)[ \t:]",
+        _PAIR,
+    ),
     Sought(
         r"(?:and|us(?:e|ing)|with|user(?:name)?[ \t][\w.-]{1,30},?)[ \t](?:the[ \t])?(?:pass|pw)",
         _PASSWORD,
@@ -83,3 +102,354 @@ def _is_strong(value: str) -> bool:
     """Say whether a value is a password whoever tells it; a word may be said of one."""
     named = is_reference(value) or not _compiled(r"[A-Za-z]").search(value)
     return not named and bool(_compiled(_STRONG).search(value))
+
+
+# ---- what a sentence tells, in seven languages ----
+
+
+class _Noun(NamedTuple):
+    """What a secret is called, in small letters and without accents.
+
+    Attributes:
+        word: How every form of it begins.
+        form: A pattern of its forms.
+        family: ``password``, ``pass``, ``phrase``, ``pin``, ``token`` or ``key``.
+        compound: Whether it may be the end of a longer word, as in Datenbankpasswort.
+    """
+
+    word: str
+    form: str
+    family: str
+    compound: bool = False
+
+
+_NOUNS: Final = (
+    _Noun("passwor", "passwor[dt]", "password", compound=True),
+    _Noun("passwd", "passwd", "password", compound=True),
+    _Noun("passcode", "passcode", "password"),
+    _Noun("pass", "pass", "pass"),
+    _Noun("access", "access code", "password"),
+    _Noun("zugangscode", "zugangscode", "password"),
+    _Noun("toegangscode", "toegangscode", "password"),
+    _Noun("code d'acces", "code d'acces", "password"),
+    _Noun("codi", "codi(?:ce|go) (?:de |di |d')(?:acceso|accesso|acesso)", "password"),
+    _Noun("pwd", "pwd", "password"),
+    _Noun("pw", "pw", "password"),
+    _Noun("kennwort", "kennwort", "password", compound=True),
+    _Noun("wachtwoord", "wachtwoord", "password", compound=True),
+    _Noun("mot de passe", "mot de passe", "password"),
+    _Noun("code de passe", "code de passe", "password"),
+    _Noun("mdp", "mdp", "password"),
+    _Noun("contrasena", "contrasena", "password"),
+    _Noun("clave", "clave(?: (?:de (?:la )?)?(?:api|acceso)| secreta)?", "password"),
+    _Noun("senha", "senha", "password"),
+    _Noun("palavra", "palavra[ -](?:passe|chave)", "password"),
+    _Noun("parola", "parola (?:d'ordine|chiave|segreta)", "password"),
+    _Noun("passphrase", "passphrase", "phrase", compound=True),
+    _Noun("phrase", "phrase (?:secrete|de passe)", "phrase"),
+    _Noun("frase", "frase (?:d[ei] (?:paso|acceso|accesso)|secreta|segreta)", "phrase"),
+    _Noun("wachtzin", "wachtzin", "phrase"),
+    _Noun("pin", "pin(?:[ -]?(?:code|number|nummer))?", "pin"),
+    _Noun("geheimzahl", "geheimzahl", "pin"),
+    _Noun("token", "token(?: d[ei]? ?'?(?:acceso|acces|acesso|accesso))?", "token", compound=True),
+    _Noun("jeton", "jeton(?: d'(?:acces|api))?", "token"),
+    _Noun("secret", "secret(?: key)?", "token", compound=True),
+    _Noun("geheim", "geheim(?:nis)?", "token"),
+    _Noun("segreto", "segreto", "token"),
+    _Noun("segredo", "segredo", "token"),
+    _Noun("api", "api[ -]?(?:key|schlussel|sleutel)", "token"),
+    _Noun("access", "access[ -]key", "token"),
+    _Noun("cle", "cle (?:d'|de l')?(?:api|acces|secrete)", "token"),
+    _Noun("chiave", "chiave (?:d'|di )?(?:api|accesso|segreta)", "token"),
+    _Noun("chave", "chave (?:d[ae] )?(?:api|acesso|secreta)", "token"),
+    _Noun("wlan", "wlan[ -]?schlussel", "password"),
+    _Noun("cle wifi", "cle wifi", "password"),
+    _Noun("schlussel", "schlussel", "key", compound=True),
+    _Noun("sleutel", "sleutel", "key", compound=True),
+    _Noun("key", "key", "key"),
+    _Noun("cle", "cle", "key"),
+    _Noun("chiave", "chiave", "key"),
+    _Noun("chave", "chave", "key"),
+)
+NOUNS: Final = tuple(dict.fromkeys(noun.word for noun in _NOUNS))
+"""Without one of these, in small letters, :func:`find_told` finds nothing."""
+
+_KINDS: Final = {"pass": "password", "phrase": "password", "pin": "PIN"}
+
+
+def find_told(piece: str) -> Iterator[Span]:
+    """Find the passwords, numbers, tokens and keys that a sentence of ``piece`` tells.
+
+    >>> list(find_told("Das Passwort lautet " + "Apfel77."))
+    [(20, 27, 'password')]
+    """
+    lowered = small(piece)
+    for noun in _NOUNS:
+        place = lowered.find(noun.word)
+        while place >= 0:
+            if told := _named(piece, lowered, noun, place):
+                for start, end in _values(told):
+                    yield start, end, _KINDS.get(noun.family, noun.family)
+            place = lowered.find(noun.word, place + len(noun.word))
+
+
+class _Told(NamedTuple):
+    """A place where a secret is named.
+
+    Attributes:
+        text: The text.
+        lowered: The same in small letters.
+        family: What is named.
+        start: Where its name begins.
+        end: Where its name ends.
+    """
+
+    text: str
+    lowered: str
+    family: str
+    start: int
+    end: int
+
+    def before(self) -> str:
+        """Return what stands in front of the name on its line, in small letters."""
+        near = self.lowered[max(0, self.start - _NEAR) : self.start]
+        return near[near.rfind("\n") + 1 :]
+
+
+def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
+    match = _compiled(noun.form + r"(?![\w-])").match(lowered, place)
+    if not match:
+        return None
+    before = _compiled(r"[a-z0-9_-]{1,40}\Z").search(lowered, max(0, place - 40), place)
+    if before and not noun.compound:
+        return None
+    start = before.start() if before else place
+    return _Told(piece, lowered, noun.family, start, match.end())
+
+
+# ---- how a sentence gives a value ----
+
+_OF: Final = (
+    r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en|para"
+    r"|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
+)
+# What a password is, behind its name: a new one, that of the wifi.
+_SUCH: Final = (
+    r"(?:[ \t]\(?(?:actual|actuel(?:le)?|admin|ftp|inicial|initial|maestra|neu|nouveau|nouvelle"
+    r"|nov[ao]|nuev[ao]|nuov[ao]|prod|provisional|provisoire|provvisori[ao]|root|smtp|ssh|staging"
+    r"|tempora[lr]|temporaire|temporane[ao]|temporari[ao]|temporary|vpn|wifi|wlan)\)?)?"
+)
+_MEANT: Final = rf"{_SUCH}(?:[ \t]{_OF}(?:[ \t][^\s:=,;|]{{1,30}}){{1,6}}?)?"
+_STILL: Final = (
+    r"(?:[ \t](?:also|currently|just|now|simply|still|aktuell|derzeit|jetzt|noch|nun|einfach"
+    r"|actuellement|maintenant|encore|toujours|donc|desormais|ahora|todavia|entonces|ora|adesso"
+    r"|ancora|quindi|agora|ainda|entao|nu|nog|dus|momenteel|le|el)){0,2}"
+)
+_IS: Final = (
+    rf"(?:is|was|being|ist|war|lautet|heisst|est|etait|es|era|e|luidt){_STILL}"
+    r"(?::?[ \t]{1,3}|:(?=\r?\n))"
+)
+# Between a name and its value, in a list and in a table, too.
+_SIGN: Final = (
+    r"[\"'`]?(?:\*\*|__)?[ \t]{0,3}(?:->|=>|[:=|])[ \t]{0,4}(?:\*\*|__)?[ \t]{0,3}(?![:=|])"
+)
+_GIVES: Final = rf"{_MEANT}(?:,?[ \t]c'est[ \t]|{_SIGN}|[ \t]{_IS})"
+# Somebody comes in with a password, or is user ann, password ….
+_WITH: Final = (
+    r"(?:(?:con|com|with|using|mit|avec|met)[ \t](?:(?:the|an?|o|de[mn]|le|la|el|il|het)[ \t])?"
+    r"|(?:user(?:[ -]?name)?|login|benutzer(?:name)?|utilisateur|identifiant|usuario|utente"
+    r"|gebruiker(?:snaam)?)[ \t:=]{1,3}[\w.@-]{1,40},?[ \t](?:(?:and|und|et|y|e|en|/)[ \t])?)\Z"
+)
+_CHANGE: Final = (
+    r"(?:chang|andern|\bset\b|reset|updat|rotat|geander|gesetzt|modifi|mis\b|cambi|pus[eo]|puest|impost|mud"
+    r"|alter|defin|troc|verander|gewijzigd|ingesteld)"
+)
+_TO: Final = (
+    rf"{_MEANT}(?:[ \t](?:was|has been|wurde))?(?:[ \t]\w{{3,12}})?"
+    r"[ \t](?:to|auf|en|a|in|para|per|naar|con|com)[ \t]"
+)
+_AS: Final = (
+    r"(?<!\S)[\"'`]?([^\s\"'`<>|]{4,80})[\"'`]?[ \t]"
+    r"(?:as|is|was|als|ist|war|comme|est|como|es|come|e)[ \t](?:[\w-]{1,12}[ \t]){0,3}\Z"
+)
+_AND_NO_MORE: Final = rf"[ \t]{{0,2}}(?:[.,;:!?)\n]|\Z|{_OF}[ \t])"
+_GIVEN: Final = (
+    r"(?:(?P<quote>[\"'`])[ \t]?(?P<quoted>[^\"'`\n]{4,80}?)[ \t]?(?P=quote)"
+    r"|[\"'`]?(?P<bare>[^\s\"'`<>|]{4,200}+))"
+)
+# In a URL or a line of settings another name comes behind the value.
+_NEXT_NAME: Final = r"[&;,](?=[\w.-]{1,40}=)"
+# A value that stands alone on the next line.
+_BELOW: Final = r"\r?\n[ \t]{0,8}[\"'`]?([^\s\"'`<>|]{6,80})[\"'`]?[ \t]{0,4}(?=\r?\n|\Z)"
+# A sign between letters and digits, which says enough without a verb.
+_SURE: Final = r"(?=.{8})[\w.-]*+(?:[!#$%&*+^~][\w.-]*+){1,9}\Z"
+_PHRASE: Final = r"([^\W_]{1,20}(?:[ -][^\W_]{1,20}){2,9}+)[ \t]{0,4}(?=[.,;\n]|\Z)"
+
+
+class _Value(NamedTuple):
+    """A value as a sentence gives it.
+
+    Attributes:
+        text: The value, without final punctuation.
+        start: Where it begins.
+        quoted: Whether it stands in quotes.
+    """
+
+    text: str
+    start: int
+    quoted: bool
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+        return self.start, self.start + len(self.text)
+
+
+def _values(told: _Told) -> Iterator[tuple[int, int]]:
+    """Yield where the value stands that is told, if one is."""
+    if gives := _compiled(_GIVES).match(told.lowered, told.end):
+        value = _value(told.text, gives.end())
+        if value and _is_given(told, value, gives[0]):
+            yield value.span
+        elif value is None and (below := _compiled(_BELOW).match(told.text, gives.end())):
+            if _is_strongly_told(told.family, below[1]):
+                yield below.span(1)
+        elif told.family == "phrase" and (phrase := _bare_phrase(told.text, gives)):
+            yield phrase
+    elif told.family in {"pass", "password", "token"}:
+        value = _behind(told) or _changed_or_used(told)
+        if value and _is_strongly_told(told.family, value.text):
+            yield value.span
+
+
+def _behind(told: _Told) -> _Value | None:
+    """Return what somebody is to use as the password, or what is the password."""
+    before = told.before()
+    match = _compiled(_AS).search(before)
+    if not match or not _compiled(_AND_NO_MORE).match(told.lowered, told.end):
+        return None
+    start = told.start - len(before) + match.start(1)
+    return _Value(told.text[start : start + len(match[1])], start, quoted=False)
+
+
+def _changed_or_used(told: _Told) -> _Value | None:
+    """Return what a password was changed to, or what somebody comes in with."""
+    before = told.before()
+    rest = told.lowered[told.end : told.end + _NEAR].partition("\n")[0]
+    changed = _compiled(_CHANGE).search(before + rest)
+    if changed and (to := _compiled(_TO).match(told.lowered, told.end)):
+        return _value(told.text, to.end())
+    value = _value(told.text, told.end + 1)
+    if value and _compiled(_SURE).match(value.text) and any(map(str.isdigit, value.text)):
+        return value
+    return value if changed or _compiled(_WITH).search(before) else None
+
+
+def _value(text: str, at: int) -> _Value | None:
+    match = _compiled(_GIVEN).match(text, at)
+    if not match:
+        return None
+    if match["quoted"]:
+        return _Value(match["quoted"], match.start("quoted"), quoted=True)
+    bare = _compiled(_NEXT_NAME).split(match["bare"], 1)[0]
+    return _Value(bare.rstrip(".,;:)]}"), match.start("bare"), quoted=False)
+
+
+# ---- whether what is given is a secret ----
+
+_LONG_KEY: Final = 20
+_SHORT: Final = 6
+# A sign that no name has, or a letter beside a digit.
+_CHOSEN: Final = r"\w[!#$%^*+&~]{1,2}\w|[!#$%^*&~]{2}|[A-Za-z][._-]?[0-9]|[0-9][A-Za-z]"
+# A product, a number of characters, a path, an address.
+_TALK: Final = (
+    r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z)"
+    r"|[^/]*/[^!#$%^*&~]*\Z|[^@]+@[\w-]+\."
+)
+_DOTTED: Final = r"[A-Z][a-z]+\.[A-Z]?[a-z]+[0-9]+\Z"
+_OWN: Final = (
+    r"\b(?:meine?|unser|dein|mon|notre|ton|votre|mi|nuestra|tu|su|mia|nostra|tua|minha|nossa|sua"
+    r"|mijn|onze|ons|jouw)(?:[ \t]\S{1,20}){0,2}[ \t]\Z"
+)
+_TALK_IN_WORDS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        any are ask can choose dans deve doit empty enter est has have im in is ist kept known
+        least liegt may moet must nicht niet not of only pas pick random required same see
+        should siehe steht stored the think to type use usually ver vide voir was will wird
+        words your
+        """,
+    )
+)
+
+
+def _is_given(told: _Told, value: _Value, gives: str) -> bool:
+    """Say whether a value is a secret that is given in so many words."""
+    text = value.text
+    if told.family in {"password", "phrase"}:
+        return _is_password(told, value, gives)
+    if told.family == "pass":
+        return _is_strongly_told(told.family, text)
+    if told.family == "pin":
+        return bool(_compiled(r"[0-9]{4,8}\Z").match(text))
+    if told.family == "key":
+        return not is_public(text) and looks_random(text, _LONG_KEY)
+    return _is_token(text)
+
+
+def _is_password(told: _Told, value: _Value, gives: str) -> bool:
+    text = value.text
+    if " " in text:
+        return told.family == "phrase" and _is_phrase(text)
+    if text.isdigit():
+        return len(text) >= _SHORT
+    if "=" not in gives and _compiled(_DOTTED).match(text):
+        return True
+    made = _is_chosen(text) or _is_word(told, value, gives)
+    return made and not is_reference(text)
+
+
+def _is_token(text: str) -> bool:
+    return is_opaque(text) and not is_public(text) and not is_reference(text)
+
+
+def _is_chosen(text: str) -> bool:
+    """Say whether ``text`` is made as passwords are, and is no product, path or address."""
+    core = text.rstrip("!?")
+    if len(core) < _SHORT or _compiled(_TALK).match(core):
+        return False
+    return bool(_compiled(_CHOSEN).search(core)) or is_odd(core)
+
+
+def _is_strongly_told(family: str, text: str) -> bool:
+    if family == "token":
+        return _is_token(text)
+    if not _is_chosen(text) or is_reference(text):
+        return False
+    digit = any(map(str.isdigit, text))
+    return _is_strong(text) or (digit and any(map(str.isupper, text)))
+
+
+def _is_word(told: _Told, value: _Value, gives: str) -> bool:
+    """Say whether a plain word is said to be the password: a quoted one, or a name of one's own."""
+    text, end = value.text, value.start + len(value.text)
+    if not text.isalpha() or len(text) < _SHORT or is_saying(text):
+        return False
+    if value.quoted:
+        return gives.endswith(" ") and "=" not in gives and "|" not in gives
+    if not _compiled(r"(?:\Z|[.,;!\n])").match(told.text, end) or not text[0].isupper():
+        return False
+    return "lautet" in gives or bool(_compiled(_OWN).search(told.before()))
+
+
+def _bare_phrase(text: str, gives: re.Match[str]) -> tuple[int, int] | None:
+    """Return where a phrase stands that goes on to the end of its line or sentence."""
+    match = _compiled(_PHRASE).match(text, gives.end())
+    return match.span(1) if match and _is_phrase(match[1]) else None
+
+
+def _is_phrase(text: str) -> bool:
+    words = text.lower().split()
+    talk = any(word in _TALK_IN_WORDS or word.endswith(("ed", "ing")) for word in words)
+    return text.count(" ") > 1 and not talk

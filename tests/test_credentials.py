@@ -56,6 +56,8 @@ def test_a_value_counts(text: str, value: str) -> None:
         pytest.param("key: plum-7x-2024-a8-kq", id="a-slug"),
         pytest.param("key = self.token2[17]", id="code"),
         pytest.param("password: /Users/ann1/x", id="a-path"),
+        pytest.param("PublicKey = " + chars("credentials/b", ALNUM, 43), id="a-public-key"),
+        pytest.param("token: pk_test_" + chars("credentials/c", ALNUM, 24), id="publishable"),
     ],
 )
 def test_a_value_does_not_count(text: str) -> None:

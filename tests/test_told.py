@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramdown.redaction import find_secrets, redact
-from engramdown.told import find_told_keys, find_told_passwords
+from engramdown.told import find_told, find_told_keys, find_told_passwords
 from tests.corpora import secrets_told_held_out
 from tests.corpora.pieces import BASE64, HEX, UPPER36, chars
 
@@ -76,6 +76,89 @@ def test_a_key_near_its_id_is_found(text: str) -> None:
 )
 def test_what_is_no_key_near_its_id_is_left_alone(text: str) -> None:
     assert keys(text) == []
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    return [(kind, text[start:end]) for start, end, kind in find_told(text)]
+
+
+HASH = chars("test_told/hash", HEX, 40)
+
+
+@pytest.mark.parametrize(
+    "text, kind, value",
+    [
+        pytest.param("Das Datenbankpasswort lautet {}.", "password", "Moos_77", id="compound"),
+        pytest.param("Das Passwort lautet {}", "password", "Sonnenblume", id="word-that-is-told"),
+        pytest.param("mein Passwort ist {}.", "password", "Sonnenblume", id="word-of-ones-own"),
+        pytest.param("le mot de passe est '{}'", "password", "tournesol", id="word-in-quotes"),
+        pytest.param("mot de passe du wifi, c'est {}", "password", "Nord!77a", id="c-est"),
+        pytest.param("la contrasena del nodo: {}", "password", "91827364", id="number"),
+        pytest.param("| senha | {} |", "password", "Farol.Azul7", id="table"),
+        pytest.param("- **Wachtwoord:** `{}`", "password", "Toren-44", id="bold"),
+        pytest.param("senha = {}", "password", "Farol#Azul7", id="assigned"),
+        pytest.param("pw: {}", "password", "vmMCEvKt", id="odd-capitals"),
+        pytest.param("Nimm {} als Passwort.", "password", "Moos#77", id="as"),
+        pytest.param("accedi con la password {}", "password", "Neve-Rossa5x", id="with"),
+        pytest.param(
+            "On a mis le mot de passe en {} hier", "password", "Nord!77a", id="changed-to"
+        ),
+        pytest.param("he cambiado la clave {}", "password", "Nord!77a", id="changed"),
+        pytest.param("Mot de passe FTP :\n  {}\n", "password", "Nord!77a", id="below"),
+        pytest.param("the admin pass is {}", "password", "Nord!77a", id="pass"),
+        pytest.param("merk dir: Passwort {}", "password", "Nord!77ab", id="without-a-verb"),
+        pytest.param("client_secret={}&grant_type=code", "token", HASH, id="before-another-name"),
+        pytest.param("passphrase: {}", "password", "correct horse battery staple", id="phrase"),
+        pytest.param("frase secreta: '{}'", "password", "cinco gatos y un perro", id="quoted"),
+        pytest.param("Der PIN ist {}.", "PIN", "739104", id="pin"),
+        pytest.param("De pincode: {}", "PIN", "1182", id="pincode"),
+        pytest.param("la cle d'api est {}", "token", HASH, id="token"),
+        pytest.param("changed the token to {}", "token", HASH, id="token-changed"),
+        pytest.param("Der Schlussel ist {}", "key", "q7RtX2vB9mKp4WzL8sNd3", id="key"),
+    ],
+)
+def test_what_a_sentence_tells_is_found(text: str, kind: str, value: str) -> None:
+    assert told(text.replace("{}", value)) == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Das Passwort ist falsch.", id="adjective"),
+        pytest.param("Das Passwort ist Sonnenblume", id="word-of-nobody"),
+        pytest.param("mein Passwort ist Sonnenblume im Topf", id="not-the-last-word"),
+        pytest.param("mon mot de passe est complique.", id="what-one-says-of-it"),
+        pytest.param("the password is 'required'", id="saying-in-quotes"),
+        pytest.param("the password = 'aardvark'", id="word-in-code"),
+        pytest.param("la clave es dormir bien y 100% tranquilo", id="not-a-value"),
+        pytest.param("Passwort: 1Password", id="product"),
+        pytest.param("Passwort: 12-stellig", id="length"),
+        pytest.param("Kennwort: srv/app7/x", id="path"),
+        pytest.param("Passwort: utf-8", id="name"),
+        pytest.param("Passwort: 4711", id="short-number"),
+        pytest.param("Passwort:", id="nothing"),
+        pytest.param("Passwort:\n  sha256", id="a-name-below"),
+        pytest.param("the pass is fine7", id="a-pass"),
+        pytest.param("Passwort: ''", id="nothing-in-quotes"),
+        pytest.param("die Passwortregel ist Moos_77", id="another-word"),
+        pytest.param("desenha: Farol#Azul7", id="inside-a-word"),
+        pytest.param("mot de passe : 'voir le coffre'", id="sentence-in-quotes"),
+        pytest.param("passphrase: must not be empty at all", id="talk-of-a-phrase"),
+        pytest.param("passphrase: two words", id="two-words"),
+        pytest.param("Moos_77 ist das Passwortfeld", id="as-something-else"),
+        pytest.param("Moos_77 ist das Passwort XY", id="as-and-more"),
+        pytest.param("argon2id als Passwort.", id="as-a-name"),
+        pytest.param("changed the password to sha256", id="changed-to-a-name"),
+        pytest.param("changed the password to", id="changed-to-nothing"),
+        pytest.param("rotated the token feature2x", id="token-that-is-a-name"),
+        pytest.param("the pin is 12", id="pin-of-a-plug"),
+        pytest.param("Der Schlussel ist Geduld.", id="key-to-success"),
+        pytest.param("the key is pk_test_" + chars("test_told/pk", HEX, 24), id="public"),
+        pytest.param("key Moos_77", id="key-and-no-verb"),
+    ],
+)
+def test_talk_of_a_secret_is_left_alone(text: str) -> None:
+    assert told(text) == []
 
 
 # A change of these figures is a change of what README.md may say: benchmarks/secrets.py.

@@ -96,7 +96,7 @@ def _tokens() -> list[tuple[str, str, str]]:
             f"M{_c('t17', ALNUM, 23)}.{_c('t18', URLSAFE, 6)}.{_c('t19', URLSAFE, 38)}",
         ),
         ("SendGrid key", "mail: {}", f"SG.{_c('t20', URLSAFE, 22)}.{_c('t21', URLSAFE, 43)}"),
-        ("Twilio key", "sid {} is live", "AC" + _c("t22", HEX, 32)),
+        ("Twilio key", "key sid {} is live", "SK" + _c("t22", HEX, 32)),
         ("Telegram bot token", "BOT={}", f"{_c('t23', '123456789', 10)}:{_c('t24', URLSAFE, 35)}"),
         ("Mailgun key", "mailgun {}", "key-" + _c("t25", HEX, 32)),
         ("Databricks token", "dbx {}", "dapi" + _c("t26", HEX, 32)),

@@ -1,0 +1,59 @@
+"""Secrets in seven languages, config files, headers and disguises, and harmless look-alikes.
+
+Promises: the lines were written, and split in two by chance, before anybody looked at the patterns
+that this set was made for. ``tuned`` is what they were changed by; ``held_out`` was counted once
+before and once when they stood, and a pattern that is changed because of a line in it makes its
+figure worthless. All values are random or made up.
+
+In a line ``⟦…⟧`` stands around what must be hidden, and ``¦`` inside of what a scanner of pushes
+would take for a token. Both are taken out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Marked", "read"]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text, and what is secret in it.
+
+    Attributes:
+        kind: What the text is: ``prose``, ``config``, ``digest`` …
+        lang: The language of it.
+        text: The text.
+        secrets: Where the secrets stand; none in what is harmless.
+    """
+
+    kind: str
+    lang: str
+    text: str
+    secrets: tuple[tuple[int, int], ...]
+
+    def is_hidden_by(self, spans: Iterable[tuple[int, int]]) -> bool:
+        """Say whether every character of every secret stands in one of ``spans``."""
+        hidden = {at for start, end in spans for at in range(start, end)}
+        return all(at in hidden for start, end in self.secrets for at in range(start, end))
+
+
+def read(half: Literal["tuned", "held_out"]) -> tuple[list[Marked], list[Marked]]:
+    """Return the texts with secrets of one half, and the harmless ones."""
+    file = Path(__file__).with_name(f"{half}.jsonl")
+    texts = [
+        _marked(json.loads(line)) for line in file.read_text(encoding="utf-8").split("\n")[:-1]
+    ]
+    return [text for text in texts if text.secrets], [text for text in texts if not text.secrets]
+
+
+def _marked(line: dict[str, str]) -> Marked:
+    parts = re.split("[⟦⟧]", line["text"].replace("¦", ""))
+    edges = [sum(map(len, parts[:at])) for at in range(len(parts) + 1)]
+    secrets = tuple(zip(edges[1:-1:2], edges[2::2], strict=True))
+    return Marked(line["kind"], line["lang"], "".join(parts), secrets)
