@@ -9,7 +9,7 @@ bound. The yardstick of the time is ``str.split`` of the same sentences.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from benchmarks.measure import finish, paired, table
 from engramdown.cortex.suspicion import find_instruction
@@ -19,6 +19,7 @@ from tests.corpora import (
     instructions_seen,
     instructions_tuning,
     secrets_held_out,
+    secrets_marked,
     secrets_seen,
     secrets_told_held_out,
     secrets_tuning,
@@ -34,6 +35,7 @@ SECRETS: Final = {
     "seen": secrets_seen,
     "tuned on": secrets_tuning,
 }
+MARKED: Final[tuple[Literal["held_out", "seen", "tuned"], ...]] = ("held_out", "seen", "tuned")
 ORDERS: Final = {
     "held out": instructions_held_out,
     "seen": instructions_seen,
@@ -49,6 +51,12 @@ def main() -> None:
     rows = [("what", "found", "of", "false alarms", "of look-alikes")]
     for name, secrets in SECRETS.items():
         rows.append(_row(f"secrets, {name}", _hidden(secrets.planted()), secrets.harmless()))
+    for half in MARKED:
+        planted, harmless = secrets_marked.read(half)
+        found = [
+            each.is_hidden_by((s.start, s.end) for s in find_secrets(each.text)) for each in planted
+        ]
+        rows.append(_row(f"in seven languages, {half}", found, [each.text for each in harmless]))
     for name, orders in ORDERS.items():
         found = [bool(find_instruction(text)) for text in orders.ORDERS]
         rows.append(_row(f"orders, {name}", found, orders.HARMLESS, find_instruction))

@@ -22,6 +22,7 @@ from engramdown.sought import Sought, small
 __all__ = [
     "NAMES",
     "Span",
+    "decoded",
     "find_named",
     "is_odd",
     "is_opaque",
@@ -30,6 +31,7 @@ __all__ = [
     "is_reference",
     "is_saying",
     "looks_random",
+    "names_public",
 ]
 
 Span = tuple[int, int, str]
@@ -76,13 +78,52 @@ def is_placeholder(value: str) -> bool:
     return bool(_compiled(_PLACEHOLDER).search(value.lower()))
 
 
+def decoded(run: str) -> str:
+    """Return the text that ``run`` is the base64 of, or ``""`` where it is of none.
+
+    >>> decoded("cGx1bSB0cmVl"), decoded("plum_tree_77")
+    ('plum tree', '')
+    """
+    from binascii import a2b_base64
+
+    signs = run.translate(_STANDARD)
+    try:
+        data = a2b_base64(signs + "=" * (-len(signs) % 4))
+    except ValueError:
+        return ""
+    if not any(data[1::2]):
+        data = data[::2]  # as PowerShell encodes, two bytes a character
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    return text if data.translate(None, _NO_TEXT) == data else ""
+
+
+# What ends a line and what URLs have in the place of two signs.
+_STANDARD: Final = str.maketrans("-_", "+/", " \t\r\n=")
+_NO_TEXT: Final = bytes({*range(32), 127} - {*b"\t\n\r"})
+
+
 def is_public(value: str) -> bool:
-    """Say whether ``value`` is made to be shown: a publishable key, an address by content.
+    """Say whether ``value`` is made to be shown: a publishable key, an address, a cursor in JSON.
 
     >>> is_public("pk_test_51Hxy"), is_public("sk_live_51Hxy")
     (True, False)
     """
-    return bool(_compiled(_PUBLIC).match(value))
+    return bool(_compiled(_PUBLIC).match(value)) or decoded(value).startswith(("{", "["))
+
+
+def names_public(before: str) -> bool:
+    """Say whether ``before``, in front of the word *key*, makes a public one of it.
+
+    >>> names_public("Public"), names_public("the private ")
+    (True, False)
+    """
+    return bool(re.search(r"(?i:pub|public|publishable|recaptcha|site)[ _-]?\Z", before))
+
+
+_PUBLIC_NAME: Final = 20
 
 
 def is_saying(value: str) -> bool:
@@ -113,7 +154,7 @@ _NAME: Final = (
     r"|(?<![A-Za-z])(?:(?i:psk|pass|pw)(?=[\"']?[ \t]{0,4}=|[\"']:)|(?:pass|pw)(?=:))"
     r"|(?i:[_-]pass)(?=[\"'\]]{0,2}[ \t]{0,4}[:=]))"
     r"|(?P<secret>(?i:secret))"
-    r"|(?P<token>(?i:token|credentials?|(?:access|account|api|app|auth|encrypt(?:ion)?|hmac|jwt"
+    r"|(?P<token>(?i:token|credentials?|(?:access|account|admin|api|app|auth|encrypt(?:ion)?|hmac|jwt"
     r"|licen[cs]e|master|private|service|shared|signing|storage|webhook)[ _-]?key))"
     r"|(?P<key>(?<![A-Za-z])(?i:key|auth|cookie|dsn|salt|signature|session|bearer)"
     r"|(?i:[_-])(?i:key|cookie|salt|auth)|(?<=[a-z])(?:Key|Cookie|Salt)))"
@@ -163,7 +204,7 @@ _LIKELY_SPOKEN: Final = (
 )
 # What "key" and others may begin with.
 _BEFORE: Final = (
-    r"(?:[_-]|(?:access|account|api|app|auth|encrypt(?:ion)?|hmac|jwt|licen[cs]e|master|private|secret"
+    r"(?:[_-]|(?:access|account|admin|api|app|auth|encrypt(?:ion)?|hmac|jwt|licen[cs]e|master|private|secret"
     r"|service|shared|signing|storage|webhook)[ _-]?)\Z"
 )
 _LIKELY_ELEMENT: Final = r"<[\w.:-]{0,30}?(?:passw(?:or)?d|pwd|secret|token|api-?key)>"
@@ -251,7 +292,7 @@ _PLACEHOLDER: Final = (
 _PUBLIC: Final = (
     r"pk_(?:live|test)_|phc_|AC[0-9a-f]{32}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}(?![A-Za-z0-9])"
     r"|baf[ky][a-z2-7]{50,}|BAF[KY][A-Z2-7]{50,}|z[bd][1-9A-HJ-NP-Za-km-z]{40,}|k51[a-z0-9]{50,}"
-    r"|12D3Koo|AAAA[BCE][23]|age1[a-z0-9]{50,}"
+    r"|6L[A-Za-z0-9_-]{38}\Z|12D3Koo|AAAA[BCE][23]|age1[a-z0-9]{50,}"
 )
 # Code, a URL, a tag of YAML, the address of a secret.
 _REFERENCE: Final = (
@@ -300,7 +341,7 @@ def _counts(given: _Given) -> bool:
     value = given.value
     if len(value) < _LEAST[given.family] or is_placeholder(value) or _is_name(value):
         return False
-    if given.family != "password" and (is_public(value) or _is_named_public(given)):
+    if given.family != "password" and _is_for_all(given):
         return False
     if not given.quoted and _compiled(_REFERENCE).match(value):
         return False
@@ -311,11 +352,11 @@ def _counts(given: _Given) -> bool:
     return is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
 
 
-def _is_named_public(given: _Given) -> bool:
-    """Say whether the key is called a public one: ``PublicKey``, ``publishable key``."""
+def _is_for_all(given: _Given) -> bool:
+    """Say whether the value is no secret: a public key by its look or its name."""
     at = given.match.start(given.family)
-    before = given.match.string[max(0, at - 20) : at]
-    return bool(re.search(r"(?i:pub|public|publishable|recaptcha|site)[ _-]?\Z", before))
+    named = names_public(given.match.string[max(0, at - _PUBLIC_NAME) : at])
+    return named or is_public(given.value)
 
 
 def _is_name(value: str) -> bool:

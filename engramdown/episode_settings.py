@@ -55,7 +55,7 @@ class EpisodeSettings(NamedTuple):
     input_limit: int = 500
     output_limit: int = 2000
     durability: Durability = "fast"
-    redact: Literal["tools", "all", "off"] = "tools"
+    redact: Literal["all", "tools", "off"] = "all"
     ignore: tuple[str, ...] = ()
     idle_minutes: float = 0
     gap_minutes: float = 10
@@ -74,7 +74,7 @@ EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
     "input_limit": count,
     "output_limit": count,
     "durability": one_of(*get_args(Durability)),
-    "redact": one_of("tools", "all", "off"),
+    "redact": one_of("all", "tools", "off"),
     "ignore": patterns,
     "idle_minutes": amount,
     "gap_minutes": amount,

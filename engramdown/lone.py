@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from engramdown.credentials import Span, is_public, looks_random
+from engramdown.credentials import Span, decoded, is_public, looks_random
 from engramdown.sought import runs
 
-__all__ = ["decoded", "find_random"]
+__all__ = ["find_random"]
 
 
 def find_random(piece: str) -> Iterator[Span]:
@@ -27,33 +27,6 @@ def find_random(piece: str) -> Iterator[Span]:
         for match in _compiled(_ALONE).finditer(piece, start, end + _SEEN):
             if _is_random_token(match[1]) and not _is_known_blob(piece, *match.span(1)):
                 yield *match.span(1), "random token"
-
-
-def decoded(run: str) -> str:
-    """Return the text that ``run`` is the base64 of, or ``""`` where it is of none.
-
-    >>> decoded("cGx1bSB0cmVl"), decoded("plum_tree_77")
-    ('plum tree', '')
-    """
-    from binascii import Error, a2b_base64
-
-    signs = run.translate(_STANDARD)
-    try:
-        data = a2b_base64(signs + "=" * (-len(signs) % 4))
-    except Error:
-        return ""
-    if not any(data[1::2]):
-        data = data[::2]  # as PowerShell encodes, two bytes a character
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return ""
-    return text if data.translate(None, _NO_TEXT) == data else ""
-
-
-# What ends a line and what URLs have in the place of two signs.
-_STANDARD: Final = str.maketrans("-_", "+/", " \t\r\n=")
-_NO_TEXT: Final = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 
 @cache
@@ -89,7 +62,9 @@ def _is_known_blob(piece: str, start: int, end: int) -> bool:
     if re.match(_KNOWN, value) or is_public(value) or decoded(value):
         return True
     before = piece[max(0, start - 300) : start]
-    if _compiled(r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-)\S{0,300}\Z").search(before):
+    if _compiled(
+        r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-|\bpublic[ _-]?key[\"':= ]{1,5})\S{0,300}\Z"
+    ).search(before):
         return True
     # One line of many in base64.
     if _compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or _compiled(r"\n" + _LINE).match(

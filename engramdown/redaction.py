@@ -27,13 +27,14 @@ from typing import Final, NamedTuple
 from engramdown.credentials import (
     NAMES,
     Span,
+    decoded,
     find_named,
-    is_odd,
     is_placeholder,
     is_public,
     is_reference,
+    looks_random,
 )
-from engramdown.lone import decoded, find_random
+from engramdown.lone import find_random
 from engramdown.sought import runs
 from engramdown.told import (
     KEY_IDS,
@@ -174,7 +175,7 @@ def _ranked(piece: str, deep: int) -> list[_Ranked]:
 
 def _as_it_stands(piece: str, deep: int) -> list[_Ranked]:
     lowered = piece.lower()
-    rules = {rule for hint, rule in _HINTS if hint in lowered}
+    rules = {rule for hint in _HINTS if hint in lowered for rule in _HINTS[hint]}
     words = "\n".join(piece[start:end] for start, end in runs(piece, "_-=.:", _LONG_WORD))
     found: list[_Ranked] = []
     if words:
@@ -233,7 +234,6 @@ _PREFIXES: Final = (
         "doo_v1_": "DigitalOcean token",
         "dp.pt.": "Doppler token",
         "dp.st.": "Doppler token",
-        "dt0c01.": "Dynatrace token",
         "duffel_live_": "Duffel token",
         "figd_": "Figma token",
         "fo1_": "Fly token",
@@ -342,6 +342,7 @@ _SHAPES: Final = (
     ("Airtable token", ("pat",), _START + rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{_END}"),
     ("Mailchimp key", ("-us",), _START + rf"[0-9a-f]{{32}}-us[0-9]{{1,2}}{_END}"),
     ("Resend key", ("re_",), _START + rf"re_[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{20,40}}{_END}"),
+    ("Dynatrace token", ("dt0c01.",), _START + r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}(?![A-Z0-9])"),
     ("Twitch token", ("oauth:",), rf"oauth:[a-z0-9]{{30}}{_END}"),
     ("Mapbox token", ("sk.eyj",), _START + r"sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+"),
     ("SendGrid key", ("sg.",), _START + r"SG\.[\w-]{16,40}+\.[\w-]{16,80}+"),
@@ -380,6 +381,21 @@ _SHAPES: Final = (
         (":*:", ":5432:"),
         r"(?m)^[\w.*-]{1,99}:(?:5432|\*):(?:[\w.*-]{1,63}:){2}(\S{4,200}+)",
     ),
+    (
+        "key",
+        ("cookie:",),
+        r"(?i:cookie:)[^\n]{0,200}?(?i:sess|sid|auth|token)[\w.-]{0,20}=([\w%.+/-]{16,}+)",
+    ),
+    (
+        "password",
+        ('variable "',),
+        (
+            r"variable \"[\w-]{0,40}?(?:key|pass|secret|token)[\w-]{0,40}\"\s{0,9}\{"
+            r"[^{}]{0,200}?\bdefault\s{0,9}=\s{0,9}\"([^\"\n]{4,200}+)\""
+        ),
+    ),
+    ("private key", ("-key-data",), r"\bclient-key-data: ?([A-Za-z0-9+/=]{40,}+)"),
+    ("password", ("redis-cli",), r"redis-cli [^\n|;]{0,120}?(?:-a|--pass)[ =]([^\s\"']{4,200}+)"),
     ("password", ("sshpass",), r"sshpass -p ?[\"']?([^\s\"']{3,200}+)"),
     (
         "authorization header",
@@ -417,7 +433,14 @@ _SHAPED: Final = {
     *_PREFIXES.values(),
     *(kind for kind, *_ in _SHAPES),
     *(kind for kind, _ in _LONG_SHAPES),
-} - {"authorization header", "bearer token", "password", "password in a URL", "signature"}
+} - {
+    "authorization header",
+    "bearer token",
+    "password",
+    "password in a URL",
+    "session cookie",
+    "signature",
+}
 
 # Whatever is longer holds some word of a placeholder by chance, and is none.
 _LONG: Final = 200
@@ -572,11 +595,13 @@ def _rests(piece: str, token: str, end: int, known: set[int]) -> Iterator[tuple[
 
 def _goes_on(rest: str) -> bool:
     """Say whether a line begins with the rest of a token, and with no word, name or number."""
+    if looks_random(rest, _LONG_WORD):
+        return True
     if is_reference(rest) or is_public(rest) or not _compiled(r"[A-Za-z]").search(rest):
         return False
     if _compiled(_WORDY).match(rest):
         return rest.isalnum() and len(rest) >= _LEAST_HEAD
-    return any(map(str.isdigit, rest)) or is_odd(re.sub("[^A-Za-z]", "", rest))
+    return any(map(str.isdigit, rest)) or len(re.findall("[a-z][A-Z]", rest)) > 1
 
 
 # ---- how a text reads ----
@@ -627,6 +652,8 @@ class _Reading(NamedTuple):
 
 def _reading(piece: str) -> _Reading | None:
     """Return ``piece`` as it reads, or None where it stands so."""
+    if piece.isascii() and "\x1b" not in piece:
+        return None
     plain = {sign: _plain(sign) for sign in set(piece) - _SEEN_SIGNS}
     plain = {sign: read for sign, read in plain.items() if read != sign}
     if not plain and "\x1b" not in piece:
@@ -676,6 +703,8 @@ _RULES: Final = (
 )
 _PREFIXED: Final = 0
 _TELLING: Final = len(_RULES) - 1
-_HINTS: Final = tuple((hint, rule) for rule, (hints, _) in enumerate(_RULES) for hint in hints)[
-    len(_PREFIXES) :
-]
+_HINTS: Final = {
+    hint: {at for at, rule in enumerate(_RULES) if hint in rule.hints}
+    for rule in _RULES[_PREFIXED + 1 :]
+    for hint in rule.hints
+}

@@ -22,6 +22,7 @@ from engramdown.credentials import (
     is_reference,
     is_saying,
     looks_random,
+    names_public,
 )
 from engramdown.sought import Sought, small
 
@@ -29,7 +30,7 @@ __all__ = ["KEY_IDS", "LOGINS", "NOUNS", "find_told", "find_told_keys", "find_to
 
 LOGINS: Final = (
     *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
-    *("gangsdaten", "meldedaten", "identifiants", "inloggegevens"),
+    *("auth", "gangsdaten", "meldedaten", "identifiants", "inloggegevens"),
 )
 """Without one of these, in small letters, :func:`find_told_passwords` finds nothing."""
 
@@ -49,7 +50,13 @@ _PASSWORD: Final = (
     r"\b(?i:and|use|using|with|(?:user|username)[ \t][\w.-]{1,30},?)[ \t](?i:the[ \t])?"
     r"(?i:pass(?:word|wd|phrase|code)?|pw)[ \t]" + _VALUE
 )
+# Two strings for HTTP's basic authentication.
+_BASIC: Final = (
+    r"\bauth[ \t]{0,3}=[ \t]{0,3}\([ \t]{0,3}[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,3}"
+    r"[\"']([^\"'\s]{4,64})[\"']"
+)
 _SOUGHT: Final = (
+    Sought(r"auth[ \t]{0,3}=[ \t]{0,3}\(", _BASIC),
     Sought(
         r"(?:log(?:ged)?[ -]?in|s(?:ign|sh) in|cred(?:ential)?s|(?:an|zu)(?:gangs|melde)daten"
         r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)[ \t:]",
@@ -171,7 +178,10 @@ _NOUNS: Final = (
     _Noun("chiave", "chiave", "key"),
     _Noun("chave", "chave", "key"),
 )
-NOUNS: Final = tuple(dict.fromkeys(noun.word for noun in _NOUNS))
+_BEGINNINGS: Final = {noun.word for noun in _NOUNS}
+NOUNS: Final = tuple(
+    sorted(word for word in _BEGINNINGS if not any(one in word for one in _BEGINNINGS - {word}))
+)
 """Without one of these, in small letters, :func:`find_told` finds nothing."""
 
 _KINDS: Final = {"pass": "password", "phrase": "password", "pin": "PIN"}
@@ -224,6 +234,8 @@ def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
     if before and not noun.compound:
         return None
     start = before.start() if before else place
+    if noun.family == "key" and names_public(lowered[max(0, place - 20) : place]):
+        return None
     return _Told(piece, lowered, noun.family, start, match.end())
 
 
@@ -246,7 +258,7 @@ _STILL: Final = (
     r"|ancora|quindi|agora|ainda|entao|nu|nog|dus|momenteel|le|el)){0,2}"
 )
 _IS: Final = (
-    rf"(?:is|was|being|ist|war|lautet|heisst|est|etait|es|era|e|luidt){_STILL}"
+    rf"(?:is|was|will be|being|ist|war|lautet|heisst|est|etait|es|era|e|luidt){_STILL}"
     r"(?::?[ \t]{1,3}|:(?=\r?\n))"
 )
 # Between a name and its value, in a list and in a table, too.
@@ -265,14 +277,14 @@ _CHANGE: Final = (
     r"|alter|defin|troc|verander|gewijzigd|ingesteld)"
 )
 _TO: Final = (
-    rf"{_MEANT}(?:[ \t](?:was|has been|wurde))?(?:[ \t]\w{{3,12}})?"
+    rf"{_MEANT}(?:[ \t]\w{{2,12}}){{0,3}}?"
     r"[ \t](?:to|auf|en|a|in|para|per|naar|con|com)[ \t]"
 )
 _AS: Final = (
     r"(?<!\S)[\"'`]?([^\s\"'`<>|]{4,80})[\"'`]?[ \t]"
     r"(?:as|is|was|als|ist|war|comme|est|como|es|come|e)[ \t](?:[\w-]{1,12}[ \t]){0,3}\Z"
 )
-_AND_NO_MORE: Final = rf"[ \t]{{0,2}}(?:[.,;:!?)\n]|\Z|{_OF}[ \t])"
+_AND_NO_MORE: Final = rf"[ \t]{{0,2}}(?:(?:[a-z]{{2,12}})?(?:[.,;:!?)\n]|\Z)|{_OF}[ \t])"
 _GIVEN: Final = (
     r"(?:(?P<quote>[\"'`])[ \t]?(?P<quoted>[^\"'`\n]{4,80}?)[ \t]?(?P=quote)"
     r"|[\"'`]?(?P<bare>[^\s\"'`<>|]{4,200}+))"
@@ -366,7 +378,7 @@ _TALK: Final = (
     r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z)"
     r"|[^/]*/[^!#$%^*&~]*\Z|[^@]+@[\w-]+\."
 )
-_DOTTED: Final = r"[A-Z][a-z]+\.[A-Z]?[a-z]+[0-9]+\Z"
+_DOTTED: Final = r"(?=\D{0,40}[0-9])[A-Z][A-Za-z0-9]+\.[A-Za-z0-9]+\Z"
 _OWN: Final = (
     r"\b(?:meine?|unser|dein|mon|notre|ton|votre|mi|nuestra|tu|su|mia|nostra|tua|minha|nossa|sua"
     r"|mijn|onze|ons|jouw)(?:[ \t]\S{1,20}){0,2}[ \t]\Z"
@@ -390,7 +402,7 @@ def _is_given(told: _Told, value: _Value, gives: str) -> bool:
     if told.family in {"password", "phrase"}:
         return _is_password(told, value, gives)
     if told.family == "pass":
-        return _is_strongly_told(told.family, text)
+        return "=" not in gives and _is_strongly_told(told.family, text)
     if told.family == "pin":
         return bool(_compiled(r"[0-9]{4,8}\Z").match(text))
     if told.family == "key":
@@ -425,7 +437,7 @@ def _is_chosen(text: str) -> bool:
 def _is_strongly_told(family: str, text: str) -> bool:
     if family == "token":
         return _is_token(text)
-    if not _is_chosen(text) or is_reference(text):
+    if not _is_chosen(text) or (is_reference(text) and not _compiled(_DOTTED).match(text)):
         return False
     digit = any(map(str.isdigit, text))
     return _is_strong(text) or (digit and any(map(str.isupper, text)))

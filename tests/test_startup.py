@@ -188,7 +188,7 @@ def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], pro
     assert "engramdown.episodes.log" in loaded
     packages = {name.partition(".")[0] for name in loaded}
     assert packages & (HEAVY | {"portalocker", "secrets", "sqlite3", "tomllib"}) == set()
-    memory = ("engramdown.cortex", "engramdown.hippocampus", "engramdown.redaction", "tempfile")
+    memory = ("engramdown.cortex", "engramdown.hippocampus", "tempfile")
     assert [name for name in loaded if name.startswith(memory)] == []
 
 

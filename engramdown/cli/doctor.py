@@ -32,10 +32,11 @@ from engramdown.cortex.findings import Finding, Level, find
 from engramdown.cortex.inspection import UNREADABLE, inspect, inspect_settings
 from engramdown.cortex.origins import inspect_origins
 from engramdown.cortex.repair import Ids, repair
-from engramdown.cortex.tidying import Tidying, plan_tidying, tidy
+from engramdown.cortex.tidying import Tidying, plan_tidying, telling_findings, tidy
 from engramdown.engram import Scope
 from engramdown.hippocampus.files import FileChange
 from engramdown.hooks.kept import FOLDER, TROUBLE, troubles
+from engramdown.settings import Settings
 
 __all__ = ["doctor"]
 
@@ -113,13 +114,15 @@ def _look(place: Place) -> list[_Report]:
         raise click.ClickException(messages.no_memory(start_of(place), home))
     settings, configured = inspect_settings(home, project, place.mode)
     return [
-        _look_at(scope, root, settings.of(scope).max_file_bytes, configured.get(root, []))
+        _look_at(scope, root, settings.of(scope), configured.get(root, []))
         for scope, root in scopes
     ]
 
 
-def _look_at(scope: Scope, root: Path, limit: int, configured: Sequence[Finding]) -> _Report:
-    seen = inspect(root, limit)
+def _look_at(
+    scope: Scope, root: Path, settings: Settings, configured: Sequence[Finding]
+) -> _Report:
+    seen = inspect(root, settings.max_file_bytes)
     if not root.is_dir():
         return _Report(scope, root / "memory", 0, (*configured, *seen.findings))
     findings = [
@@ -127,6 +130,7 @@ def _look_at(scope: Scope, root: Path, limit: int, configured: Sequence[Finding]
         *seen.findings,
         *check(seen.files, today(), scope),
         *inspect_origins(root, scope),
+        *telling_findings(root, settings.episodes),
         *_hooks(root),
     ]
     return _Report(scope, root / "memory", len(seen.files), tuple(findings))
@@ -211,6 +215,11 @@ def _tidied(done: _Mended) -> list[str]:
         for sentence in (
             *map(said.ends, each.open),
             *(said.removes(path.name, why) for path, why in each.told),
+            *(
+                said.hides(session, seq, text)
+                for session, lines in each.telling
+                for seq, text in lines
+            ),
         )
     ]
 

@@ -20,6 +20,7 @@ __all__ = [
     "STAGED_ONLY_LOOKS",
     "ends",
     "healthy",
+    "hides",
     "mended",
     "removes",
     "staged_healthy",
@@ -100,6 +101,19 @@ def ends(session: str) -> str:
 def removes(name: str, why: str) -> str:
     """Say that the note of a process that ended is removed, and what it told."""
     return f"Remove {name}, which told that {why}"
+
+
+def hides(session: str, seq: int, text: str) -> str:
+    """Say that the secrets in a line of a transcript are hidden, and show where."""
+    mark = text.find("[redacted: ")
+    if mark < 0:
+        return f"Hide what {session}#{seq} tells in the whole text that was kept beside it"
+    at = max(0, mark - _BEFORE)
+    return f"Hide what {session}#{seq} tells: {' '.join(text[at : at + _SHOWN].split())}"
+
+
+_BEFORE: Final = 40
+_SHOWN: Final = 100
 
 
 def _count(number: int, what: str) -> str:

@@ -343,6 +343,11 @@ CODES: Final[Mapping[str, Code]] = {
         "nobody ended this session; the last line is of {date}",
         "leave it, or end it: `engramdown log end`, `engramdown doctor --fix`",
     ),
+    "transcript-secret": Code(
+        "warning",
+        "{lines} of this session with a password, key or token",
+        "hide them: `engramdown doctor --fix`",
+    ),
     # Memories, and the transcripts that they were learned from.
     "source-redacted": Code(
         "note",

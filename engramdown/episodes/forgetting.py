@@ -1,11 +1,11 @@
 """Taking back what was recorded: out of sight, out of the file, or all of a session.
 
 Promises: *exclude* adds a line and changes none; *redact* empties lines and leaves everything else
-of the file as it was; *purge* leaves nothing of a session. What a crash interrupts is finished by
-the next call, or was not begun. Nobody who writes to the session meanwhile loses a line. What was
-made of the lines goes with them: payloads that no other line has, the index, what sleep has in
-hand, summaries, earlier notes, and cards that were computed or told by a model; a person's own card
-and the notes that stand are named, and left to them.
+of the file as it was, *hide* only hides the secrets in lines; *purge* leaves nothing of a session.
+What a crash interrupts is finished by the next call, or was not begun. Nobody who writes to the
+session meanwhile loses a line. What was made of the lines goes with them: payloads that no other
+line has, the index, what sleep has in hand, summaries, earlier notes, and cards that were computed
+or told by a model; a person's own card and the notes that stand are named, and left to them.
 
 A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
 under the lock that is held here, and goes on in the new one.
@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 
-__all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank"]
+__all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]
 
 UNFINISHED: Final = "forgetting.json"
 """The file that says what was begun; it is there only in between."""
@@ -52,9 +53,9 @@ class _Intent:
     """What is being done, as :data:`UNFINISHED` says it; it holds no content.
 
     Attributes:
-        action: ``redact`` or ``purge``.
+        action: ``redact``, ``hide`` or ``purge``.
         session: The id of the session.
-        seqs: The lines to redact.
+        seqs: The lines to redact, or to hide secrets in.
         payloads: The digests of the texts that may be left without a line.
         first: The digest of the first line: another session of the same id is not meant.
     """
@@ -83,6 +84,29 @@ def blank(episode: Episode) -> Episode:
         error=bool(episode.error),
         meta={},
         more={REDACTED: proof, **more},
+    )
+
+
+def cover(episode: Episode, payloads: Collection[str] = ()) -> Episode:
+    """Return an episode with ``[redacted: <kind>]`` in the place of each secret in it.
+
+    Args:
+        episode: Any line.
+        payloads: The digests of the whole texts that hold a secret; no line refers to them then.
+
+    >>> cover(Episode(seq=1, ts="", id="", role="user", text="my pin is " + "4711")).text
+    'my pin is [redacted: PIN]'
+    """
+    from engramdown.redaction import redact
+
+    more = dict(episode.more)
+    if isinstance(title := more.get("title"), str):
+        more["title"] = redact(title)
+    return episode._replace(
+        text=redact(episode.text),
+        payload="" if episode.payload in payloads else episode.payload,
+        error=redact(episode.error) if isinstance(episode.error, str) else episode.error,
+        more=more,
     )
 
 
@@ -150,6 +174,9 @@ class Forgetting:
         )
         if not lines:
             return Forgotten(action="redact", session=session, seqs=wanted, changed=False)
+        return self._replaced(intent, lines, dry_run=dry_run)
+
+    def _replaced(self, intent: _Intent, lines: Collection[Episode], *, dry_run: bool) -> Forgotten:
         told = self._told(intent, lines)
         if not dry_run:
             with self._begun(intent):
@@ -160,6 +187,52 @@ class Forgetting:
                     raise
                 self._clean(intent)
         return told
+
+    def telling(
+        self, session: str, roles: Collection[str] | None = None
+    ) -> tuple[tuple[int, str], ...]:
+        """Return the lines of a session that tell a secret, and their text without it.
+
+        A line also counts whose whole text tells one, behind where the line is cut.
+
+        Args:
+            session: The id of the session.
+            roles: Whose lines to look at; ``None`` for all of them.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        found = [each for each in self._read(session) if roles is None or each.role in roles]
+        covered = [(each, cover(each, self._telling([each]))) for each in found]
+        return tuple((after.seq, after.text) for each, after in covered if after != each)
+
+    def hide(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
+        """Put ``[redacted: <kind>]`` in the place of each secret in lines; the rest of them stays.
+
+        A whole text that was kept beside a line goes if it tells a secret.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+            EpisodeNotFoundError: If it has no such line.
+        """
+        episodes = self._read(session)
+        wanted = _checked(session, seqs, episodes)
+        lines = [each for each in episodes if each.seq in wanted]
+        payloads = self._telling(lines)
+        lines = [each for each in lines if cover(each, payloads) != each]
+        seqs = tuple(each.seq for each in lines)
+        intent = _Intent(action="hide", session=session, seqs=seqs, payloads=payloads)
+        if not lines:
+            return Forgotten(action="hide", session=session, seqs=wanted, changed=False)
+        return self._replaced(intent, lines, dry_run=dry_run)
+
+    def _telling(self, lines: Iterable[Episode]) -> tuple[str, ...]:
+        """Return the digests of the whole texts of ``lines`` that tell a secret."""
+        from engramdown.redaction import find_secrets
+
+        names = tuple(filter(_DIGEST.fullmatch, _once(each.payload for each in lines)))
+        texts = {name: self._disk.load(self._traces.text(name)) or b"" for name in names}
+        return tuple(name for name in names if find_secrets(texts[name].decode("utf-8", "replace")))
 
     def purge(self, session: str, *, dry_run: bool = False) -> Forgotten:
         """Remove a session and everything that belongs to it alone.
@@ -234,7 +307,7 @@ class Forgetting:
             files += self._traces.payload(name)
 
         def left(page: Path) -> Path | None:
-            return page if intent.action == "redact" and self._disk.find(page) else None
+            return page if intent.action != "purge" and self._disk.find(page) else None
 
         return Forgotten(
             action=intent.action,
@@ -259,10 +332,10 @@ class Forgetting:
         with self._lock.hold(timeout):
             left = _intent(self._disk.load(self._unfinished))
             if left is not None:
-                if left.action == "redact":
-                    self._empty(left)
-                else:
+                if left.action == "purge":
                     self._remove(left)
+                else:
+                    self._empty(left)
                 self._derived.drop_index()
                 self._clean(left)
             yield
@@ -284,7 +357,7 @@ class Forgetting:
         self._disk.sync_folder(self._folder)
 
     def _empty(self, intent: _Intent) -> None:
-        """Replace the file by one in which the lines are blank, if they are not yet."""
+        """Replace the file by one in which the lines are blank or covered, if not done yet."""
         path = self._sessions.path(intent.session)
         if self._disk.find(path) is None:
             return
@@ -295,10 +368,13 @@ class Forgetting:
             log.close()
         wanted = set(intent.seqs)
         lines = data.split(b"\n")[:-1]
-        after = [_emptied(line, wanted) for line in lines]
+        change = partial(cover, payloads=intent.payloads) if intent.action == "hide" else blank
+        after = [_changed(line, wanted, change) for line in lines]
         if after == lines:
             return
-        event = number(following, self._event("redact", {"of": list(intent.seqs)}))
+        # A line that only lost its secrets is not out of recall: the event names it elsewhere.
+        key = "hidden" if intent.action == "hide" else "of"
+        event = number(following, self._event("redact", {key: list(intent.seqs)}))
         copy = b"".join(line + b"\n" for line in after) + event
         self._disk.publish(path, copy, durable=True, replace=True)
 
@@ -316,7 +392,7 @@ class Forgetting:
         From here on it is done: after an error the note stays, and the next call goes on.
         """
         self._disk.sync_folder(self._folder)
-        if intent.action == "redact":
+        if intent.action != "purge":
             read = self._disk.find(self._sessions.path(intent.session)) is not None
             episodes = self._read(intent.session) if read else ()
             ids = {each.id for each in episodes if each.seq in intent.seqs}
@@ -350,7 +426,7 @@ def _refuse_empty(session: str, lines: Iterable[Episode]) -> None:
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 
 
-def _emptied(line: bytes, wanted: Collection[int]) -> bytes:
+def _changed(line: bytes, wanted: Collection[int], change: Callable[[Episode], Episode]) -> bytes:
     # To read a line takes twenty times as long, and all who write wait meanwhile.
     found = _SEQ.match(line)
     sure = found and line.count(b'"seq"') == 1 and b"\\u" not in line
@@ -359,7 +435,7 @@ def _emptied(line: bytes, wanted: Collection[int]) -> bytes:
     episode = read_line(line)
     if episode is None or episode.seq not in wanted or REDACTED in episode.more:
         return line
-    return write_line(blank(episode)).removesuffix(b"\n")
+    return write_line(change(episode)).removesuffix(b"\n")
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:

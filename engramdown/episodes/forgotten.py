@@ -18,7 +18,7 @@ class Forgotten:
     """What was taken back, or would be.
 
     Attributes:
-        action: ``exclude``, ``include``, ``redact`` or ``purge``.
+        action: ``exclude``, ``include``, ``redact``, ``hide`` or ``purge``.
         session: The id of the session.
         seqs: The lines; none for the whole session.
         changed: Whether there was anything to do.

@@ -144,7 +144,8 @@ class EpisodicMemory(Finder):
             if given is not None:
                 check_session_id(given)
         began = stamp_of(nanoseconds()) if at is None else stamp(at)
-        more = {"parent": parent, "parent_call": parent_call, "source": source, "title": title}
+        named = hidden("event", title, self.settings)
+        more = {"parent": parent, "parent_call": parent_call, "source": source, "title": named}
         while True:
             chosen = session or session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began, more)

@@ -12,9 +12,10 @@ from engramdown.episodes.episode import cut
 from engramdown.episodes.payloads import digest
 from engramdown.settings import EpisodeSettings
 
-__all__ = ["Shown", "hidden", "shown"]
+__all__ = ["TOOL_ROLES", "Shown", "hidden", "shown"]
 
-_TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
+TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
+"""Whose lines show what a tool was given or gave back."""
 
 
 class Shown(NamedTuple):
@@ -34,7 +35,7 @@ class Shown(NamedTuple):
 def shown(role: str, text: str, settings: EpisodeSettings) -> Shown:
     """Return what a line of ``role`` shows of ``text``."""
     text = hidden(role, text, settings)
-    if role not in _TOOL_ROLES:
+    if role not in TOOL_ROLES:
         return Shown(text)
     limit = settings.input_limit if role == "tool_call" else settings.output_limit
     beginning, length = cut(text, limit)
@@ -44,8 +45,8 @@ def shown(role: str, text: str, settings: EpisodeSettings) -> Shown:
 
 def hidden(role: str, text: str, settings: EpisodeSettings) -> str:
     """Return ``text`` without the secrets that ``settings`` hide in a line of ``role``."""
-    if settings.redact == "all" or (settings.redact == "tools" and role in _TOOL_ROLES):
-        # Imported here: what knows secrets is not needed for what people say.
+    if text and (settings.redact == "all" or (settings.redact == "tools" and role in TOOL_ROLES)):
+        # Imported here: nothing is recorded by most commands.
         from engramdown.redaction import redact
 
         return redact(text)

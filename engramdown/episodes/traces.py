@@ -88,6 +88,10 @@ class Traces:
         torn = ((path, self._disk.load(path) or b"") for path in found)
         return [path for path, data in torn if any(mark in data for mark in marks)]
 
+    def text(self, name: str) -> Path:
+        """Return where a whole text is kept, by its digest."""
+        return self._payloads.path(name)
+
     def payload(self, name: str) -> list[Path]:
         """Return the file of a whole text, and what was left of making it; none behind a link."""
         path = self._payloads.path(name)

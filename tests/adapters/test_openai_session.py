@@ -125,12 +125,7 @@ class TestItems:
         fresh = EngramdownSession("s1", again(cortex, project))
         assert asyncio.run(fresh.get_items()) == found
 
-    def test_where_all_secrets_are_hidden_so_are_those_of_people(
-        self, isolated_home: Path, project: Path
-    ) -> None:
-        home = isolated_home / ".engramdown"
-        home.mkdir()
-        (home / "config.toml").write_text('[episodes]\nredact = "all"\n', encoding="utf-8")
+    def test_the_secrets_of_people_are_hidden_too(self, project: Path) -> None:
         said = {"role": "user", "content": [{"type": "input_text", "text": KEY}] * 2}
         (item,) = kept(EngramdownSession("s1", Cortex.open(project=project)), said)
         assert [part["text"] for part in item["content"]] == ["[redacted: GitHub token]"] * 2

@@ -110,21 +110,40 @@ def test_what_a_person_ticked_by_hand_is_written_without_it(
     assert project.is_dir()
 
 
-def test_what_a_person_said_stays_in_the_transcript_and_goes_nowhere_else(
-    cortex: Cortex, there: Person
-) -> None:
+def _said(project: Path, text: str) -> str:
+    """Let a person say ``text`` in a session, and return what the transcript holds of it."""
+    cortex = Cortex.open(project=project, mode="autopilot")
     with cortex.session() as session:
-        session.begin_turn(f"Remember: {BOTH}")
+        session.begin_turn(text)
         session.end_turn("I will.")
         name = session.id
     cortex.sleep()
     assert cortex.episodes is not None
     said = cortex.episodes.session(name).episodes[1].text
     cortex.episodes.close()
-    assert KEY in said
-    memory = [there.reads(file) for file in ("lessons.md", "rules.md", "pending.md")]
-    assert KEY not in "".join(memory)
-    assert KEY not in everything(there.memory)
+    return said
+
+
+def test_what_a_person_said_is_hidden_wherever_it_goes(home: Person, project: Path) -> None:
+    said = _said(project, f"Remember: {BOTH}. Das Passwort lautet {WORD}.")
+    assert said.count("[redacted: ") == 3
+    assert KEY not in everything(project / ".engramdown")
+    assert WORD not in everything(project / ".engramdown")
+    assert KEY not in everything(home.memory)
+
+
+def test_tools_alone_are_hidden_where_only_the_person_says_so(home: Person, project: Path) -> None:
+    tools = '[episodes]\nredact = "tools"\n'
+    (project / ".engramdown" / "config.toml").write_text(tools, encoding="utf-8")
+    assert KEY not in _said(project, f"Remember: {BOTH}")
+    (home.memory.parent / "config.toml").write_text(tools, encoding="utf-8")
+    assert KEY in _said(project, f"Remember: {BOTH}")
+    memory = project / ".engramdown" / "memory"
+    assert KEY not in everything(memory)
+    assert KEY not in everything(home.memory)
+
+
+WORD: Final = "Apfel" + "!77baum"
 
 
 COMMANDS: Final = [

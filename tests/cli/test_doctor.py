@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ import pytest
 
 from engramdown.cli import doctor_messages
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.settings import EpisodeSettings
 from tests.cli.conftest import Runner
 
 BROKEN: Final = (
@@ -257,3 +259,59 @@ def test_what_is_wrong_in_a_transcript_has_its_line(run: Runner, left_open: Path
     assert "episodes/left.jsonl:3" in done.out
     assert "episodes/left.jsonl:4" in done.out
     assert "1 warning, 2 notes" in done.out
+
+
+WORD: Final = "plum-" + "7x-pear"
+
+
+@pytest.fixture
+def talkative(memory: Path) -> Path:
+    """Stand in a project whose transcripts told a password before anybody hid it."""
+    transcripts = EpisodicMemory(memory.parent, EpisodeSettings(redact="off"))
+    transcripts.log("old", "user", f"my password is {WORD}, keep it")
+    transcripts.log("old", "tool_result", "x" * 3_000 + f" password: {WORD}")
+    transcripts.log("old", "user", "thanks")
+    transcripts.close()
+    return memory.parent / "episodes"
+
+
+def holds_word(folder: Path) -> bool:
+    return any(WORD in path.read_text("utf-8") for path in folder.rglob("*") if path.is_file())
+
+
+def test_transcripts_that_tell_a_secret_are_hidden_when_asked(run: Runner, talkative: Path) -> None:
+    done = run("doctor")
+    assert (done.code, WORD in done.out) == (1, False)
+    assert "episodes/old.jsonl:2  transcript-secret" in done.out
+    shown = run("doctor", "--fix", "--dry-run")
+    assert "Hide what old#1 tells: my password is [redacted: password], keep it" in shown.out
+    assert "Hide what old#2 tells in the whole text that was kept beside it" in shown.out
+    assert holds_word(talkative)
+    assert run("doctor", "--fix").code == 1
+    assert holds_word(talkative)
+    done = run.ok("doctor", "--fix", "--yes")
+    assert "Hide what old#1 tells" in done.out
+    assert not holds_word(talkative)
+    recalled = run.ok("recall", "password").out
+    assert "[redacted: password], keep it" in recalled
+    assert "transcript-secret" not in run.ok("doctor").out
+
+
+def test_where_only_tools_are_to_be_hidden_only_they_are(run: Runner, talkative: Path) -> None:
+    home = Path(os.environ["ENGRAMDOWN_HOME"])
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('[episodes]\nredact = "tools"\n', encoding="utf-8")
+    run.ok("doctor", "--fix", "--yes")
+    said = (talkative / "old.jsonl").read_text(encoding="utf-8")
+    assert said.count(WORD) == 1
+    (home / "config.toml").write_text('[episodes]\nredact = "off"\n', encoding="utf-8")
+    assert "transcript-secret" not in run.ok("doctor").out
+
+
+def test_old_transcripts_are_looked_at_when_they_are_mended(
+    run: Runner, talkative: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramdown.cortex.tidying._LOOKED_AT", 10)
+    assert "transcript-secret" not in run.ok("doctor").out
+    run.ok("doctor", "--fix", "--yes")
+    assert not holds_word(talkative)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -657,3 +658,79 @@ def test_a_purge_that_is_finished_late_spares_a_new_session_of_that_id(
     (memory.folder / UNFINISHED).write_text(json.dumps(note), encoding="utf-8")
     assert memory.forgetting().finish()
     assert texts(memory) == ["New"]
+
+
+# ---- hide ----
+
+WORD = "plum-" + "7x-pear"
+TOLD = f"my password is {WORD}, and the heron is grey"
+
+
+def told(root: Path) -> EpisodicMemory:
+    """Return the memory of the tests with a session that tells a password in five places."""
+    memory = opened(root)
+    memory.start_session("t", title=f"password: {WORD}")
+    memory.log("t", "user", TOLD)
+    memory.log("t", "assistant", "I shall keep it", error=f"password: {WORD}")
+    memory.log("t", "tool_result", f"{LONG} password: {WORD}")
+    memory.log("t", "tool_result", LONG)
+    memory.log("t", "user", "Nothing of it here")
+    return memory
+
+
+def test_a_secret_in_a_line_is_hidden_and_the_rest_of_it_stays(tmp_path: Path) -> None:
+    memory = told(tmp_path)
+    assert memory.recall("password")
+    before = memory.session("t").episodes
+    found = memory.forgetting().telling("t")
+    assert [seq for seq, _ in found] == [0, 1, 2, 3]
+    assert WORD not in repr(found)
+    done = memory.forgetting().hide("t", [seq for seq, _ in found])
+    assert (done.changed, done.seqs) == (True, (0, 1, 2, 3))
+    assert WORD.encode() not in everything(tmp_path)
+    after = memory.session("t").episodes
+    assert after[1].text == "my password is [redacted: password], and the heron is grey"
+    assert (after[2].text, after[2].error) == ("I shall keep it", "password: [redacted: password]")
+    assert (after[3].cut, after[3].payload, after[4:6]) == (before[3].cut, "", before[4:6])
+    assert len(payloads(memory)) == 1
+    assert [hit.seq for hit in memory.recall("heron", session="t")] != []
+    memory.close()
+
+
+def test_what_is_hidden_is_hidden_once(tmp_path: Path) -> None:
+    memory = told(tmp_path)
+    memory.forgetting().hide("t", [1])
+    written = lines(memory, "t")
+    assert memory.forgetting().hide("t", [1, 5]).changed is False
+    assert lines(memory, "t") == written
+    assert [seq for seq, _ in memory.forgetting().telling("t")] == [0, 2, 3]
+    assert [seq for seq, _ in memory.forgetting().telling("t", {"tool_result"})] == [3]
+    memory.close()
+
+
+def test_a_rehearsal_hides_nothing(tmp_path: Path) -> None:
+    memory = told(tmp_path)
+    before = everything(memory.folder)
+    assert memory.forgetting().hide("t", [1], dry_run=True).changed
+    assert everything(memory.folder) == before
+    memory.close()
+
+
+@pytest.mark.parametrize("call", ["publish", "sync_folder", "remove", "write"])
+@pytest.mark.parametrize("spared", range(4))
+def test_hiding_that_an_error_interrupts_is_finished_or_was_not_begun(
+    tmp_path: Path, call: str, spared: int
+) -> None:
+    told(tmp_path).close()
+    disk = FaultyDisk(Fault(call, spared=spared))
+    broken = EpisodicMemory(tmp_path, EpisodeSettings(redact="off"), disk)
+    with suppress(OSError, EngramdownError):
+        broken.forgetting().hide("t", [0, 1, 2, 3])
+    broken.close()
+    memory = opened(tmp_path)
+    memory.forgetting().finish()
+    left = memory.forgetting().telling("t")
+    assert len(left) in (0, 4)
+    assert (WORD.encode() in everything(memory.folder)) == bool(left)
+    assert len(memory.session("t").episodes) >= 6
+    memory.close()

@@ -230,13 +230,18 @@ class TestTexts:
         for path in memory.folder.rglob("*"):
             assert not path.is_file() or SECRET.encode() not in path.read_bytes()
 
-    def test_what_a_person_said_stays_as_said_unless_asked(self, tmp_path: Path) -> None:
+    def test_what_a_person_said_is_hidden_unless_the_settings_spare_it(
+        self, tmp_path: Path
+    ) -> None:
         for number, redact in enumerate(("tools", "all", "off")):
             memory = EpisodicMemory(
                 tmp_path / str(number),
                 EpisodeSettings(redact=redact),  # type: ignore[arg-type] # each is allowed
             )
+            memory.start_session("s", title=f"use {SECRET}")
             user = memory.episode(pointer(memory.log("s", "user", f"use {SECRET}")))
+            titled = memory.sessions()[0].title
+            assert (SECRET in titled) == (redact != "all")
             tool = memory.episode(pointer(memory.log("s", "tool_call", f"use {SECRET}")))
             assert user is not None
             assert tool is not None

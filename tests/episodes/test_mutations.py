@@ -204,7 +204,7 @@ BUGS: Final = (
     Bug(
         "what people say is cut as well",
         "episodes.showing",
-        "if role not in _TOOL_ROLES:",
+        "if role not in TOOL_ROLES:",
         "if False:",
         lambda core: core.nothing_that_was_said_is_cut("user"),
     ),
