@@ -6,18 +6,23 @@ person saved:
 1. ``merge(base, base, theirs)`` is ``theirs``, and ``merge(base, ours, base)`` is ``ours``.
 2. Every entry of ``ours`` that is not in ``base`` is in the result.
 3. What the person deleted is not in the result; what the person changed reads as they wrote it,
-   with what we know of it by now. Words that are only wrapped otherwise are not changed.
+   with what we know of it by now. Words that are only wrapped otherwise are not changed; a blank
+   line among them is no wrapping.
 4. A text that had to give way is in ``lost``: nothing disappears unseen.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from engramdown.engram import fold
 from engramdown.hippocampus.document import Document, Placed
 
 __all__ = ["Changes", "Merged", "compare", "merge"]
+
+_PARAGRAPHS: Final = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +149,14 @@ def _read_alike(one: Placed, other: Placed) -> bool:
 
 
 def _words(placed: Placed) -> str:
-    """Return a text as it reads however it is wrapped; in code the layout counts."""
+    """Return a text as it reads however it is wrapped; in code the layout counts.
+
+    A blank line is no wrapping: it begins another paragraph.
+    """
     text = placed.block.text
-    return text if "```" in text or "~~~" in text else " ".join(text.split())
+    if "```" in text or "~~~" in text:
+        return text
+    return "\n\n".join(" ".join(part.split()) for part in _PARAGRAPHS.split(text))
 
 
 def _marks_of(placed: Placed) -> set[tuple[str, str, str]]:

@@ -28,6 +28,13 @@ def buried(shelf: Shelf) -> list[str]:
 @example(("rules.md", (A, A + LATER), "mine\n\n" + A))
 @example(("lessons.md", (A + "- x\n- x\n",), A + "- x\n"))
 @example(("rules.md", ("- x\n",), "## Never\n- x\n"))
+@example(
+    (
+        "rules.md",
+        ("- item\n  indented\n- item\n", "- item\n  indented <!-- confidence:high -->\n- item\n"),
+        "- item\n\n  indented\n- item\n",
+    )
+)
 def test_the_words_of_both_are_kept(save: tuple[str, tuple[str, ...], str]) -> None:
     file, states, saved = save
     step_laws.hand_edits_keep_the_words_of_both(Shelf({file: states[-1]}), file, states, saved)
