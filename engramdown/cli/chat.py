@@ -7,10 +7,12 @@ ends with the conversation, however that ends.
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +51,8 @@ __all__ = ["chat"]
 _MODES: Final = ("autopilot", "copilot", "off")
 # Seconds.
 _PATIENCE: Final = 120
+# For so many seconds the end of a session is not cut short, unless it does not come.
+_SECOND: Final = 5.0
 # As shells count it.
 _SIGNALLED: Final = 128
 
@@ -122,14 +126,15 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Let a terminal that is closed, or who ends the program, end the session too."""
-    is_ending = False
+    first = math.inf
 
     def end(number: int, frame: FrameType | None) -> None:
-        nonlocal is_ending
+        nonlocal first
         del frame
-        # A shell sends one beside the terminal's: a second one must not cut the end short.
-        if not is_ending:
-            is_ending = True
+        # A shell sends one beside the terminal's: a second one must not cut the end short. Later
+        # ones count again: where the first was raised nobody may have passed it on.
+        if not 0 <= time.monotonic() - first < _SECOND:
+            first = time.monotonic()
             raise SystemExit(_SIGNALLED + number)
 
     # Not every system closes a terminal with a signal.
@@ -139,7 +144,9 @@ def _ended_by_signals() -> Iterator[None]:
         yield
     finally:
         for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+            # Who is ending already need not be ended in another way.
+            after = handler if first == math.inf else signal.SIG_IGN
+            signal.signal(getattr(signal, name), after)
 
 
 # ---- what is talked with ----

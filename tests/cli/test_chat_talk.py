@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -511,3 +512,21 @@ def test_what_goes_wrong_is_not_cut_in_the_middle_of_a_word(
         screen.expect("\n> ")
         screen.type("/quit")
         assert screen.end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_comes_while_the_end_is_under_way_changes_nothing(
+    number: signal.Signals, memory: Path, tmp_path: Path, child_env: dict[str, str]
+) -> None:
+    """A shell sends one beside the terminal's, and whoever is impatient sends more."""
+    assert memory.is_dir()
+    with chat(child_env, says("Hello.")) as (screen, _):
+        screen.type("Hi")
+        screen.expect("Hello.\n\n> ")
+        while screen._process.poll() is None:
+            screen._process.send_signal(number)
+            time.sleep(0.001)
+        assert screen.end() == 128 + number
+    episodes = Cortex.open(project=tmp_path).episodes
+    assert episodes is not None
+    assert episodes.sessions()[-1].ended
