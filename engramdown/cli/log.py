@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "tool_call": "recording:tool_call",
     "tool_result": "recording:tool_result",
     "scratchpad": "recording:scratchpad",
+    "ingest": "recording:ingest",
     "start": "recording:start",
     "end": "recording:end",
     "list": "sessions:list_sessions",

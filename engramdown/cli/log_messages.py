@@ -46,6 +46,7 @@ __all__ = [
     "episode_facts",
     "event_text",
     "following",
+    "ingested",
     "is_gone",
     "lasted",
     "line_facts",
@@ -84,6 +85,7 @@ SHORT_HELP: Final = {
     "tool_call": "Record that a tool is called, with its input.",
     "tool_result": "Record what a tool gave back.",
     "scratchpad": "Record what was run in a scratchpad.",
+    "ingest": "Record messages of another program, each once.",
     "start": "Begin a session.",
     "end": "End a session.",
     "card": "Show, or correct, what a session was about.",
@@ -95,7 +97,7 @@ SHORT_HELP: Final = {
 }
 COMMAND_GROUPS: Final = {
     "Read": ("list", "show", "follow", "tools", "steps", "card", "notes"),
-    "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad"),
+    "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad", "ingest"),
     "Begin and end": ("start", "end"),
     "Take back": ("exclude", "include", "redact", "purge"),
 }
@@ -105,7 +107,9 @@ _WHERE: Final = (
     "to the session that runs: the one that began last of those that have not ended, unless "
     "nothing was said in it for an hour. If there is none, a new one begins."
 )
-RECORD_HELP: Final = {name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"]}
+RECORD_HELP: Final = {
+    name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"][:-1]
+}
 
 
 def show_instead(pointer: str) -> str:
@@ -123,6 +127,17 @@ NO_TEXT: Final = (
     'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
 )
 NONE_RUNS: Final = "no session runs; `engramdown log list --open` shows those that were left open"
+
+
+def ingested(session: str, new: int, known: int) -> str:
+    """Say what became of a batch."""
+    there = f"; {known} {'was' if known == 1 else 'were'} there already" if known else ""
+    return f"{session}: recorded {_count(new, 'message')}{there}"
+
+
+def no_message(place: int) -> str:
+    """Say that a line of a batch is no message."""
+    return f"line {place} is no JSON object; write one message a line, with id, role and text"
 
 
 def not_written(reason: str) -> str:

@@ -6,6 +6,7 @@ not be written is an error and never silent.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 import click
@@ -31,6 +32,7 @@ from engramdown.errors import StoreError
 __all__ = [
     "assistant",
     "end",
+    "ingest",
     "scratchpad",
     "start",
     "system",
@@ -111,6 +113,48 @@ system = _role("system", _name)
 tool_call = _role("tool_call", _tool, _call, _offered)
 tool_result = _role("tool_result", _tool, _call, _ms, _error)
 scratchpad = _role("scratchpad", _name, _ms, _error)
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=click.File(encoding="utf-8"))
+@click.option(
+    "--session",
+    metavar="ID",
+    shell_complete=complete_sessions,
+    help="The session; without it, the one that the messages name.",
+)
+@_scope
+@json_option
+@pass_place
+def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: object) -> None:
+    """Record messages of another program, all of them or none, each once.
+
+    FILE has one JSON object a line with `id`, `role` and `text`; "-" reads stdin. A message whose
+    id stands in the session already is not written again.
+    """
+    transcripts = open_transcripts(place, scope, write=True)
+    # Only a line feed ends a line: JSON may hold other ends as they are.
+    lines = enumerate(given()["file"].read().split("\n"), 1)
+    batch = [_message(at, text) for at, text in lines if text.strip()]
+    try:
+        done = transcripts.memory.ingest(batch, session)
+    except ValueError as error:
+        raise RefusalError(str(error)) from error
+    if given()["as_json"]:
+        pointers = [None if each is None else str(each) for each in done.pointers]
+        output.print_json({**done._asdict(), "pointers": pointers})
+    else:
+        click.echo(said.ingested(done.session, done.new, done.known))
+
+
+def _message(at: int, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    raise RefusalError(said.no_message(at))
 
 
 @click.command()
