@@ -547,7 +547,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         }
         came = self._pulled.brought_proposals
 
-        def gates(engrams: Sequence[Engram]) -> Callable[[Engram], Decision]:
+        def gates(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
             return self._intake.gate(self.mode, engrams)
 
         return Waiting(stores, came, gates, reviews=lambda: self._reviews)

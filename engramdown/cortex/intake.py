@@ -59,7 +59,7 @@ class Intake:
         """Return what is to be done with an engram; nothing is written."""
         return decide(mode, engram, self._evidence(mode, [engram]).findings(engram))
 
-    def gate(self, mode: str, batch: Sequence[Engram]) -> Callable[[Engram], Decision]:
+    def gate(self, mode: str, batch: Iterable[Engram]) -> Callable[[Engram], Decision]:
         """Return what decides on each of ``batch``; what may speak against them is read once."""
         evidence = self._evidence(mode, batch)
         return lambda engram: decide(mode, engram, evidence.findings(engram))
@@ -87,7 +87,7 @@ class Intake:
             [Decided(at, harmless(each), yes) for at, each in enumerate(_batch(engrams))]
         )
 
-    def _evidence(self, mode: str, batch: Sequence[Engram], *, by_person: bool = False) -> Evidence:
+    def _evidence(self, mode: str, batch: Iterable[Engram], *, by_person: bool = False) -> Evidence:
         """Read what may speak against ``batch``; against a user's sure word nothing does.
 
         But for a fact that could take the place of one of theirs.

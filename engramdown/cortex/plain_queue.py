@@ -60,10 +60,11 @@ class PlainQueue:
         Nothing comes with git where there are no files.
         """
         done: list[Written | EngramdownError | None] = []
-        for order in orders:
+        for at in range(len(orders)):
             if done and not go_on():
                 break
             try:
+                order = orders[at]
                 if order.engram is None:
                     self._decline(order.item)
                     done.append(None)

@@ -8,7 +8,7 @@ again; a line that we did not understand is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
@@ -57,6 +57,7 @@ class FileQueue:
     def __init__(self, store: Hippocampus) -> None:
         """Use the files of ``store``."""
         self._store = store
+        self._known: tuple[Document, list[tuple[Placed, Pending]]] = (Document(), [])
         self.file = str(store.memory / filing.PENDING)
 
     def pending(self) -> list[Pending]:
@@ -105,11 +106,12 @@ class FileQueue:
             standing = _Standing(draft, self._store.files.names())
             done: list[_Done] = []
             taken: list[Placed | None] = []
-            for order in orders:
+            for at in range(len(orders)):
                 if done and not go_on():
                     break
                 taken.append(None)
                 try:
+                    order = orders[at]
                     with draft.whole():
                         placed = lines.take(order.item, self.file)
                         done.append(self._carry_out(draft, standing, placed, order))
@@ -191,11 +193,12 @@ class FileQueue:
     def _all(self, document: Document) -> list[Pending]:
         return [item for _, item in self._read_all(document)]
 
-    def _read_all(self, document: Document) -> Iterator[tuple[Placed, Pending]]:
-        for placed in document.placed():
-            item = self._read(placed)
-            if item is not None:
-                yield placed, item
+    def _read_all(self, document: Document) -> list[tuple[Placed, Pending]]:
+        """Return what waits in a document, with its line; the same document is read once."""
+        if self._known[0] is not document:
+            found = ((placed, self._read(placed)) for placed in document.placed())
+            self._known = (document, [(placed, item) for placed, item in found if item])
+        return self._known[1]
 
     def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
         known = waiting.setdefault(identity(item), item)

@@ -9,10 +9,10 @@ a person here wrote.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, overload
 
 from engramdown.clock import today
 from engramdown.cortex.evidence import TurnedDown, harmless, scope_of
@@ -99,7 +99,7 @@ class _Decided(NamedTuple):
     is_ours: bool = True
 
 
-Gates = Callable[[Sequence[Engram]], Callable[[Engram], Decision]]
+Gates = Callable[[Iterable[Engram]], Callable[[Engram], Decision]]
 """Returns what decides on engrams, of which it is told all beforehand."""
 
 
@@ -109,7 +109,7 @@ def nothing_came(scope: Scope) -> Collection[tuple[int, str]]:
     return ()
 
 
-def _everything_passes(engrams: Sequence[Engram]) -> Callable[[Engram], Decision]:
+def _everything_passes(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
     del engrams
     return lambda _: Decision("encode", "nobody looks")
 
@@ -297,7 +297,7 @@ class Waiting:
         """
         if self._reviews():
             return lambda _: _BROUGHT
-        gate = self._gates([_observed(item.engram) for item in brought])
+        gate = self._gates(_observed(item.engram) for item in brought)
         stand = (entry for store in self._stores.values() for entry in store.entries())
         by_person = {entry.id for entry in stand if entry.by_person}
 
@@ -335,43 +335,40 @@ class Waiting:
         ``None`` stands for what there was no time for.
         """
         done: dict[int, Receipt | EngramdownError] = {}
-        batches: dict[tuple[bool, bool, int], list[tuple[int, Order]]] = {}
+        batches: dict[tuple[bool, bool, int], list[int]] = {}
         for at, each in enumerate(decided):
             try:
-                order = self._order(each)
+                # Words that a person gives instead may be none that can be kept.
+                _ = _order(each) if each.text is not None else None
             except EngramdownError as error:
                 done[at] = error
                 continue
-            if order.engram is not None and self._moves(each, order.engram):
+            if self._moves(each):
                 if not done or go_on():
-                    done[at] = self._move(each, order)
+                    done[at] = self._move(each)
                 continue
             key = (each.is_accepted, each.is_ours, id(each.queue))
-            batches.setdefault(key, []).append((at, order))
+            batches.setdefault(key, []).append(at)
         # What is declined goes first: what is accepted may lift a tombstone.
         for key in sorted(batches, key=lambda key: key[0]):
             if not done or go_on():
-                done |= _carry_out(decided[batches[key][0][0]].queue, batches[key], go_on)
+                batch = [decided[at] for at in batches[key]]
+                # Those for which there is no time have no receipt.
+                done |= dict(zip(batches[key], _carry_out(batch, go_on), strict=False))
         return [done.get(at) for at in range(len(decided))]
 
-    def _order(self, decided: _Decided) -> Order:
-        item, text = decided.item, decided.text
-        by = "user" if decided.is_ours else "git"
-        if not decided.is_accepted:
-            return Order(item, None, by, decided.why_not)
-        engram = item.engram if decided.is_ours else _observed(item.engram)
-        engram = engram if text is None else replace(engram, text=text)
-        return Order(item, harmless(engram), by, decided.why_not)
-
-    def _moves(self, decided: _Decided, engram: Engram) -> bool:
+    def _moves(self, decided: _Decided) -> bool:
         """Whether a person moved a proposal to the other scope."""
-        is_elsewhere = self._queues[scope_of(engram)] is not decided.queue
-        return is_elsewhere and decided.item.op == "encode" and not decided.item.problem
+        item = decided.item
+        is_elsewhere = self._queues[scope_of(item.engram)] is not decided.queue
+        asks = decided.is_accepted and decided.is_ours and item.op == "encode"
+        return is_elsewhere and asks and not item.problem
 
-    def _move(self, decided: _Decided, order: Order) -> Receipt | EngramdownError:
-        engram = order.engram or order.item.engram
+    def _move(self, decided: _Decided) -> Receipt | EngramdownError:
         try:
+            order = _order(decided)
             order.check()
+            engram = order.engram or order.item.engram
             # Destination first, source second.
             written = self._queues[scope_of(engram)].confirm(engram)
             decided.queue.drop(decided.item)
@@ -390,20 +387,51 @@ def check_decision(decision: str) -> None:
         raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
 
 
+class _Orders(Sequence[Order]):
+    """Orders that are made when they are asked for: there may be no time for most of them."""
+
+    def __init__(self, decided: Sequence[_Decided]) -> None:
+        self._decided = decided
+        self._made: dict[int, Order] = {}
+
+    def __len__(self) -> int:
+        return len(self._decided)
+
+    @overload
+    def __getitem__(self, at: int) -> Order: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Order]: ...
+    def __getitem__(self, at: int | slice) -> Order | Sequence[Order]:
+        if isinstance(at, slice):
+            return _Orders(self._decided[at])
+        if at not in self._made:
+            self._made[at] = _order(self._decided[at])
+        return self._made[at]
+
+
+def _order(decided: _Decided) -> Order:
+    item, text = decided.item, decided.text
+    by = "user" if decided.is_ours else "git"
+    if not decided.is_accepted:
+        return Order(item, None, by, decided.why_not)
+    engram = item.engram if decided.is_ours else _observed(item.engram)
+    engram = engram if text is None else replace(engram, text=text)
+    return Order(item, harmless(engram), by, decided.why_not)
+
+
 def _carry_out(
-    queue: Queue, batch: Sequence[tuple[int, Order]], go_on: Callable[[], bool]
-) -> dict[int, Receipt | EngramdownError]:
-    """Carry out orders of one queue; return what became of those that there was time for."""
-    orders = [order for _, order in batch]
-    outcomes: Sequence[Written | EngramdownError | None]
+    batch: Sequence[_Decided], go_on: Callable[[], bool]
+) -> list[Receipt | EngramdownError]:
+    """Carry out what one queue is asked; return what became of it as far as there was time."""
+    orders = _Orders(batch)
     try:
-        outcomes = queue.decide(orders, go_on)
+        outcomes = batch[0].queue.decide(orders, go_on)
     except EngramdownError as error:
-        outcomes = [error] * len(orders)
-    return {
-        at: outcome if isinstance(outcome, EngramdownError) else _done(order, outcome)
-        for (at, order), outcome in zip(batch, outcomes, strict=False)
-    }
+        return [error] * len(batch)
+    return [
+        outcome if isinstance(outcome, EngramdownError) else _done(orders[at], outcome)
+        for at, outcome in enumerate(outcomes)
+    ]
 
 
 def _done(order: Order, written: Written | None) -> Receipt:

@@ -46,7 +46,7 @@ _MOST: Final = 5
 # the rest all of them are written, and what else is due is done.
 _PART: Final = 0.4
 # So many are carried out at least: to read and write the files takes longer than these.
-_AT_LEAST: Final = 500
+_AT_LEAST: Final = 100
 _BROKEN: Final = "this project's config.toml is wrong, so that nothing is written or recorded here"
 _ITEM: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[", re.MULTILINE)
 _TICKED: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[\s*[^\s\]]", re.MULTILINE)
