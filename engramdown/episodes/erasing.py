@@ -72,6 +72,7 @@ class EpisodeEraser:
         self._lock = lock
         self._event = event
         self._words = words
+        self._clean: set[bytes] = set()
         self._sessions = Sessions(folder, disk)
         self._traces = Traces(folder.parent, disk)
         self._derived = Derived(folder, disk)
@@ -132,7 +133,13 @@ class EpisodeEraser:
     def _is_held(self, line: bytes, payloads: set[str]) -> bool:
         if any(name.encode() in line for name in payloads):
             return True
-        return bool(line) and self._words.holds(_said(line))
+        if not line or line in self._clean:
+            return False
+        if self._words.holds(_said(line)):
+            return True
+        # Writers wait while everything is looked at again.
+        self._clean.add(line)
+        return False
 
     def _empty(self, session: str, payloads: set[str]) -> None:
         """Replace a transcript by one with the lines empty, and see to what told of them."""
