@@ -490,8 +490,10 @@ def _log_of(log: Path, disk: Disk) -> list[Move]:
         return []
     moves: list[Move] = []
     # git tells whole seconds; when the newest line was written the system knows better.
+    # It is looked at behind the lines: one that came in between is no older than what is read.
+    lines = [*_told(log, disk)]
     latest = disk.changed_at(log) / _NANO
-    for line in _told(log, disk):
+    for line in lines:
         at = latest = min(latest, int(line[1]) + 1)
         old, new = line.string.split(b" ", 2)[:2]
         moves.append(Move(new.decode("ascii"), at, _brings(line[2]), begins=not old.strip(b"0")))
