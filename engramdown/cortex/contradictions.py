@@ -130,7 +130,9 @@ class Contradictions:
             return self._theirs[outright]
         said = in_full(engram.text, engram.kind)
         near = (self._theirs[at] for at in self._said.near(said))
-        contrary = (entry for entry in near if is_contrary(said, in_full(entry.text, entry.kind)))
+        beside = _stands_beside_lessons(engram)
+        against = (entry for entry in near if not (beside and entry.kind == "lesson"))
+        contrary = (e for e in against if is_contrary(said, in_full(e.text, e.kind)))
         return next(contrary, None)
 
     def replaced(self, engram: Engram) -> Entry | None:
@@ -173,6 +175,15 @@ class Contradictions:
                 for key, value in _stated(entry.text, "profile") if entry.kind == "profile" else ():
                     self._stated.setdefault(key, []).append((at, value))
         return self._stated
+
+
+def _stands_beside_lessons(engram: Engram) -> bool:
+    """Whether it is a lesson that an assistant was asked to remember: lessons displace no lesson.
+
+    *Client 1 said 0* is no other value of *Client 2 said 0*. Rules and facts count all the same.
+    """
+    passed_on = engram.source == "user" and engram.via == "assistant"
+    return passed_on and engram.kind == "lesson"
 
 
 @lru_cache(maxsize=4096)  # a new fact is compared with each one that stands

@@ -350,3 +350,30 @@ def test_a_person_changes_their_own_fact(run: Runner, home: Person, project: Pat
     run.ok("remember", "Name: Mallory", "--profile", "--source", "llm")
     run.ok("remember", "Name: Mallory", "--profile", "--via", "web")
     assert "Mallory" not in home.reads("profile.md")
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@pytest.mark.parametrize(
+    "lessons",
+    [
+        ("Client 1 said 0", "Client 2 said 0", "Client 2 said 1"),
+        ("Build 3: 41 s", "Build 4: 39 s", "Build 5: 44 s"),
+        ("Port 8080: the API", "Port 8081: the API", "Port: 8082"),
+        ("The cache is warm after 3 runs", "The cache is warm after 4 runs"),
+    ],
+)
+def test_lessons_are_no_facts_under_a_key(
+    cortex: Cortex, lessons: tuple[str, ...], mode: str
+) -> None:
+    cortex.mode = mode
+    for text in lessons:
+        given = {"text": text, "kind": "lesson", "scope": "project"}
+        assert cortex.use_tool("memorize", given).text.startswith("Remembered: ")
+    assert cortex.pending() == []
+    assert {entry.text for entry in cortex.stores[-1].entries()} >= {*lessons}
+
+
+def test_a_lesson_against_a_rule_of_a_person_waits(cortex: Cortex, there: Person) -> None:
+    there.saves("rules.md", "# Rules\n\n## Never\n\n- Deploy on Fridays\n")
+    given = {"text": "Deploy on Fridays", "kind": "lesson", "scope": "project"}
+    assert "It waits in pending.md" in cortex.use_tool("memorize", given).text

@@ -44,6 +44,25 @@ def test_always_against_never_is_a_contradiction_however_it_is_said(
     assert contradiction(Engram(*ours, "project"), [theirs]) == theirs
 
 
+@pytest.mark.parametrize(
+    "text, theirs, kind, found",
+    [
+        ("Client 1 said 0", "Client 2 said 0", "lesson", False),
+        ("Deploys take 5 minutes", "Deploys take 9 minutes", "lesson", False),
+        ("Room: 7", "Room: 8", "lesson", False),
+        ("Run 8 workers", "Run 4 workers", "always", True),
+        ("Deploy on Fridays", "Deploy on Fridays", "never", True),
+        ("The user's name is Eve", "Name: Ada", "profile", True),
+    ],
+)
+def test_a_lesson_that_an_assistant_passes_on_stands_beside_other_lessons(
+    *, text: str, theirs: str, kind: Kind, found: bool
+) -> None:
+    stands = Entry(id="k3v9q2ht", text=theirs, kind=kind, scope="project")
+    lesson = Engram(text, "lesson", "project", source="user", via="assistant")
+    assert contradiction(lesson, [stands]) == (stands if found else None)
+
+
 def fact(text: str) -> Entry:
     return Entry(id="k3v9q2ht", text=text, kind="profile", scope="global")
 
