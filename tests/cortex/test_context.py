@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final
 
@@ -357,11 +357,12 @@ class TestRelevance:
         """Count the indexes, by their number of entries."""
         sizes: list[int] = []
 
-        def count(entries: Sequence[Entry]) -> Index:
-            sizes.append(len(entries))
-            return Index(entries)
+        class Counted(Index):
+            def __init__(self, entries: Iterable[Entry]) -> None:
+                super().__init__(entries)
+                sizes.append(len(self.entries))
 
-        monkeypatch.setattr(relevance, "Index", count)
+        monkeypatch.setattr(relevance, "Index", Counted)
         return sizes
 
     def test_an_index_is_kept_with_the_memory(self, built: list[int]) -> None:
