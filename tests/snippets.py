@@ -8,6 +8,7 @@ In a ``console`` block a line that begins with ``$ `` is a command (``\`` at its
 and what stands below it is what it must print; a command with nothing below may print anything.
 It must succeed, unless a comment gives its exit code: ``$ engramdown recall nothing  # exit 1``.
 Ids, dates and times may be any, ``...`` stands for any text and, alone on a line, for any lines.
+A page shows a terminal of 80 columns: what had to be wrapped there may be one line.
 An ``sh`` block without prompts is a script; what it prints is not compared.
 
 ``python -m tests.snippets FOLDER`` writes the Python of each page into FOLDER, for mypy.
@@ -44,6 +45,7 @@ _FENCE: Final = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w-]*)
 _NOT_RUN: Final = re.compile(r"^<!-- not run:(?P<reason>.*)-->$")
 _EXIT: Final = re.compile(r"\s# exit (\d+)$")
 _TIMEOUT: Final = 120.0
+_COLUMNS: Final = 80
 
 # Crockford base32 without i, l, o, u, as ids are written. A word that happens to fit is replaced
 # on both sides, which does no harm.
@@ -159,13 +161,25 @@ def matches(expected: str, actual: str, home: str = "") -> bool:
     >>> matches("kept as k3v9q2ht\n...\nbye ...", "kept as 7m0xw4ce\n1\n2\nbye now")
     True
     """
-    parts = []
-    for line in normalise(expected).split("\n"):
+    parts = [""]
+    before = ""
+    for raw in expected.strip("\n").split("\n"):
+        line = normalise(raw)
+        if _is_wrapped(before, raw):
+            # Behind the line end that was awaited there.
+            parts[-1], line = r"\s+", line.lstrip()
+        before = raw
         if line.strip() == "...":
             parts.append(r"(?:.*\n)*?")
         else:
-            parts.append(".*?".join(re.escape(part) for part in line.split("...")) + r"\n")
+            parts += [".*?".join(re.escape(part) for part in line.split("...")), r"\n"]
     return re.fullmatch("".join(parts), normalise(actual, home) + "\n") is not None
+
+
+def _is_wrapped(before: str, line: str) -> bool:
+    """Whether the first word of a line had no room in the one before."""
+    word = line.split()[:1]
+    return before.strip() != "" and bool(word) and len(before) + 1 + len(word[0]) > _COLUMNS
 
 
 def run(snippets: Iterable[Snippet], folder: Path, env: Mapping[str, str]) -> None:

@@ -100,6 +100,7 @@ def test_a_console_block_without_a_prompt_is_an_error() -> None:
         pytest.param("a\n...\nz", "a\nz", id="no-lines-left-out"),
         pytest.param("took ... ms", "took 12 ms", id="words-left-out"),
         pytest.param("a\n", "\na  \n\n", id="space-at-the-ends"),
+        pytest.param(f"{'a' * 70}\n    {'b' * 20}", f"{'a' * 70} {'b' * 20}", id="wrapped"),
     ],
 )
 def test_what_may_differ_may_differ(expected: str, actual: str) -> None:
@@ -115,6 +116,7 @@ def test_what_may_differ_may_differ(expected: str, actual: str) -> None:
         pytest.param("rules.md:12", "rules.md:13", id="another-number"),
         pytest.param("a\n...\nz", "a\nb", id="end-missing"),
         pytest.param("a.b", "axb", id="a-dot-is-a-dot"),
+        pytest.param(f"{'a' * 70}\nb", f"{'a' * 70} b", id="not-wrapped"),
     ],
 )
 def test_what_must_not_differ_is_seen(expected: str, actual: str) -> None:

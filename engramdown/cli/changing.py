@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from engramdown import Cortex
@@ -14,7 +15,7 @@ from engramdown.cli import messages, output
 from engramdown.cli.layout import Line, diff, diff_rows, line
 from engramdown.hippocampus.files import FileChange
 
-__all__ = ["Outcome", "rehearsed_data", "rehearsed_lines"]
+__all__ = ["Outcome", "file_diff", "rehearsed_data", "rehearsed_lines"]
 
 
 class Outcome:
@@ -35,20 +36,42 @@ class Outcome:
             extra = {"dry_run": True, "changes": rehearsed_data(changes)} if self._dry_run else {}
             output.print_json({**data, **extra})
             return
-        screen = output.screen()
-        if self._dry_run:
-            screen.show([line((messages.DRY_RUN, "warn"))])
-        screen.show(lines)
-        screen.show(rehearsed_lines(changes))
+        head = [line((messages.DRY_RUN, "warn"))] if self._dry_run else []
+        output.screen().show([*head, *lines, *rehearsed_lines(changes)])
 
 
 def rehearsed_lines(changes: Iterable[FileChange]) -> list[Line]:
     """Return the diff of every file that would change."""
     return [
-        item
-        for change in changes
-        for item in diff(change.before, change.after, os.path.relpath(change.path))
+        item for change in changes for item in file_diff(change.path, change.before, change.after)
     ]
+
+
+def file_diff(path: Path, before: str | None, after: str | None, name: str = "") -> list[Line]:
+    """Return the diff of a file; what no terminal reads is a patch.
+
+    A patch is applied in the project, or here where there is none: ``patch -p1``, ``git apply``.
+    A file elsewhere, as one of the global scope is, has its whole path: ``patch -p1 -d /``.
+
+    Args:
+        path: The file.
+        before: Its text before; ``None`` if there was no file.
+        after: Its text after; ``None`` if there is none any more.
+        name: What a person calls it; by default its path from here.
+    """
+    if before == "" and not path.exists():
+        before = None
+    return diff(before, after, name or os.path.relpath(path), _in_patch(path))
+
+
+def _in_patch(path: Path) -> str:
+    here = Path.cwd()
+    path = here / path
+    # Where git would apply it: in the folder that has a memory of its own.
+    base = next((each for each in (here, *here.parents) if (each / ".engramdown").is_dir()), here)
+    if not path.is_relative_to(base):
+        return path.relative_to(path.anchor).as_posix()
+    return path.relative_to(base).as_posix()
 
 
 def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from engramdown.cli import claude_messages as said
 from engramdown.cli import consent, output
-from engramdown.cli.layout import Line, diff, line, whole
+from engramdown.cli.changing import file_diff
+from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import given
 from engramdown.errors import UnfitFileError
 from engramdown.hooks.foreign import Change, write
@@ -108,7 +109,7 @@ class ForClaude(NamedTuple):
     def _diff(self) -> Iterator[Line]:
         change = self.change
         before = (change.before or b"").decode()
-        yield from diff(before, change.after.decode(), str(change.path))
+        yield from file_diff(change.path, before, change.after.decode(), str(change.path))
 
 
 def _to_paste() -> Iterator[Line]:

@@ -6,6 +6,7 @@ a person's waits in pending.md whatever the answer is.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import compact_messages as said
 from engramdown.cli import consent, messages, output
-from engramdown.cli.changing import rehearsed_data
+from engramdown.cli.changing import rehearsed_data, rehearsed_lines
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
@@ -65,17 +66,21 @@ def compact(
     use_model = not given()["no_model"]
     _tell_model(cortex, use_model=use_model)
     prepared = compaction.prepare_all(cortex, scope, use_model=use_model)
-    if not as_json:
-        output.screen().show(_shown(prepared, dry_run=dry_run))
+    shown = [] if as_json else [*_shown(prepared, dry_run=dry_run)]
     if dry_run:
         cortex.rehearse()
     else:
+        output.screen().show(shown)
         _ask(prepared)
     receipts = compaction.carry_out(prepared, cortex.mode, approved=True)
     if as_json:
         output.print_json(_data(cortex, prepared, receipts))
     elif not dry_run:
         output.screen().show(_told(receipts))
+    else:
+        # The diff of the files is for programs: a person has seen that of the memories.
+        is_seen = output.is_terminal(sys.stdout)
+        output.screen().show([*shown, *([] if is_seen else rehearsed_lines(cortex.rehearsed()))])
     raise Exit(_exit_code(receipts))
 
 

@@ -199,9 +199,8 @@ def _repair(cortex: Cortex, ids: Ids) -> None:
 
 def _show(done: _Mended, *, dry_run: bool) -> None:
     screen = output.screen()
-    if dry_run:
-        screen.show([line((messages.DRY_RUN, "warn"))])
-    screen.show([*rehearsed_lines(done.changes), *map(line, _tidied(done))])
+    head = [line((messages.DRY_RUN, "warn"))] if dry_run else []
+    screen.show([*head, *rehearsed_lines(done.changes), *map(line, _tidied(done))])
     if not done:
         screen.show([line((said.NOTHING_TO_MEND, "dim"))])
     screen.show([line()])

@@ -47,8 +47,11 @@ def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
     ]
 
 
-def grouped_lines(entries: Iterable[Entry]) -> Iterator[Line]:
-    """Return the memories file by file, and section by section where a file has sections."""
+def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator[Line]:
+    """Return the memories file by file, and section by section where a file has sections.
+
+    ``folded`` keeps each to one row.
+    """
     first = True
     for (scope, file), group in groupby(entries, key=lambda entry: (entry.scope, entry.disk_file)):
         if not first:
@@ -58,15 +61,18 @@ def grouped_lines(entries: Iterable[Entry]) -> Iterator[Line]:
         for heading, members in groupby(group, key=lambda entry: entry.heading):
             if heading:
                 yield line((heading, "where"), indent=2)
-            yield from (_listed(entry.id, entry.text, details(entry)) for entry in members)
+            for entry in members:
+                text = one_line(entry.text) if folded else entry.text
+                yield _listed(entry.id, text, details(entry))
 
 
-def archived_lines(items: Iterable[Archived]) -> Iterator[Line]:
+def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterator[Line]:
     """Return retired memories, each with who retired it, when and why."""
     for item in items:
         by = messages.BY_NAMES.get(item.by, item.by)
         notes = [note for note in (item.reason, by and f"by {by}", item.date) if note]
-        yield _listed(item.entry.id, item.entry.text, notes, indent=0)
+        text = one_line(item.entry.text) if folded else item.entry.text
+        yield _listed(item.entry.id, text, notes, indent=0)
 
 
 def full_lines(

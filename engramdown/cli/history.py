@@ -7,6 +7,7 @@ refused undo says how to go on.
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Hippocampus
 from engramdown.cli import entry_messages, journal_messages, output
-from engramdown.cli.changing import Outcome
+from engramdown.cli.changing import Outcome, file_diff
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.data import step_data
 from engramdown.cli.layout import Line, line
@@ -150,11 +151,36 @@ def _touches(item: _Kept, file: str) -> bool:
     return any(name.removeprefix("memory/") == wanted for name in item.step.files)
 
 
-def _history_lines(items: Iterable[_Kept]) -> Iterator[Line]:
+def _history_lines(items: Sequence[_Kept]) -> Iterator[Line]:
+    patches = {} if output.is_terminal(sys.stdout) else _patches(items)
     for number, item in enumerate(items):
         if number:
             yield line()
-        yield from step_lines(item.step, item.store.scope)
+        yield from step_lines(item.step, item.store.scope, patches.get(item.step.id))
+
+
+def _patches(items: Sequence[_Kept]) -> dict[str, list[Line]]:
+    """Return what each step did to its files, as patches; not of one that the journal cannot tell.
+
+    ``patch -R`` takes the steps back in the order in which they are shown.
+    """
+    told: dict[str, dict[str, list[Line]]] = {}
+    for store in {item.store.root: item.store for item in items}.values():
+        steps = {item.step.id for item in items if item.store.root == store.root}
+        files = {name for item in items if item.step.id in steps for name in item.step.files}
+        for name in files:
+            path, left = store.files.place(name), {*steps}
+            for step, before, after in store.versions(name):
+                if step.id in left:
+                    told.setdefault(step.id, {})[name] = file_diff(path, before, after)
+                left.discard(step.id)
+                if not left:
+                    break
+    return {
+        item.step.id: [row for name in item.step.files for row in told[item.step.id][name]]
+        for item in items
+        if told.get(item.step.id, {}).keys() == {*item.step.files}
+    }
 
 
 def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:

@@ -6,7 +6,6 @@ that cannot be written is kept in a file that is named.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
@@ -14,10 +13,11 @@ import click
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import messages, output
+from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.day_lines import section_data
 from engramdown.cli.journal_opening import one_journal, settings_of
-from engramdown.cli.layout import diff, diff_rows, line, whole
+from engramdown.cli.layout import diff_rows, line, whole
 from engramdown.cli.options import (
     Place,
     dry_run_option,
@@ -92,7 +92,6 @@ def _text(chosen: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _show(where: Written, *, as_json: bool, dry_run: bool) -> None:
-    name = os.path.relpath(where.path)
     data: dict[str, Any] = {
         "changed": True,
         **section_data(where.day, where.path, where.section),
@@ -107,7 +106,8 @@ def _show(where: Written, *, as_json: bool, dry_run: bool) -> None:
         return
     screen = output.screen()
     if dry_run:
-        screen.show([line((messages.DRY_RUN, "warn")), *diff(where.before, where.after, name)])
+        shown = file_diff(where.path, where.before, where.after)
+        screen.show([line((messages.DRY_RUN, "warn")), *shown])
     else:
         screen.show([whole((said.written(where), "good"))])
     if where.hidden:

@@ -1,7 +1,8 @@
 """Lays out what a person reads: styled lines, wrapped to a width, and the diff of two texts.
 
 Promises: pure; nothing is wider than the width that was asked for (as far as one character fits);
-no word of a text is lost; every character that could fool a terminal is shown as what it is.
+no word of a text is lost; every character that could fool a terminal is shown as what it is. The
+diff of a file is also the patch that a program takes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.characters import on_screen
+from engramdown.characters import on_screen, visible
 
 __all__ = ["Line", "Part", "cells", "diff", "diff_rows", "line", "table", "whole", "wrap"]
 
@@ -20,7 +21,10 @@ _LEAST_ROOM: Final = 12
 _CONTEXT_LINES: Final = 2
 _DIFF_HEAD: Final = 2
 _DIFF_HANG: Final = 4
-_NO_END: Final = "\\ the last line has no line end"
+# As every program that reads patches knows it.
+_NO_END: Final = "\\ No newline at end of file"
+_NO_PATCH: Final = "no patch: some characters are shown as what they are; --json has it exactly"
+_NO_FILE: Final = "/dev/null"
 _WIDE: Final = frozenset("WF")
 
 
@@ -44,12 +48,14 @@ class Line(NamedTuple):
         indent: How many columns the first line is moved to the right.
         hang: How many columns the lines below it are moved to the right.
         whole: Whether it is never wrapped, so that a path can be copied from a terminal.
+        exact: What stands in its place where a program reads: a line of a patch, or ``None``.
     """
 
     parts: tuple[Part, ...] = ()
     indent: int = 0
     hang: int = 0
     whole: bool = False
+    exact: str | None = None
 
 
 def line(*parts: Part | tuple[str, str] | str, indent: int = 0, hang: int | None = None) -> Line:
@@ -100,15 +106,39 @@ def wrap(item: Line, width: int) -> list[list[Part]]:
     return row.rows
 
 
-def diff(before: str, after: str, name: str) -> list[Line]:
+def diff(before: str | None, after: str | None, name: str, patch: str = "") -> list[Line]:
     r"""Return the unified diff of two texts as lines with styles; nothing when they are equal.
 
     Lines end at ``\n`` only, so that a carriage return that came or went is seen.
+
+    Args:
+        before: The text before; ``None`` if there was no file.
+        after: The text after; ``None`` if there is no file any more.
+        name: What a person calls it.
+        patch: What a program calls the file, relative to the folder in which a patch is applied;
+            ``""`` if it is not the text of a file.
     """
-    return [
-        line((text, _diff_style(text, at)), hang=_DIFF_HANG)
-        for at, text in enumerate(diff_rows(before, after, name))
-    ]
+    rows = diff_rows(before or "", after or "", name)
+    shown = [line((text, _diff_style(text, at)), hang=_DIFF_HANG) for at, text in enumerate(rows)]
+    if not (patch and rows):
+        return shown
+    if not all(map(_is_plain, rows[_DIFF_HEAD:])):
+        heads = [f"{mark} ({_NO_PATCH}) {on_screen(name)}" for mark in ("---", "+++")]
+        return [item._replace(exact=head) for item, head in zip(shown, heads, strict=False)] + (
+            shown[_DIFF_HEAD:]
+        )
+    # With a dot ``patch -p0``, ``patch -p1`` and ``git apply`` find it. Behind a space in a name a
+    # tab tells where it ends.
+    file = f"./{patch}" + ("\t" if " " in patch else "")
+    old, new = (_NO_FILE if text is None else file for text in (before, after))
+    exact = [f"--- {old}", f"+++ {new}", *rows[_DIFF_HEAD:]]
+    return [item._replace(exact=text) for item, text in zip(shown, exact, strict=True)]
+
+
+def _is_plain(row: str) -> bool:
+    """Whether the row of a diff may be shown as it is: all of it can be seen."""
+    text = row[1:].removesuffix("\r")
+    return visible(text) == text
 
 
 def diff_rows(before: str, after: str, name: str) -> list[str]:

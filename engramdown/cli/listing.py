@@ -5,6 +5,7 @@ Promises: neither changes what it shows; both read well in 80 columns and stay r
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -92,8 +93,13 @@ def _show_entries(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
         where = folders(cortex)
         output.print_json([data.entry_data(entry, where) for entry in entries])
     else:
-        output.screen().show(grouped_lines(entries))
+        output.screen().show(grouped_lines(entries, folded=_is_folded()))
     return bool(entries)
+
+
+def _is_folded() -> bool:
+    """Whether each memory is one line: for what reads line by line, as grep does."""
+    return not output.is_terminal(sys.stdout)
 
 
 def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
@@ -108,7 +114,7 @@ def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
         where = folders(cortex)
         output.print_json([data.archived_data(item, where) for item in items])
     else:
-        output.screen().show(archived_lines(items))
+        output.screen().show(archived_lines(items, folded=_is_folded()))
     return bool(items)
 
 

@@ -6,6 +6,7 @@ becomes of each memory, by file, and what is not taken, with the reason.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +17,7 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import consent, data, messages, output
 from engramdown.cli import migrate_messages as said
-from engramdown.cli.changing import rehearsed_data
+from engramdown.cli.changing import rehearsed_data, rehearsed_lines
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex, project_of, start_of
@@ -72,8 +73,10 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     if dry_run or not yes:
         cortex.rehearse()
         came = migration.bring(surveyed, dry_run=True)
+        is_patch = dry_run and not output.is_terminal(sys.stdout)
+        changes = rehearsed_lines(cortex.rehearsed()) if is_patch else []
         if not as_json:
-            output.screen().show(_shown(surveyed, came, would=True))
+            output.screen().show([*_shown(surveyed, came, would=True), *changes])
         if not dry_run:
             migration = _asked(place, scope, came)
     if not dry_run:

@@ -14,9 +14,10 @@ from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import entry_messages, messages, output
+from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.journal_opening import disk_of, settings_of
-from engramdown.cli.layout import Line, diff, diff_rows, line, whole
+from engramdown.cli.layout import Line, diff_rows, line, whole
 from engramdown.cli.options import (
     Place,
     complete_sessions,
@@ -172,7 +173,7 @@ def _show_rehearsed(kept: WorkingNotes, text: str, *, as_json: bool) -> None:
         output.print_json({**_data(kept, kept.read()), "dry_run": True, "changes": changes})
         return
     head = line((messages.DRY_RUN, "warn"))
-    output.screen().show([head, *diff(before, after, kept.path.name)])
+    output.screen().show([head, *file_diff(kept.path, before, after, kept.path.name)])
 
 
 def _show_changed(kept: WorkingNotes, before: str, note: Note | None, *, as_json: bool) -> None:

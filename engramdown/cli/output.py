@@ -1,10 +1,11 @@
 """Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
 
 Promises: what comes from memory passes :func:`engramdown.characters.on_screen` on its way to a
-person and is exact in JSON; rich is loaded only for a terminal, and never by a command that must
-start fast.
+person and is exact in JSON and in patches; rich is loaded only for a terminal, and never by a
+command that must start fast.
 
 A person reads at the width of the terminal, of ``COLUMNS``, or 80; wider than 100 is never used.
+What no terminal reads is not wrapped.
 Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
 """
 
@@ -87,14 +88,24 @@ class Screen(Protocol):
 class PlainScreen:
     """A screen without rich: for pipes, files and commands that must start fast."""
 
-    def __init__(self, *, colour: bool = False, wrapped: bool = True) -> None:
-        """Use plain ANSI colours if ``colour``; let long lines be long if not ``wrapped``."""
+    def __init__(self, *, colour: bool = False, wrapped: bool | None = None) -> None:
+        """Use plain ANSI colours if ``colour``; let long lines be long if not ``wrapped``.
+
+        By default lines are wrapped on a terminal.
+        """
         self._colour = colour
-        self._wrapped = wrapped
+        self._wrapped = is_terminal(sys.stdout) if wrapped is None else wrapped
 
     def show(self, lines: Iterable[Line]) -> None:
-        """Print lines, wrapped."""
-        rows = list(self.rows(lines))
+        """Print lines, wrapped on a terminal; in a pipe a patch as it is.
+
+        What stands around a patch is one line each, so that no text can pass for another patch.
+        """
+        lines = list(lines)
+        if self._colour or is_terminal(sys.stdout) or all(item.exact is None for item in lines):
+            rows = list(self.rows(lines))
+        else:
+            rows = [_in_patch(item) for item in lines]
         if rows:
             click.echo("\n".join(rows), color=self._colour)
 
@@ -114,6 +125,13 @@ class PlainScreen:
     def _paint(self, part: Part) -> str:
         style = _ANSI.get(part.style) if self._colour else None
         return style(part.text) if style else part.text
+
+
+def _in_patch(item: Line) -> str:
+    if item.exact is not None:
+        return item.exact
+    text = " ".join("".join(part.text for part in item.parts).split("\n"))
+    return f"{' ' * item.indent}{on_screen(text)}".rstrip()
 
 
 def width() -> int:
@@ -136,7 +154,7 @@ def screen() -> Screen:
 def fast_screen() -> PlainScreen:
     """Return a screen that never loads rich, and does not wrap what no terminal reads."""
     colour = _has_style() and not os.environ.get("NO_COLOR")
-    return PlainScreen(colour=colour, wrapped=is_terminal(sys.stdout))
+    return PlainScreen(colour=colour)
 
 
 def is_person() -> bool:

@@ -14,8 +14,9 @@ import click
 
 from engramdown.cli import output
 from engramdown.cli import page_messages as said
+from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import RefusalError
-from engramdown.cli.layout import Line, diff, line
+from engramdown.cli.layout import Line, line
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
@@ -85,7 +86,7 @@ def _lines(change: Change, text: str, *, dry: bool) -> Iterator[Line]:
             (data or b"").decode("utf-8", "surrogateescape")
             for data in (change.before, change.after)
         )
-        yield from diff(before, after, str(change.path))
+        yield from file_diff(change.path, before, after, str(change.path))
     if options["check"]:
         return
     done = said.written(change.path, remove=not text, dry=dry)

@@ -6,6 +6,7 @@ into emoji stays as it is.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Final
 
@@ -18,6 +19,7 @@ from rich.theme import Theme
 from engramdown.characters import on_screen
 from engramdown.cli.layout import Line, wrap
 from engramdown.cli.output import width
+from engramdown.cli.streams import is_terminal
 
 __all__ = ["RichScreen"]
 
@@ -45,8 +47,9 @@ class RichScreen:
         )
 
     def show(self, lines: Iterable[Line]) -> None:
-        """Print lines, wrapped."""
-        text = _text(lines, self._console.width)
+        """Print lines, wrapped on a terminal."""
+        columns = self._console.width if is_terminal(sys.stdout) else sys.maxsize
+        text = _text(lines, columns)
         if text is not None:
             self._console.print(text, soft_wrap=True)
 

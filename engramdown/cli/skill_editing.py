@@ -13,6 +13,7 @@ import click
 
 from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
+from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.options import (
@@ -194,7 +195,7 @@ def _show_rehearsed(skill: Skill, before: str, *, as_json: bool) -> None:
     rows = diff_rows(before, after, skill.path.name)
     found = {"changed": before != after, **skill_data(skill), "dry_run": True}
     found["changes"] = [{"path": name, "diff": "\n".join(rows)}] if rows else []
-    lines = [line((messages.DRY_RUN, "warn")), *diff(before, after, name)]
+    lines = [line((messages.DRY_RUN, "warn")), *file_diff(skill.path, before, after, name)]
     _show(lines, found, as_json=as_json)
 
 

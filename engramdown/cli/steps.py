@@ -19,8 +19,14 @@ __all__ = ["change_lines", "reversed_changes", "step_lines", "when"]
 _MOST_CHANGES: Final = 12
 
 
-def step_lines(step: Step, scope: str) -> Iterator[Line]:
-    """Return a step: when, who, what and why, and below it the lines that it changed."""
+def step_lines(step: Step, scope: str, patch: Iterable[Line] | None = None) -> Iterator[Line]:
+    """Return a step: when, who, what and why, and below it the lines that it changed.
+
+    Args:
+        step: The step.
+        scope: Whose step it is.
+        patch: What it did to its files, to be shown instead of those lines.
+    """
     yield line(
         (step.id, "id"),
         "  ",
@@ -32,6 +38,9 @@ def step_lines(step: Step, scope: str) -> Iterator[Line]:
     )
     if step.why and not step.of:
         yield line(step.why, indent=4)
+    if patch is not None:
+        yield from patch
+        return
     changes = step.changes
     yield from change_lines(changes[:_MOST_CHANGES])
     if len(changes) > _MOST_CHANGES:

@@ -195,6 +195,17 @@ class MemoryFiles:
         with named_errors(self.history.path, "read"):
             return self.history.steps()
 
+    def versions(self, name: str) -> Iterator[tuple[Step, str | None, str | None]]:
+        """Yield the steps that changed a file, the newest first, with its text before and after.
+
+        ``None`` is no file. It ends where too much of the journal is gone to tell.
+
+        Raises:
+            StoreError: If the journal cannot be read.
+        """
+        with named_errors(self.history.path, "read"):
+            yield from self.history.versions(name)
+
     def start(self, starters: Mapping[str, str]) -> list[Path]:
         """Create the scope's folder and the starter files that are missing; return the new ones."""
 

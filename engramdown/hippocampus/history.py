@@ -217,6 +217,21 @@ class History:
             yield step, text, before
             text = before
 
+    def versions(self, file: str) -> Iterator[tuple[Step, str | None, str | None]]:
+        """Yield the steps of a file, the newest first, each with the text before and after it.
+
+        ``None`` is no file. It ends where too much of the journal is gone to tell.
+        """
+        text = self.text(file)
+        for step, part in self._steps_backwards(file):
+            if not part.target:
+                text = ""
+            elif text is None or digest(text) != part.target:
+                return
+            before = part.backward(text) if part.source else None
+            yield step, before, text if part.target else None
+            text = before
+
     def text(self, file: str) -> str | None:
         """Return the text that ``file`` had after its last step, made from the journal alone.
 

@@ -321,6 +321,18 @@ class Hippocampus:
         """Return every step of the journal, the oldest first."""
         return self.files.steps()
 
+    def versions(self, file: str) -> Iterator[tuple[Step, str | None, str | None]]:
+        """Yield the steps that changed a file, the newest first, with its text before and after.
+
+        Args:
+            file: Its name, relative to the memory folder: ``rules.md``.
+
+        Yields:
+            A step, the text before it and the text after it; ``None`` is no file. It ends where
+            too much of the journal is gone to tell.
+        """
+        return self.files.versions(file)
+
     def why(self, entry_id: str) -> list[Step]:
         """Return the steps that touched a memory, the oldest first; a full id is needed."""
         wanted = current_id(entry_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,3 +66,10 @@ def memory(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.chdir(tmp_path)
     run.ok("init", "--no-global")
     return tmp_path / ".engramdown" / "memory"
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a terminal without colours read what is printed."""
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("engramdown.cli.output.is_terminal", lambda stream: stream is sys.stdout)

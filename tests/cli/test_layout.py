@@ -107,7 +107,7 @@ def test_a_form_feed_does_not_end_a_line_of_a_diff() -> None:
 
 def test_a_line_end_that_comes_or_goes_is_seen() -> None:
     found = [item.parts[0].text for item in diff("a", "a\n", "rules.md")]
-    assert found[3:] == ["-a", "\\ the last line has no line end", "+a"]
+    assert found[3:] == ["-a", "\\ No newline at end of file", "+a"]
 
 
 def test_a_new_file_has_only_lines_that_come() -> None:

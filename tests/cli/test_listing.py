@@ -45,6 +45,7 @@ def test_memories_are_grouped_by_file(run: Runner, filled: Path) -> None:
     assert filled.is_dir()
 
 
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("columns", [80, 40, 20])
 def test_a_list_fits(
     columns: int, run: Runner, filled: Path, monkeypatch: pytest.MonkeyPatch

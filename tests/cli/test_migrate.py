@@ -52,7 +52,9 @@ def test_what_would_come_is_shown_by_file_and_nothing_is_written(
     done = run.ok("migrate", "--dry-run")
     assert files(memory) == before
     assert notes.read_text(encoding="utf-8") == NOTES
-    assert done.out == (
+    shown, _, patches = done.out.partition("--- ")
+    assert "\n+- Always lint before pushing <!-- id:" in patches
+    assert shown == (
         "Dry run: nothing is written.\n"
         "CLAUDE.md\n"
         "  + Always lint before pushing  always\n"
