@@ -27,6 +27,7 @@ from engramdown import Cortex, Session
 from engramdown.cli import chat_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import REFUSED, STOPPED, RefusalError
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import line
 from engramdown.cli.opening import open_quietly
 from engramdown.cli.options import (
@@ -57,7 +58,7 @@ _SECOND: Final = 5.0
 _SIGNALLED: Final = 128
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @click.argument("message", metavar="[MESSAGE]...", nargs=-1)
 @click.option(
     "--model",

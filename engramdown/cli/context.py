@@ -18,6 +18,7 @@ from engramdown.characters import on_screen
 from engramdown.cli import entry_messages, output, prompt_messages, review_messages
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import (
@@ -39,7 +40,7 @@ _OF_A_FILE: Final = ("check", "remove", "force", "scope", "dry_run")
 _OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape")
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @click.argument("message", metavar="[MESSAGE]...", nargs=-1)
 @click.option(
     "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."

@@ -11,6 +11,7 @@ from engramdown.cli import entry_messages
 from engramdown.cli.changing import Outcome
 from engramdown.cli.data import entry_data
 from engramdown.cli.finding import find_archived, find_entry
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import diff, line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import (
@@ -28,7 +29,7 @@ from engramdown.cli.who import edit_page, is_page
 __all__ = ["edit", "forget", "restore"]
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @id_argument
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
 @json_option

@@ -15,6 +15,7 @@ from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.gists import looking
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line
 from engramdown.cli.options import (
     Place,
@@ -32,7 +33,7 @@ __all__ = ["grep"]
 _HANG: Final = 4
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @click.argument("pattern")
 @click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
 @click.option(

@@ -6,17 +6,57 @@ Promises: to list or to complete the names of commands loads none of them.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli import messages
+from engramdown.cli import messages, output
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["Commands"]
+__all__ = ["Commands", "WordsCommand"]
+
+# What other programs call them; hidden, and they work where the command is there.
+_ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}
+# These are named, and never run: what they take away is not what was asked for.
+_TAKES_AWAY: Final = {"rm", "delete"}
+# No typing error leads to one of these.
+_DESTRUCTIVE: Final = frozenset(
+    {"delete", "exclude", "forget", "purge", "redact", "remove", "undo"}
+)
+
+
+class WordsCommand(click.Command):
+    """A command that is given words: one that holds a space is no option, also behind a dash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line."""
+        end = args.index("--") if "--" in args else len(args)
+        told = {f" {word}" for word in args[:end] if self._is_text(word)}
+        marked = [f" {word}" if f" {word}" in told else word for word in args[:end]]
+        rest = super().parse_args(ctx, [*marked, *args[end:]])
+        for name, value in ctx.params.items():
+            ctx.params[name] = _without_marks(value, told)
+        return rest
+
+    def _is_text(self, word: str) -> bool:
+        if not word.startswith("-") or not re.search(r"\s", word.partition("=")[0]):
+            return False
+        # As in -ofile name: the rest is the value of an option of one letter.
+        return not any(
+            word[:2] in each.opts and not each.is_flag
+            for each in self.params
+            if isinstance(each, click.Option)
+        )
+
+
+def _without_marks(value: Any, told: set[str]) -> Any:  # noqa: ANN401 - whatever an option gives
+    if isinstance(value, tuple):
+        return tuple(_without_marks(each, told) for each in value)
+    return value[1:] if isinstance(value, str) and value in told else value
 
 
 class Commands(click.Group):
@@ -59,11 +99,19 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one was perhaps meant."""
-        name = args[0]
-        if name not in self.homes and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(messages.no_such_command(name, self.homes), ctx)
-        return super().resolve_command(ctx, args)
+        """Find the command, also under the name that it has elsewhere; or say which was meant."""
+        name, *rest = args
+        real = _ALIASES.get(name, "")
+        if name in self.homes or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        if real in self.homes:
+            output.note(messages.real_name(f"{ctx.command_path} {real}", name))
+            return super().resolve_command(ctx, [real, *rest])
+        if name in _TAKES_AWAY:
+            takes = [each for each in self.homes if each in _DESTRUCTIVE - {"undo"}]
+            raise click.UsageError(messages.takes_away(name, ctx.command_path, takes), ctx)
+        safe = [each for each in self.homes if each not in _DESTRUCTIVE]
+        raise click.UsageError(messages.no_such_command(name, safe), ctx)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a usage error knows which one, where click does not say."""

@@ -20,6 +20,7 @@ from engramdown.cli.day_lines import (
     match_lines,
     page_lines,
 )
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import all_journals, one_journal
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.engram import Scope
@@ -75,7 +76,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
         output.screen().show(page_lines(found))
 
 
-@click.command("search")
+@click.command("search", cls=WordsCommand)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @click.option(
     "-n",

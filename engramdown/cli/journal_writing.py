@@ -16,6 +16,7 @@ from engramdown.cli import messages, output
 from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.day_lines import section_data
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import one_journal, settings_of
 from engramdown.cli.layout import diff_rows, line, whole
 from engramdown.cli.options import (
@@ -34,7 +35,7 @@ from engramdown.errors import EngramdownError
 __all__ = ["write"]
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
 @click.option("-t", "--theme", "themes", multiple=True, metavar="THEME", help="What it is about.")
 @click.option(

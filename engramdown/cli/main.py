@@ -90,6 +90,9 @@ _COMMANDS: Final = {
 }
 # Those that go on for long, with a person or a client: each thing that they do is a call.
 _LASTING: Final = frozenset({"chat", "log", "mcp", "review", "tour", "watch", "worker"})
+_BOLD: Final = frozenset(
+    {"--accept", "--all", "--decline", "--force", "--forever", "--remove", "--yes"}
+)
 _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
@@ -157,12 +160,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What stands behind the name of the program; by default that of the process.
     """
     output.set_up_streams()
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        _run(sys.argv[1:] if arguments is None else list(arguments))
+        _run([*words])
         output.flush()
     except (click.ClickException, EngramdownError, OSError, *_ENDS) as error:
-        return _end(error)
+        code = _end(error)
+        if code == USAGE and "--json" in words[: words.index("--") if "--" in words else None]:
+            output.print_json({"error": _sentence(error), "code": code})
+        return code
     return DONE
+
+
+def _sentence(error: BaseException) -> str:
+    """Return what is wrong in a command line, as it is said on stderr."""
+    # Imported here: most commands go right.
+    from engramdown.redaction import redact
+
+    if not isinstance(error, click.UsageError):
+        said = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        return redact(said)
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        # No typing error leads to an option that takes something away, or asks nothing.
+        safe = [each for each in error.possibilities if each not in _BOLD]
+        error = click.NoSuchOption(error.option_name, possibilities=safe, ctx=error.ctx)
+    path = error.ctx.command_path if error.ctx else _program_name()
+    return redact(messages.wrong_usage(error.format_message(), path))
 
 
 @singledispatch
@@ -189,7 +212,7 @@ def _(error: click.ClickException) -> int:
 @_end.register
 def _(error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else _program_name()
-    output.complain(messages.wrong_usage(error.format_message(), path), path)
+    output.complain(_sentence(error), path)
     return USAGE
 
 

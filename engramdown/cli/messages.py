@@ -40,9 +40,11 @@ __all__ = [
     "no_project",
     "no_such_command",
     "outer_project",
+    "real_name",
     "receipt",
     "several_kinds",
     "system_error",
+    "takes_away",
     "wrong_usage",
 ]
 
@@ -104,6 +106,17 @@ def no_such_command(name: str, commands: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(name, commands, n=1)
     return f"no command {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def real_name(command: str, name: str) -> str:
+    """Say what a command is called here."""
+    return f"{name} is `{command}` here"
+
+
+def takes_away(name: str, path: str, commands: Sequence[str]) -> str:
+    """Say which command takes something away, for one who called it otherwise."""
+    named = ", ".join(f"`{path} {command}`" for command in commands)
+    return f"no command {name!r}" + (f"; what takes something away is {named}" if named else "")
 
 
 def wrong_usage(message: str, path: str) -> str:

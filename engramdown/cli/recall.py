@@ -19,6 +19,7 @@ from click.exceptions import Exit
 from engramdown.cli import entry_messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import hit_lines
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line
 from engramdown.cli.moment import Moment
 from engramdown.cli.opening import folders, home_of, open_cortex, project_of
@@ -39,7 +40,7 @@ _ROLES: Final = (
 _RANGE: Final = ("since", "until")
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @click.argument("words", metavar="[WORDS]...", nargs=-1)
 @click.option(
     "-n",

@@ -14,6 +14,7 @@ import click
 from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import RefusalError
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.options import (
     Command,
     Place,
@@ -83,7 +84,7 @@ def _role(name: str, *options: Command) -> click.Command:
     every: tuple[Command, ...] = (*options, _session, _scope, json_option)
     for option in reversed(every):
         made = option(made)
-    return click.command(name)(
+    return click.command(name, cls=WordsCommand)(
         click.argument("words", metavar=metavar, nargs=-1, required=spoken)(made)
     )
 

@@ -13,6 +13,7 @@ from click.exceptions import Exit
 from engramdown.cli import data, messages, output
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import REFUSED, STORE_FAILED
+from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import (
@@ -42,7 +43,7 @@ def _kind_flags(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(cls=WordsCommand)
 @click.argument("words", metavar="TEXT...", nargs=-1, required=True)
 @_kind_flags
 @click.option("--kind", type=click.Choice(KINDS), help="The kind by its name.")

@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from engramdown import __version__, errors
@@ -114,6 +116,116 @@ def test_wrong_usage_is_one_line_that_points_at_the_help(
     assert done.err.startswith(complaint)
     assert done.err.endswith("--help`\n")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, real",
+    [
+        (["add", "Always use uv"], "remember"),
+        (["search", "uv"], "recall"),
+        (["get", "ID"], "show"),
+        (["ls"], "list"),
+        (["skills", "ls"], "skills list"),
+        (["log", "ls"], "log list"),
+    ],
+)
+def test_a_name_of_other_programs_works_and_the_real_one_is_said(
+    arguments: list[str], real: str, memory: Path, run: Runner
+) -> None:
+    assert memory.is_dir()
+    entry = run.remember("Never use pip, use uv")
+    run.ok("log", "user", "Hello")
+    words = [entry if word == "ID" else word for word in arguments]
+    name = arguments[1] if len(real.split()) > 1 else arguments[0]
+    done = run.ok(*words, "--json")
+    assert done.json
+    assert f"note: {name} is `engramdown {real}` here\n" in done.err
+    assert f"  {name} " not in run.ok("--help").out
+
+
+@pytest.mark.parametrize("name", ["rm", "delete"])
+def test_what_takes_away_is_named_and_not_run(name: str, memory: Path, run: Runner) -> None:
+    entry = run.remember("Never use pip")
+    before = (memory / "rules.md").read_bytes()
+    done = run(name, entry)
+    assert (done.code, done.out) == (2, "")
+    assert "what takes something away is `engramdown forget`" in done.err
+    done = run("log", name, entry)
+    assert done.code == 2
+    assert "`engramdown log purge`" in done.err
+    assert run("journal", name, "today").code == 2
+    assert (memory / "rules.md").read_bytes() == before
+
+
+def misspelt(name: str) -> set[str]:
+    """Return what comes of a letter that is missing, twice, or in the wrong place."""
+    cut = {name[:at] + name[at + 1 :] for at in range(len(name))}
+    twice = {name[:at] + name[at] + name[at:] for at in range(len(name))}
+    swapped = {name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in range(len(name) - 1)}
+    return (cut | twice | swapped) - {name, ""}
+
+
+def test_no_typing_error_leads_to_what_takes_something_away(run: Runner) -> None:
+    for group, names in (((), ("forget", "undo")), (("log",), ("purge", "redact", "exclude"))):
+        for wrong in {word for name in names for word in misspelt(name)}:
+            done = run(*group, wrong, "x")
+            assert done.code in (1, 2)
+            assert not [name for name in names if re.search(rf"\b{name}\b", done.err)], done
+    for options in (["forget", "x", "--al"], ["review", "--declin", "x"], ["compact", "--ye"]):
+        assert "--al" not in run(*options).err.replace(options[-1], "").replace("--al ", "")
+        assert not re.search(r"--(all|decline|yes)\b", run(*options).err)
+
+
+def test_a_dash_before_words_is_no_option(memory: Path, run: Runner) -> None:
+    assert memory.is_dir()
+    for text in ("- x", "-v is verbose", "--no-verify is never used", "-\ttab", "- one\n- two"):
+        entry = run.remember(text)
+        assert run.ok("show", entry, "--json").json["text"] == text
+    entry = run.remember("--lesson", "- before", "and behind")
+    assert run.ok("show", entry, "--json").json["text"] == "- before and behind"
+    run.ok("edit", entry, "- other words")
+    assert run.ok("show", entry, "--json").json["text"] == "- other words"
+    assert "verbose" in run.ok("recall", "-v is verbose").out
+    run.ok("log", "user", "- said so")
+    assert "- said so" in run.ok("log", "show").out
+    assert run("remember", "--alway", "Use uv").code == 2
+    assert run("remember", "x", "--topic=a b c").code in (0, 2)
+    assert "--topic" not in run("list").out
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words that call each command, groups first."""
+    for name in group.list_commands(click.Context(group)):
+        yield (*path, name)
+        found = group.get_command(click.Context(group), name)
+        if isinstance(found, click.Group):
+            yield from commands(found, (*path, name))
+
+
+# An agent takes any other code of a hook for trouble of its own: it has none, and no JSON.
+@pytest.mark.parametrize(
+    "words", [words for words in [(), *commands(program)] if words != ("hook",)], ids=" ".join
+)
+def test_wrong_usage_answers_in_json_where_json_is_asked_for(
+    words: tuple[str, ...], memory: Path, run: Runner
+) -> None:
+    assert memory.is_dir()
+    for wrong in ((*words, "--json", "--no-such-option"), (*words, "--no-such-option", "--json")):
+        done = run(*wrong)
+        assert done.code == 2, done
+        assert done.json["code"] == 2
+        assert done.json["error"]
+        assert done.json["error"] in done.err
+    assert run(*words, "--no-such-option").out == ""
+
+
+def test_other_wrong_usage_answers_in_json_too(memory: Path, run: Runner) -> None:
+    for words in (["remembr"], ["rm", "x"], ["recall"], ["list", "--kind", "x"], ["edit"]):
+        assert run(*words, "--json").json["code"] == 2
+    assert run("remember", "x", "--expires", "soon", "--json").json["code"] == 2
+    (memory.parent / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
+    assert "autopilot" in run("list", "--json").json["error"]
+    assert run("list", "--", "--json").out == ""
 
 
 def test_without_memory_the_next_step_is_said(run: Runner) -> None:
