@@ -16,7 +16,6 @@ __all__ = [
     "COMMANDS",
     "ENDED",
     "GOES_ON",
-    "KEY_WORDS",
     "MORE_LINES",
     "NEEDS_MESSAGE",
     "NOTHING_YET",
@@ -39,8 +38,6 @@ __all__ = [
     "gone",
     "hello",
     "help_rows",
-    "key_help",
-    "keys",
     "left",
     "more_waits",
     "no_command",
@@ -87,7 +84,6 @@ COMMANDS: Final = {
     "/help": "this list",
     "/quit": "end the conversation; Ctrl-D and Ctrl-C do, too",
 }
-KEY_WORDS: Final = {"y": "accept", "n": "decline", "e": "edit", "s": "later"}
 
 
 def hello(address: Address, session: str, mode: str) -> str:
@@ -165,22 +161,6 @@ def cannot_go_on(where: str) -> str:
 
 
 # ---- confirmations ----
-
-
-def keys(width: int) -> str:
-    """Ask for a key, in one row of a terminal."""
-    asked = "y accept · n decline · e edit · s later > "
-    return asked if len(asked) < width else "y n e s, ? for help > "
-
-
-def key_help() -> list[str]:
-    """Say what each key does."""
-    return [
-        "y  accept: it is done, and can be undone",
-        "n  decline: it is not proposed again, re-worded or not",
-        "e  edit: change the text in your editor, then accept it",
-        "s  later: it waits in pending.md, and so does whatever else would be asked now",
-    ]
 
 
 def asks(count: int) -> str:

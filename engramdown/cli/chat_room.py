@@ -70,7 +70,7 @@ class Room:
         self._endpoint = endpoint
         self._screen = screen
         self._place = place
-        self._asking = Confirmations(session)
+        self._asking = Confirmations(cortex, session)
         self._told: set[str] = set()
         self._is_degraded = False
         self.total = Turn()

@@ -80,7 +80,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     """Decide on what waits in pending.md.
 
     On a terminal each proposal is shown, and one key decides: accept, edit, decline, skip, all
-    of this kind, quit. Without a terminal, options decide; without options, what waits is listed.
+    of this kind, stop. Without a terminal, options decide; without options, what waits is listed.
     Lines that are ticked in pending.md are applied first.
     """
     cortex = open_cortex(place)
@@ -98,9 +98,11 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
             for item in _decisions(cortex, _orders())
         )
     elif output.is_person() and not as_json and not dry_run:
-        screen = output.screen()
-        screen.show([*_news_lines(arrivals), *map(receipt_line, receipts)])
-        Walk(cortex, screen).run()
+        output.screen().show([*_news_lines(arrivals), *map(receipt_line, receipts)])
+        walk = Walk(cortex.resolve, cortex.resolve_all, output.complain)
+        walk.through(cortex.pending())
+        left = review_messages.walk_done(walk.decided, cortex.count_pending())
+        output.screen().show([line((left, "dim"))])
         return
     waiting = cortex.pending()
     where = folders(cortex)

@@ -19,8 +19,10 @@ __all__ = [
     "came_briefly",
     "came_with_git",
     "decided_twice",
+    "has_words",
     "key_help",
     "keys",
+    "kind",
     "more_came",
     "proposal_facts",
     "waiting",
@@ -36,25 +38,75 @@ KEY_WORDS: Final = {
     "e": "edit",
     "d": "decline",
     "s": "skip",
-    "q": "quit",
+    "q": "stop",
+}
+_ACCEPT: Final = {
+    "encode": "it is remembered",
+    "replace": "it takes the place of what is marked -",
+    "forget": "it is forgotten; `engramdown restore` brings it back",
+    "drop": "it is retired; `engramdown restore` brings it back",
+    "expire": "it is retired; `engramdown restore` brings it back",
+    "supersede": "it is retired; `engramdown restore` brings it back",
+    "merge": "one memory, marked +, takes the place of those marked -",
+    "move": "it is moved, and stays a memory",
+    "skill": "it is written as a skill",
+    "load": "a model sees it from now on",
+}
+_DECLINE: Final = {
+    "encode": "it is not proposed again, re-worded or not",
+    "replace": "what stands there stays, and this is not proposed again",
+    "forget": "it stays a memory",
+    "skill": "it is not proposed again",
+    "load": "no model sees it; the file stays as it is",
+}
+_STAYS: Final = "all stays as it is, and this is not proposed again"
+_KINDS: Final = {
+    "forget": "to forget something",
+    "drop": "to retire a duplicate",
+    "expire": "to retire what expired",
+    "supersede": "to retire what is replaced",
+    "merge": "to make one memory of several",
+    "move": "to move something to another topic",
+    "skill": "for a skill",
+    "page": "about a page that came with git",
 }
 
 
-def keys(width: int) -> str:
+def kind(proposal: Proposal) -> str:
+    """Return what one key accepts together: a yes to lessons takes no memory away."""
+    if proposal.op == "load":
+        return f"{proposal.engram.kind} of others" if proposal.line else "page"
+    return proposal.engram.kind if proposal.op in ("encode", "replace") else proposal.op
+
+
+def has_words(proposal: Proposal) -> bool:
+    """Whether a proposal brings words, which can be changed before they are accepted."""
+    return proposal.op in ("encode", "replace", "merge", "skill") or (
+        proposal.op == "load" and bool(proposal.line)
+    )
+
+
+def keys(proposal: Proposal, width: int) -> str:
     """Ask for a key, in one row of a terminal."""
-    asked = "a accept · e edit · d decline · s skip · A all of this kind · q quit > "
-    return asked if len(asked) < width else "a e d s A q, ? for help > "
+    edit = " · e edit" if has_words(proposal) else ""
+    asked = f"a accept{edit} · d decline · s skip · A all of this kind · q stop > "
+    if len(asked) < width:
+        return asked
+    return "a e d s A q, ? for help > " if edit else "a d s A q, ? for help > "
 
 
-def key_help(kind: str) -> list[str]:
-    """Say what each key does."""
+def key_help(proposal: Proposal) -> list[str]:
+    """Say what each key does about this proposal."""
+    edit = ["e  edit: change the text in your editor, then accept it"]
+    group = kind(proposal)
+    others = _KINDS.get(group, f"of the kind {group}")
     return [
-        "a  accept: it is remembered",
-        "e  edit: change the text in your editor, then accept it",
-        "d  decline: it is not proposed again, re-worded or not",
+        f"a  accept: {_ACCEPT[proposal.op]}",
+        *(edit if has_words(proposal) else []),
+        f"d  decline: {_DECLINE.get(proposal.op, _STAYS)}",
         "s  skip: it keeps waiting",
-        f"A  accept this and every later proposal of the kind {kind!r}",
-        "q  quit: what is decided stays decided",
+        f"A  accept this and every later proposal {others}",
+        "q  stop: what is decided stays decided, the rest keeps waiting",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -245,6 +246,51 @@ def test_ctrl_c_keeps_what_was_decided(
         assert screen.end() == 130
         assert "Traceback" not in screen.text
     assert texts(run) == ["CI is slow"]
+
+
+# Each with what accepting it does, and whether it has words that can be edited.
+OPERATIONS = {
+    "encode": ("Log in UTC <!-- id:wwwwwwww kind:lesson -->", "it is remembered", 1),
+    "forget": ("Delete: CI is slow <!-- id:wwwwwwww op:forget of:ID -->", "it is forgotten", 0),
+    "replace": ("CI is fast <!-- id:wwwwwwww op:replace of:ID -->", "it takes the place of", 1),
+    "move": ("Move: CI is slow <!-- id:wwwwwwww op:move of:ID topic:ci -->", "it is moved", 0),
+    "expire": ("Remove: CI is slow <!-- id:wwwwwwww op:expire of:ID -->", "it is retired", 0),
+}
+
+
+@pytest.mark.parametrize("columns", [40, 100])
+@pytest.mark.parametrize("case", OPERATIONS.values(), ids=[*OPERATIONS])
+def test_the_help_fits_the_question_and_the_window(
+    case: tuple[str, str, int],
+    columns: int,
+    run: Runner,
+    memory: Path,
+    child_env: dict[str, str],
+) -> None:
+    task, does, has_words = case
+    kept = run.remember("CI is slow", "--kind", "lesson", "--expires", "2999-01-01")
+    row = task.replace("of:ID", f"of:{kept}")
+    (memory / "pending.md").write_text(f"# Pending\n\n- [ ] {row}\n", encoding="utf-8")
+    env = {**child_env, "EDITOR": "false"}
+    with Terminal(["engramdown", "review"], env, columns=columns) as screen:
+        screen.expect("> ")
+        screen.press("?")
+        screen.expect("> ")
+        screen.press("e")
+        screen.expect("> ")
+        screen.press("q")
+        screen.expect("stop\n")
+        assert screen.end() == 0
+        shown = screen.text
+    assert all(len(line) <= columns for line in shown.split("\n"))
+    told = " ".join(shown.split())
+    assert f"a accept: {does}" in told
+    assert ("e edit: change" in told) is bool(has_words)
+    assert ("Editing failed" in told) is bool(has_words)
+    assert ("it is remembered" in told) is (does == "it is remembered")
+    # What stands below a key begins where its words do.
+    helped = shown[shown.index("a  accept:") : shown.index("q  stop:")].split("\n")
+    assert all(re.match(r"[aedsA]  \w|   \S|$", line) for line in helped)
 
 
 def test_any_other_key_explains(three: list[str], child_env: dict[str, str]) -> None:
