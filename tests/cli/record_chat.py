@@ -145,8 +145,8 @@ def _act(screen: Terminal) -> None:
     """Do what the person of the picture does."""
     screen.expect("> ")
     screen.type("From now on we use uv, not pip-tools.")
-    screen.expect("s later > ")
-    screen.press("y")
+    screen.expect("q stop > ")
+    screen.press("a")
     screen.expect("accept\n")
     screen.expect("> ")
     screen.type("How do I add httpx?")

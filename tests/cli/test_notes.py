@@ -65,7 +65,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(run: Runner, notes: Working
     before = notes.path.read_bytes()
     for deed in (["--write", "two"], ["--append", "two"], ["--delete"], ["--restore", "9"]):
         shown = run.ok("log", "notes", "talk", *deed, "--dry-run").out
-        assert shown.startswith("Dry run: nothing is written.\n--- talk.md")
+        assert shown.startswith("Dry run: nothing is written.\n--- ./.engramdown/working/talk.md")
         told = run.ok("log", "notes", "talk", *deed, "--dry-run", "--json").json
         assert told["dry_run"] is True
         assert told["changes"][0]["path"] == str(notes.path)

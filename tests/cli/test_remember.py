@@ -187,7 +187,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(run: Runner, memory: Path) 
     done = run.ok("remember", "--dry-run", "Never push to main")
     assert done.out.startswith("Dry run: nothing is written.\n")
     assert "+- Never push to main <!--" in done.out
-    assert "--- .engramdown" in done.out
+    assert "--- ./.engramdown" in done.out
     assert (memory / "rules.md").read_bytes() == before
 
 
