@@ -281,7 +281,7 @@ def test_what_is_taken_in_leaves_a_file_alone_that_is_open_in_an_editor(
     assert re.search(rf"- Always use bun <!-- id:{entry_id} [^\n]*basis:verified", marked)
     run.ok("undo")
     assert "basis:verified" in rules.read_text(encoding="utf-8")
-    assert "push" not in rules.read_text(encoding="utf-8")
+    assert "Never push to main" not in rules.read_text(encoding="utf-8")
 
 
 def test_what_a_person_changed_stays_theirs_when_git_takes_it_away_and_brings_it_back(
