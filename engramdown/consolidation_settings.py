@@ -41,6 +41,7 @@ class ConsolidationSettings(NamedTuple):
         identity_every: After so many messages of a user facts about them are looked for; 0 is
             never.
         extract_facts: Whether the background worker asks for facts in conversations.
+        at_session_end: Whether a hook that ends a session lets a process of its own sleep.
     """
 
     model: str = ""
@@ -57,6 +58,7 @@ class ConsolidationSettings(NamedTuple):
     learn_from_errors: bool = True
     identity_every: int = 5
     extract_facts: bool = False
+    at_session_end: bool = True
 
 
 CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
@@ -74,5 +76,6 @@ CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
     "learn_from_errors": boolean,
     "identity_every": count,
     "extract_facts": boolean,
+    "at_session_end": boolean,
 }
 """Each setting of the table, with what checks it."""

@@ -290,10 +290,10 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     if mode is not None:
         values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
         by["mode"] = "argument"
-    recorded = _recording()
-    if recorded is not None:
-        values["episodes.enabled"] = recorded
-        by["episodes.enabled"] = "environment"
+    for key, name in _SWITCHES.items():
+        if (switched := _switched(name)) is not None:
+            values[key] = switched
+            by[key] = "environment"
     return _settings(values)._replace(
         at_home={
             key: mine.get(key, _default(key))
@@ -343,16 +343,22 @@ def episode_settings(said: Mapping[str, Any] = MappingProxyType({})) -> EpisodeS
     Raises:
         SettingsError: If ``ENGRAMDOWN_EPISODES`` is neither on nor off.
     """
-    recorded = _recording()
+    recorded = _switched(_SWITCHES["episodes.enabled"])
     return EpisodeSettings(**said if recorded is None else {**said, "enabled": recorded})
 
 
-def _recording() -> bool | None:
-    """Return whether the environment says that transcripts are recorded."""
-    variable = os.environ.get("ENGRAMDOWN_EPISODES", "")
-    if not variable:
-        return None
-    return switch("environment variable ENGRAMDOWN_EPISODES", "episodes", variable)
+_SWITCHES: Final = {
+    "episodes.enabled": "ENGRAMDOWN_EPISODES",
+    "consolidation.at_session_end": "ENGRAMDOWN_AT_SESSION_END",
+}
+"""The settings that the environment switches on or off, and the variables that do."""
+
+
+def _switched(name: str) -> bool | None:
+    """Return whether the environment says yes or no to what ``name`` is about."""
+    said = os.environ.get(name, "")
+    short = name.removeprefix("ENGRAMDOWN_").lower()
+    return switch(f"environment variable {name}", short, said) if said else None
 
 
 def _absolute(place: Path | str, source: str = "argument") -> Path:
@@ -630,6 +636,7 @@ SIDES: Final[Mapping[str, Side]] = {
         "stricter", _rarer, _nothing, "learning facts about the user"
     ),
     "consolidation.extract_facts": _switch("looking for facts in conversations"),
+    "consolidation.at_session_end": _switch("learning when a session ends"),
     "conversation.automatic": _switch("summarising conversations"),
     "conversation.max_tokens": Side(
         "project", _unless_never, lambda said: said < 0, "summarising conversations by size"

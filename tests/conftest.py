@@ -76,6 +76,8 @@ def isolated_home(
     for name in os.environ:
         if name.startswith("ENGRAMDOWN_") or name in _PERSONAL:
             monkeypatch.delenv(name)
+    # What learns when a session ends goes on after a test that did not ask for it.
+    monkeypatch.setenv("ENGRAMDOWN_AT_SESSION_END", "off")
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("USERPROFILE", str(folder))
     monkeypatch.setenv("ENGRAMDOWN_HOME", str(folder / ".engramdown"))

@@ -31,6 +31,13 @@ from engramdown.settings import (
 )
 
 
+@pytest.fixture(autouse=True)
+def unset(isolated_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the environment say nothing."""
+    assert isolated_home.is_dir()
+    monkeypatch.delenv("ENGRAMDOWN_AT_SESSION_END")
+
+
 @pytest.fixture
 def scopes(tmp_path: Path) -> Places:
     """Make the folders of both scopes, with nothing in them."""
@@ -517,6 +524,10 @@ class TestWhatAProjectMayChange:
         "consolidation.tokens_per_window": [(1, 99, 1, 1), (None, 9, 9, 9)],
         "consolidation.threshold": [(30, 1, 1, 30), (None, 99, 99, 20)],
         "consolidation.learn_from_errors": [
+            (False, True, False, False),
+            (True, False, False, False),
+        ],
+        "consolidation.at_session_end": [
             (False, True, False, False),
             (True, False, False, False),
         ],

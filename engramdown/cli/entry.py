@@ -44,9 +44,7 @@ def _is_hook(words: list[str]) -> bool:
 
 def _run_hook(said: str) -> int:
     from engramdown.cli.hooking import happen, told_by_json
-    from engramdown.hooks.payload import event_named
 
     set_up_streams()
-    name = event_named(said) or said
-    happen(Place(), name, lambda: told_by_json(name))
+    happen(Place(), said, lambda: told_by_json(said))
     return 0

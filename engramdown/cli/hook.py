@@ -57,16 +57,16 @@ class _Hook(click.Command):
 def hook(place: Place, /, *, event: str, **_: object) -> None:
     """Tell memory that EVENT happened to a coding agent, and print what the agent is to know.
 
-    EVENT is session-start, prompt-submit, post-tool, stop or session-end. Claude Code writes what
-    happened as JSON to the standard input; any other agent can use the options.
-    `engramdown init --claude` sets it up.
+    EVENT is session-start, prompt-submit, post-tool, stop or session-end; codex/, gemini/ or
+    cursor/ before it answers as that agent expects. Agents write what happened as JSON to the
+    standard input; any other program can use the options. `engramdown init --claude` sets it up.
     """
     is_person = is_terminal(sys.stdin)
     name = event_named(event)
     if is_person and not name:
         known = messages.no_such_event(event, EVENTS) if event else messages.NO_EVENT
         raise click.UsageError(known)
-    happen(place, name or event, lambda: _event(name or event, is_person=is_person))
+    happen(place, event, lambda: _event(event, is_person=is_person))
 
 
 def _event(name: str, *, is_person: bool) -> Event:

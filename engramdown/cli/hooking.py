@@ -19,7 +19,7 @@ from typing import Final
 from engramdown.cli import hook_messages as messages
 from engramdown.cli import streams
 from engramdown.cli.place import Place
-from engramdown.hooks.payload import Event, read_event
+from engramdown.hooks.payload import Event, answer, event_named, read_event, reads_json
 from engramdown.locking import one_call
 
 __all__ = ["SESSION", "complain", "happen", "read_input", "told_by_json"]
@@ -50,11 +50,18 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
         name: What happened, if that is known before it is read.
         found: Reads what happened; it is given a moment, and what it raises is told on stderr.
     """
+    said = _Said()
+
+    def find() -> Event:
+        said.event = found()
+        return said.event
+
     try:
         with _limited(), one_call():
-            _tell(place, name, found, _Said().say)
+            _tell(place, event_named(name) or name, find, said.say)
     except KeyboardInterrupt:
         complain(name, messages.STOPPED)
+    said.end()
 
 
 def told_by_json(name: str) -> Event:
@@ -134,13 +141,30 @@ def read_input() -> bytes:
 
 
 class _Said:
-    """What is printed, part by part: who is given up, or killed, has said what came before."""
+    """What is printed, part by part: who is given up, or killed, has said what came before.
+
+    Attributes:
+        event: What happened; an agent that reads JSON gets all parts as one, at the end.
+    """
 
     def __init__(self) -> None:
+        self.event = Event()
         self._any = False
+        self._parts: list[str] = []
 
     def say(self, text: str) -> None:
-        """Print a part in one go; an agent that does not listen is no trouble."""
+        """Print a part in one go, or keep it for the end."""
+        if reads_json(self.event):
+            self._parts.append(text)
+        else:
+            self._put(text)
+
+    def end(self) -> None:
+        """Print what was kept."""
+        self._put(answer(self.event, "\n\n".join(filter(None, self._parts))))
+
+    def _put(self, text: str) -> None:
+        """Print it; an agent that does not listen is no trouble."""
         if not text or sys.stdout is None:
             return
         gap = "\n" if self._any else ""

@@ -26,11 +26,12 @@ from engramdown.hippocampus.closed import REFUSAL
 from engramdown.settings import find_project, scope_folder
 
 if TYPE_CHECKING:
-    from engramdown.cli.claude_setup import ForClaude
+    from engramdown.cli.agent_setup import ForAgents
     from engramdown.cli.git_setup import ForGit
 
 __all__ = ["init"]
 
+_AGENTS: Final = ("claude", "codex", "gemini", "cursor")
 _NOTES: Final = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", ".cursorrules", ".cursor/rules", ".anton")
 
 
@@ -56,8 +57,11 @@ class _Made:
 )
 @click.option("--git", "for_git", is_flag=True, help="Let git merge memory entry by entry.")
 @click.option("--hook", is_flag=True, help="With --git: look at memory before each commit.")
-@click.option("--claude", "for_claude", is_flag=True, help="Let Claude Code call memory (hooks).")
-@click.option("--remove", is_flag=True, help="With --claude: take its hooks out again.")
+@click.option("--claude", "for_claude", is_flag=True, help="Set up Claude Code: hooks and tools.")
+@click.option("--codex", "for_codex", is_flag=True, help="Set up Codex: hooks and tools.")
+@click.option("--gemini", "for_gemini", is_flag=True, help="Set up Gemini CLI: hooks and tools.")
+@click.option("--cursor", "for_cursor", is_flag=True, help="Set up Cursor: hooks and tools.")
+@click.option("--remove", is_flag=True, help="With one of these: take it out again.")
 @click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
 @json_option
 @dry_run_option
@@ -68,8 +72,9 @@ def init(
     """Set up memory in DIR (default: here): a folder .engramdown with starter files.
 
     What is there already is left alone. The memory that all projects share is offered too.
-    --git adds a line to .gitattributes and registers the merge driver in this clone. --claude
-    shows what it adds to .claude/settings.json (with --global, to ~/.claude), and asks.
+    --git adds a line to .gitattributes and registers the merge driver in this clone. --claude,
+    --codex, --gemini and --cursor show what they add to the files of that assistant in the
+    project (with --global, in your home folder), and ask once.
     """
     _check_usage()
     target = folder.expanduser().absolute() if folder else start_of(place)
@@ -77,23 +82,23 @@ def init(
     home = home_of(place)
     outer = find_project(project.parent.parent)
     setup = _planned(project)
-    claude = _asked(project)
+    agents = _asked(project)
     if given()["remove"]:
         made, setup = list[_Made](), None
     else:
         made = _made(project, home, as_json=as_json, dry_run=dry_run)
     if not dry_run:
-        for each in (setup, claude):
+        for each in (setup, agents):
             if each:
                 each.write()
     if as_json:
         data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
         data |= {"git": setup.data()} if setup else {}
-        data |= {"claude": claude.data()} if claude else {}
+        data |= {"agents": agents.data()} if agents else {}
         output.print_json(data | {item.scope: item.data() for item in made})
         return
     lines = [] if given()["remove"] else _lines(made, outer, home, dry_run=dry_run)
-    more = [each.lines() for each in (setup, claude) if each]
+    more = [each.lines() for each in (setup, agents) if each]
     output.screen().show(chain(lines, *more))
 
 
@@ -102,20 +107,20 @@ def _check_usage() -> None:
     options = given()
     if options["hook"] and not options["for_git"]:
         raise click.UsageError(messages.HOOK_NEEDS_GIT)
-    if options["remove"] and not options["for_claude"]:
-        from engramdown.cli.claude_messages import NEEDS_CLAUDE
+    if options["remove"] and not any(options[f"for_{name}"] for name in _AGENTS):
+        from engramdown.cli.agent_setup import NEEDS_AGENT
 
-        raise click.UsageError(NEEDS_CLAUDE)
+        raise click.UsageError(NEEDS_AGENT)
 
 
-def _asked(root: Path) -> ForClaude | None:
-    """Show what Claude Code needs and ask, before anything is written; ``None`` if not wanted."""
-    if not given()["for_claude"]:
+def _asked(root: Path) -> ForAgents | None:
+    """Show what agents need and ask, before anything is written; ``None`` if none is meant."""
+    if not any(given()[f"for_{name}"] for name in _AGENTS):
         return None
     # Imported here: only who asks for it needs what edits settings.
-    from engramdown.cli.claude_setup import ForClaude
+    from engramdown.cli.agent_setup import ForAgents, chosen
 
-    found = ForClaude.plan(root.parent)
+    found = ForAgents.plan(root.parent, chosen())
     found.ask()
     return found
 

@@ -1,4 +1,4 @@
-"""Our hooks in the settings of Claude Code. No I/O.
+"""Our hooks, and our MCP server, in the settings of coding agents, which are JSON. No I/O.
 
 Promises: every other key, the hooks of others and each byte between them stay as they are; what is
 there already is not put in again, nor changed; taking out takes ours and nothing else. Settings
@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from engramdown.hooks.json_text import Edit, Json, JsonError, Node, edited, inserted, parse, removed
 
-__all__ = ["EVENTS", "groups", "is_ours", "with_hooks", "without_hooks"]
+__all__ = [
+    "SERVER",
+    "is_ours",
+    "with_hooks",
+    "with_server",
+    "without_hooks",
+    "without_server",
+]
 
-EVENTS: Final[Mapping[str, tuple[str, bool]]] = {
-    "SessionStart": ("session-start", False),
-    "UserPromptSubmit": ("prompt-submit", False),
-    "PostToolUse": ("post-tool", True),
-    "PostToolUseFailure": ("post-tool", False),
-    "Stop": ("stop", True),
-    "SessionEnd": ("session-end", False),
-}
-"""What Claude Code calls events; what we call them; and whether it need not wait for the hook."""
+SERVER: Final = "engramdown"
+"""What our MCP server is called in settings."""
 
-_TIMEOUT: Final = 10
+
 _OURS: Final = re.compile(
     r"""(?:^|[\s/\\"'])(?:engramdown|egd)(?:\.exe)?["']?(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+hook\b"""
 )
@@ -33,22 +33,6 @@ _LONGEST: Final = 1_000
 _OBJECT: Final = "{"
 _ARRAY: Final = "["
 _MARK: Final = "\ufeff"
-
-
-def groups(program: str) -> dict[str, Json]:
-    """Return what is to stand below each event.
-
-    Args:
-        program: How our program is called in a shell.
-    """
-    made: dict[str, Json] = {}
-    for event, (name, apart) in EVENTS.items():
-        command: dict[str, Any] = {"type": "command", "command": f"{program} hook {name}"}
-        command["timeout"] = _TIMEOUT
-        if apart:
-            command["async"] = True
-        made[event] = {"hooks": [command]}
-    return made
 
 
 def is_ours(command: str) -> bool:
@@ -67,7 +51,7 @@ def with_hooks(text: str, wanted: Mapping[str, Json]) -> str:
 
     Args:
         text: The settings.
-        wanted: See :func:`groups`.
+        wanted: What is to stand below each event: a command, or a group of commands.
 
     Raises:
         JsonError: If they are not such that hooks can be put in.
@@ -132,6 +116,54 @@ def without_hooks(text: str) -> str:
     return mark + edited(body, [*edits, *_without_events(root, hooks, events)])
 
 
+def with_server(text: str, key: str, entry: Json) -> str:
+    r"""Return settings in which our server stands below ``key``; one that stands there stays.
+
+    Args:
+        text: The settings; ``""`` for none yet.
+        key: Below which the servers stand.
+        entry: How ours is started.
+
+    Raises:
+        JsonError: If they are not such that a server can be put in.
+
+    >>> print(with_server('{"model": "x"}', "mcpServers", {"command": "engramdown"}))
+    {"model": "x", "mcpServers": {"engramdown": {"command": "engramdown"}}}
+    """
+    mark, body = _without_mark(text)
+    body = body if body.strip() else "{}\n"
+    root = _checked(body, parse(body), _OBJECT, "the settings")
+    servers = root.get(key)
+    if servers is None:
+        return mark + edited(body, [inserted(body, root, [(key, {SERVER: entry})])])
+    _checked(body, servers, _OBJECT, f'"{key}"')
+    if servers.get(SERVER) is not None:
+        return text
+    return mark + edited(body, [inserted(body, servers, [(SERVER, entry)])])
+
+
+def without_server(text: str, key: str) -> str:
+    """Return settings without our server, and without what is empty then.
+
+    Raises:
+        JsonError: If they are not such that it can be found.
+    """
+    mark, body = _without_mark(text)
+    if not body.strip():
+        return text
+    root = _checked(body, parse(body), _OBJECT, "the settings")
+    servers = root.get(key)
+    if servers is None or _checked(body, servers, _OBJECT, f'"{key}"').get(SERVER) is None:
+        return text
+    if len(servers.members) > 1:
+        at = next(at for at, each in enumerate(servers.members) if each[0] == SERVER)
+        return mark + edited(body, removed(servers, [at]))
+    if len(root.members) == 1:
+        return mark + edited(body, [(root.start, root.end, "{}")])
+    at = next(at for at, each in enumerate(root.members) if each[2] is servers)
+    return mark + edited(body, removed(root, [at]))
+
+
 def _without_events(root: Node, hooks: Node, events: list[int]) -> list[Edit]:
     if not events:
         return []
@@ -161,8 +193,11 @@ def _our_commands(group: Node) -> list[int]:
 
 
 def _commands(group: Node) -> list[Node]:
+    """Return the commands of a group, or the one that stands there by itself."""
     found = group.get("hooks")
-    return [command for _, _, command in found.members] if found is not None else []
+    if found is not None:
+        return [command for _, _, command in found.members]
+    return [group] if group.get("command") is not None else []
 
 
 def _checked(text: str, node: Node, kind: str, what: str) -> Node:

@@ -6,7 +6,6 @@ by part, the most important first, so that whoever gives up in between has whole
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -59,7 +58,8 @@ def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) ->
 
     if is_recorded(place, event) and event.text.strip():
         note(place, event, kept)
-    about_prompt(place, event, kept, say, left)
+    if event.agent != "cursor":  # It takes nothing for context then.
+        about_prompt(place, event, kept, say, left)
 
 
 def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
@@ -72,12 +72,7 @@ def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> N
         return
     from engramdown.hooks.telling import about_error
 
-    told = about_error(place, event, kept)
-    if told and event.said:
-        # After a tool call Claude Code shows a model only what comes as JSON.
-        answer = {"hookEventName": event.said, "additionalContext": told}
-        told = json.dumps({"hookSpecificOutput": answer}, ensure_ascii=False)
-    say(told)
+    say(about_error(place, event, kept))
 
 
 def _stop(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
@@ -94,6 +89,39 @@ def _stop(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> N
         return  # Somebody else is at it; what the hooks noted waits for the next one.
     if session:
         _learn(place, session, kept)
+    if session and event.name == "session-end" and not event.aside:
+        _sleep_apart(place)
+
+
+def _sleep_apart(place: HookPlace) -> None:
+    """Let a process of its own learn from what has ended, for some time at most.
+
+    It may be killed at any moment: what is left is done next time.
+    """
+    if place.settings.mode == "off" or not place.settings.consolidation.at_session_end:
+        return
+    # Imported here: only the end of a session begins a process.
+    import subprocess
+    import sys
+
+    where = ["--project", str(place.start), "--home", str(place.home)]
+    words = [sys.executable, "-c", _ASLEEP, str(_LONGEST_SLEEP), *where, "sleep", "--json"]
+    quiet = subprocess.DEVNULL
+    subprocess.Popen(  # noqa: S603 - this program, with places that we found
+        words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, cwd=place.start
+    )
+
+
+_LONGEST_SLEEP: Final = 120
+"""Seconds that learning at the end of a session may take."""
+_ASLEEP: Final = """
+import os, sys, threading
+timer = threading.Timer(float(sys.argv.pop(1)), os._exit, (0,))
+timer.daemon = True
+timer.start()
+from engramdown.cli.entry import main
+sys.exit(main())
+"""
 
 
 def _learn(place: HookPlace, session: str, kept: Kept) -> None:

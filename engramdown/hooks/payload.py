@@ -3,8 +3,8 @@ r"""What an agent says of an event, read from the JSON that it writes to a hook.
 Promises: any bytes give an event, and never an error; what is missing, of a wrong type or unknown
 is left out; every text can be written as UTF-8; what a tool was given and gave back is cut.
 
-The field names are those of Claude Code. Other agents that write such JSON name some of them in
-camelCase, and are read as well.
+The field names are those of Claude Code and Codex. Gemini CLI, Cursor and other agents that write
+such JSON name some of them otherwise, and are read as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["EVENTS", "LONGEST", "Event", "event_named", "read_event"]
+__all__ = ["EVENTS", "LONGEST", "Event", "answer", "event_named", "read_event", "reads_json"]
 
 EVENTS: Final = ("session-start", "prompt-submit", "post-tool", "stop", "session-end")
 """What our events are called."""
@@ -33,13 +33,20 @@ _NAMES: Final[Mapping[str, str]] = {
     "stop": "stop",
     "stopfailure": "stop",
     "sessionend": "session-end",
+    "beforeagent": "prompt-submit",
+    "beforesubmitprompt": "prompt-submit",
+    "aftertool": "post-tool",
+    "afteragent": "stop",
+    "afteragentresponse": "stop",
     **{name.replace("-", ""): name for name in EVENTS},
 }
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _CAMEL: Final = re.compile("_([a-z])")
 _FAILED: Final = ("is_error", "isError")
 # What a result says of itself, most telling first.
-_OUTPUTS: Final = ("stdout", "stderr", "output", "content", "text", "result")
+_OUTPUTS: Final = ("stdout", "stderr", "output", "content", "text", "result", "llmContent")
+_ANSWERS: Final = ("last_assistant_message", "prompt_response", "text")
+_ERRORS: Final = ("error", "error_message")
 
 
 class Event(NamedTuple):
@@ -61,6 +68,8 @@ class Event(NamedTuple):
         error: Whether it failed, and why if that is said.
         stopped: Whether that is only that the user stopped it.
         aside: Whether a sub-agent of the session did it.
+        agent: Which agent it is, as the word in front of the event says: ``codex``, ``gemini``,
+            ``cursor``, or ``""`` for Claude Code and any other.
     """
 
     name: str = ""
@@ -78,6 +87,7 @@ class Event(NamedTuple):
     error: bool | str = False
     stopped: bool = False
     aside: bool = False
+    agent: str = ""
 
 
 def event_named(name: str) -> str:
@@ -86,7 +96,28 @@ def event_named(name: str) -> str:
     >>> event_named("UserPromptSubmit"), event_named("session-end"), event_named("PreToolUse")
     ('prompt-submit', 'session-end', '')
     """
-    return _NAMES.get(re.sub("[-_ ]", "", name).casefold(), "")
+    return _NAMES.get(re.sub("[-_ ]", "", name.rpartition("/")[2]).casefold(), "")
+
+
+def reads_json(event: Event) -> bool:
+    """Whether an agent takes only JSON for context: Claude Code does so after a tool call."""
+    return event.agent == "cursor" or bool(
+        event.said and (event.agent == "gemini" or event.name == "post-tool")
+    )
+
+
+def answer(event: Event, told: str) -> str:
+    r"""Return what is printed so that an agent takes ``told`` for context; ``""`` prints nothing.
+
+    >>> answer(Event(name="session-start", said="sessionStart", agent="cursor"), "Use uv")
+    '{"additional_context": "Use uv"}'
+    """
+    if not told or not reads_json(event):
+        return told
+    if event.agent == "cursor":
+        return json.dumps({"additional_context": told}, ensure_ascii=False)
+    output = {"hookEventName": event.said, "additionalContext": told}
+    return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
 
 
 def read_event(data: bytes, name: str = "") -> Event:
@@ -108,15 +139,17 @@ def read_event(data: bytes, name: str = "") -> Event:
         said=said,
         session=_name(told, "session_id") or _name(told, "conversation_id"),
         transcript=_path(told, "transcript_path"),
-        folder=_path(told, "cwd"),
+        folder=_path(told, "cwd") or _first_path(told, "workspace_roots"),
         source=_name(told, "source"),
         reason=_name(told, "reason"),
         aside=bool(_name(told, "agent_id")),
+        agent=name.rpartition("/")[0],
     )
     if event.name == "prompt-submit":
         return event._replace(text=_string(told, "prompt", _LONGEST_SAID))
     if event.name == "stop":
-        return event._replace(text=_string(told, "last_assistant_message", _LONGEST_SAID))
+        said_last = (_string(told, key, _LONGEST_SAID) for key in _ANSWERS)
+        return event._replace(text=next(filter(None, said_last), ""))
     return _with_tool(event, told) if event.name == "post-tool" else event
 
 
@@ -124,7 +157,9 @@ def _with_tool(event: Event, told: Mapping[str, Any]) -> Event:
     response = _get(told, "tool_response")
     if response is None:
         response = _get(told, "tool_output")
-    reason = _string(told, "error", LONGEST)
+    reason = next(filter(None, (_string(told, key, LONGEST) for key in _ERRORS)), "")
+    if not reason and event.agent == "gemini" and isinstance(response, dict):
+        reason = _as_text(response.get("error"))[:LONGEST]
     failed = "failure" in event.said.casefold() or _says_failed(response) or _says_failed(told)
     return event._replace(
         tool=_name(told, "tool_name"),
@@ -179,6 +214,11 @@ def _name(told: Mapping[str, Any], key: str) -> str:
 def _path(told: Mapping[str, Any], key: str) -> str:
     found = _string(told, key, _LONGEST_PATH + 1)
     return found if len(found) <= _LONGEST_PATH and "\0" not in found else ""
+
+
+def _first_path(told: Mapping[str, Any], key: str) -> str:
+    found = _get(told, key)
+    return _path({key: found[0]}, key) if isinstance(found, list) and found else ""
 
 
 def _as_text(value: object) -> str:

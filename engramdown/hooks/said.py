@@ -15,6 +15,7 @@ from engramdown.wording.inert import bullet, inert
 __all__ = [
     "LONGEST",
     "carried_out",
+    "how_to",
     "length",
     "news",
     "relevant",
@@ -120,6 +121,14 @@ def troubled(reason: str) -> str:
     """Say that memory does not work as it should."""
     return (
         f"Memory is degraded: {_short(reason, 300)}. Tell the user; `engramdown doctor` says more."
+    )
+
+
+def how_to() -> str:
+    """Say how to remember and to look something up."""
+    return (
+        'To keep something for later sessions run `engramdown remember "..."` (or the tool '
+        '`memorize`); to look something up `engramdown recall "..."` (or `recall`).'
     )
 
 

@@ -1,4 +1,4 @@
-"""``engramdown init --claude``: settings of somebody else, changed by as little as can be."""
+"""``engramdown init --claude`` and its like: files of others, changed by as little as can be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ THEIRS = '{\n    "model": "any",\n    "hooks": {\n        "Stop": [{"hooks": []}
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder."""
+def project(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder, where the program is found by its name."""
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -55,10 +57,10 @@ def test_what_it_writes_it_takes_out_again(run: Runner, settings: Path) -> None:
     assert settings.read_text(encoding="utf-8") == once
     assert stat.S_IMODE(settings.stat().st_mode) == 0o640
     done = run.ok("init", "--claude", "--remove", "--yes")
-    assert "are gone from" in done.out
+    assert "is gone from" in " ".join(done.out.split())
     assert settings.read_text(encoding="utf-8") == THEIRS
     said = run.ok("init", "--claude", "--remove", "--yes").out
-    assert "has no hooks" in " ".join(said.split())
+    assert "has nothing of ours" in " ".join(said.split())
     assert list(settings.parent.iterdir()) == [settings]
 
 
@@ -68,24 +70,26 @@ def test_a_person_is_asked_after_the_diff(
 ) -> None:
     command = [sys.executable, "-c", PROGRAM, "init", "--claude", "--no-global"]
     with Terminal(command, child_env) as screen:
-        screen.expect("Write these hooks?")
+        screen.expect("Write this?")
         assert "hook session-start" in screen.text
         screen.type(f"{answer}\r")
         assert screen.end() == (0 if answer == "y" else 1)
     made = {each.name for each in project.iterdir()}
-    assert made == ({".claude", ".engramdown"} if answer == "y" else set())
+    assert made == ({".claude", ".engramdown", ".mcp.json"} if answer == "y" else set())
 
 
 def test_a_dry_run_makes_nothing(run: Runner, project: Path) -> None:
     done = run.ok("init", "--claude", "--no-global", "--dry-run")
-    assert "would call memory" in done.out
+    assert "would be set up in" in " ".join(done.out.split())
     assert list(project.iterdir()) == []
 
 
 def test_programs_are_told_what_would_change(run: Runner, settings: Path) -> None:
     done = run.ok("init", "--claude", "--no-global", "--dry-run", "--json")
-    told = done.json["claude"]
-    assert (told["settings"], told["changed"], told["before"]) == (str(settings), True, THEIRS)
+    assert done.json["agents"]["names"] == ["claude"]
+    told, server = done.json["agents"]["files"]
+    assert (told["path"], told["changed"], told["before"]) == (str(settings), True, THEIRS)
+    assert json.loads(server["after"])["mcpServers"]["engramdown"]["args"] == ["mcp"]
     assert json.loads(told["after"])["model"] == "any"
     assert run("init", "--claude", "--json").code == 1
     run.ok("init", "--claude", "--no-global", "--yes", "--json")
@@ -155,7 +159,7 @@ def test_what_is_no_file_is_refused(run: Runner, settings: Path) -> None:
 
 
 def test_what_a_person_saves_meanwhile_is_not_overwritten(settings: Path) -> None:
-    change = plan(settings.parent.parent, everywhere=False)
+    [change] = plan(settings.parent.parent)
     settings.write_text("{}", encoding="utf-8")
     with pytest.raises(UnfitFileError, match="changed meanwhile"):
         write(change)
@@ -181,3 +185,78 @@ def test_where_the_program_is_not_found_by_name_its_place_is_written(
 def test_options_that_belong_together_are_given_together(run: Runner, project: Path) -> None:
     assert project.is_dir()
     assert run("init", "--remove").code == 2
+
+
+@pytest.mark.parametrize(
+    "name, hooks, server",
+    [
+        ("claude", ".claude/settings.json", ".mcp.json"),
+        ("codex", ".codex/hooks.json", ".codex/config.toml"),
+        ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+        ("cursor", ".cursor/hooks.json", ".cursor/mcp.json"),
+    ],
+)
+def test_hooks_and_tools_of_an_agent_come_in_one_step_and_go_in_one(
+    run: Runner, project: Path, name: str, hooks: str, server: str
+) -> None:
+    run.ok("init", f"--{name}", "--no-global", "--yes")
+    found = json.loads((project / hooks).read_text(encoding="utf-8"))
+    said = json.dumps(found["hooks"])
+    assert said.count("engramdown hook") == len(found["hooks"])
+    text = (project / server).read_text(encoding="utf-8")
+    servers = (
+        tomllib.loads(text)["mcp_servers"]
+        if server.endswith(".toml")
+        else json.loads(text)["mcpServers"]
+    )
+    assert servers["engramdown"]["command"] == "engramdown"
+    assert servers["engramdown"]["args"][-1] == "mcp"
+    before = {path: path.read_bytes() for path in (project / hooks, project / server)}
+    again = " ".join(run.ok("init", f"--{name}", "--no-global", "--yes").out.split())
+    assert again.count("is set up already") == len(before)
+    assert {path: path.read_bytes() for path in before} == before
+    run.ok("init", f"--{name}", "--remove", "--yes")
+    left = "".join(path.read_text(encoding="utf-8") for path in before)
+    assert "engramdown" not in left
+
+
+def test_several_agents_are_one_diff_and_one_question(
+    project: Path, child_env: dict[str, str]
+) -> None:
+    command = [sys.executable, "-c", PROGRAM, "init", "--claude", "--gemini", "--no-global"]
+    with Terminal(command, child_env) as screen:
+        screen.expect("Write this?")
+        screen.type("y\r")
+        assert screen.end() == 0
+    assert screen.text.count("Write this?") == 1
+    made = {each.name for each in project.iterdir()}
+    assert made == {".claude", ".engramdown", ".mcp.json", ".gemini"}
+
+
+def test_a_config_of_codex_keeps_every_byte(run: Runner, project: Path) -> None:
+    path = project / ".codex" / "config.toml"
+    path.parent.mkdir()
+    for text in ('model = "x"  # mine\n', "a = 1", '[mcp_servers.x]\ncommand = "y"\n\n# end\n'):
+        path.write_text(text, encoding="utf-8")
+        run.ok("init", "--codex", "--no-global", "--yes")
+        now = path.read_text(encoding="utf-8")
+        assert now.startswith(text)
+        assert tomllib.loads(now)["mcp_servers"]["engramdown"]["args"] == ["mcp"]
+        run.ok("init", "--codex", "--remove", "--yes")
+        assert path.read_text(encoding="utf-8").rstrip("\n") == text.rstrip("\n")
+    for broken in ("a = ", "mcp_servers = {}\n"):
+        path.write_text(broken, encoding="utf-8")
+        done = run("init", "--codex", "--no-global", "--yes")
+        assert done.code == 1
+        assert "[mcp_servers.engramdown]" in done.out
+        assert path.read_text(encoding="utf-8") == broken
+
+
+def test_without_the_extra_the_tools_are_left_out_and_said(
+    run: Runner, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramdown.cli.agent_setup.find_spec", lambda _: None)
+    done = run.ok("init", "--claude", "--no-global", "--yes")
+    assert "engramdown[mcp]" in done.out
+    assert (project / ".claude" / "settings.json").is_file()
+    assert not (project / ".mcp.json").exists()

@@ -9,10 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hooks.claude_settings import EVENTS, groups, with_hooks, without_hooks
+from engramdown.hooks.claude_settings import (
+    with_hooks,
+    with_server,
+    without_hooks,
+    without_server,
+)
 from engramdown.hooks.json_text import JsonError
 
-WANTED = groups("engramdown")
+EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
+WANTED: dict[str, Any] = {
+    event: {"hooks": [{"type": "command", "command": f"engramdown hook {event}"}]}
+    for event in EVENTS
+}
+OURS: dict[str, Any] = {"command": "e"}
+FLAT: dict[str, Any] = {event: {"command": f"engramdown hook {event}"} for event in EVENTS}
 THEIRS = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}
 SETTINGS: dict[str, Any] = {
     "permissions": {"allow": ["Bash(ls:*)"], "deny": []},
@@ -72,7 +83,7 @@ def test_settings_with_a_mark_hold_the_hooks_of_others(indent: int | None) -> No
 @pytest.mark.parametrize("text", ["", " \n", "{}", "{\n}\n", "\ufeff"])
 def test_empty_settings_hold_nothing_but_ours(text: str) -> None:
     after = with_hooks(text, WANTED)
-    assert json.loads(after.removeprefix("\ufeff"))["hooks"].keys() == EVENTS.keys()
+    assert json.loads(after.removeprefix("\ufeff"))["hooks"].keys() == {*EVENTS}
     assert json.loads(without_hooks(after).removeprefix("\ufeff")) == {}
 
 
@@ -126,3 +137,42 @@ def test_strange_hooks_of_others_are_left_alone(hooks: str) -> None:
     text = f'{{"hooks": {{"Stop": {hooks}}}}}'
     assert without_hooks(text) == text
     assert json.loads(with_hooks(text, WANTED))["hooks"]["Stop"][:-1] == json.loads(hooks)
+
+
+def test_commands_may_stand_without_a_group() -> None:
+    text = '{"version": 1, "hooks": {"Stop": [{"command": "./theirs.sh"}]}}'
+    after = with_hooks(text, FLAT)
+    assert with_hooks(after, FLAT) == after
+    assert json.loads(after)["hooks"]["Stop"] == [{"command": "./theirs.sh"}, FLAT["Stop"]]
+    assert without_hooks(after) == text
+
+
+@pytest.mark.parametrize(
+    "text, with_ours",
+    [
+        pytest.param("", {"mcpServers": {"engramdown": OURS}}, id="none"),
+        pytest.param('{"a": 1}', {"a": 1, "mcpServers": {"engramdown": OURS}}, id="key"),
+        pytest.param(
+            '{"mcpServers": {"x": {}}, "a": 1}',
+            {"mcpServers": {"x": {}, "engramdown": OURS}, "a": 1},
+            id="beside-others",
+        ),
+        pytest.param('{"mcpServers": {}}', {"mcpServers": {"engramdown": OURS}}, id="no"),
+    ],
+)
+def test_a_server_is_put_in_once_and_taken_out_again(text: str, with_ours: dict[str, Any]) -> None:
+    after = with_server(text, "mcpServers", OURS)
+    assert json.loads(after) == with_ours
+    assert with_server(after, "mcpServers", {"command": "other"}) == after
+    left = json.loads(without_server(after, "mcpServers"))
+    before = json.loads(text or "{}")
+    assert left == {key: value for key, value in before.items() if value != {}}
+    assert without_server(text, "mcpServers") == text
+
+
+@pytest.mark.parametrize("text", ["[]", '{"mcpServers": []}', "{"])
+def test_servers_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(JsonError):
+        with_server(text, "mcpServers", {})
+    with pytest.raises(JsonError):
+        without_server(text, "mcpServers")

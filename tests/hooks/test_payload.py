@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.hooks import payload
-from engramdown.hooks.payload import EVENTS, LONGEST, Event, event_named, read_event
+from engramdown.hooks.payload import EVENTS, LONGEST, Event, answer, event_named, read_event
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -153,3 +153,43 @@ def test_what_is_nested_too_deep_to_be_written_is_left_out() -> None:
 
 def test_what_a_sub_agent_did_is_known() -> None:
     assert told(hook_event_name="PostToolUse", agent_id="a1").aside
+
+
+@pytest.mark.parametrize(
+    "event, expected",
+    [
+        pytest.param(Event(name="session-start", said="SessionStart"), "told", id="claude"),
+        pytest.param(Event(name="post-tool"), "told", id="no-name"),
+        pytest.param(
+            Event(name="post-tool", said="PostToolUse", agent="codex"),
+            {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "told"}},
+            id="tool",
+        ),
+        pytest.param(
+            Event(name="prompt-submit", said="BeforeAgent", agent="gemini"),
+            {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "told"}},
+            id="gemini",
+        ),
+        pytest.param(
+            Event(name="post-tool", said="postToolUse", agent="cursor"),
+            {"additional_context": "told"},
+            id="cursor",
+        ),
+    ],
+)
+def test_each_agent_is_answered_as_it_expects(event: Event, expected: object) -> None:
+    said = answer(event, "told")
+    assert said == expected or json.loads(said) == expected
+    assert answer(event, "") == ""
+
+
+def test_what_gemini_and_cursor_say_is_read() -> None:
+    data = {"hook_event_name": "AfterTool", "tool_name": "shell", "workspace_roots": ["/a", "/b"]}
+    failed = data | {"tool_response": {"llmContent": "x", "error": {"message": "no such file"}}}
+    event = read_event(json.dumps(failed).encode(), "gemini/post-tool")
+    assert (event.agent, event.name, event.folder, event.got) == ("gemini", "post-tool", "/a", "x")
+    assert "no such file" in str(event.error)
+    assert not read_event(json.dumps(data).encode(), "gemini/post-tool").error
+    assert read_event(b'{"workspace_roots": [1]}', "cursor/stop").folder == ""
+    other = data | {"error_message": "gone", "failure_type": "error"}
+    assert read_event(json.dumps(other).encode(), "cursor/post-tool").error == "gone"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,7 @@ LESSON = "The staging server listens on port 8443"
 FAILURES = 3
 # More than the usual three, for a machine that is busy with other tests.
 PATIENT = {"ENGRAMDOWN_HOOK_SECONDS": "10"}
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -405,3 +409,131 @@ def test_five_thousand_skills_silence_nothing(project: Path, child_env: dict[str
     assert code == 0
     assert f"- {RULE}" in out.split("\n")
     assert "- skill-0000: Does thing 0" in out.split("\n")
+
+
+def test_what_was_said_is_learned_when_the_session_ends(
+    agent: Agent, project: Path, child_env: dict[str, str]
+) -> None:
+    child_env["ENGRAMDOWN_AT_SESSION_END"] = "on"
+    agent.ok("SessionStart", source="startup")
+    agent.user("Always use pnpm in this project, never npm.")
+    agent.assistant("I will.")
+    agent.ok("Stop")
+    assert "pnpm" not in memory_of(project)
+    agent.ok("SessionEnd", reason="prompt_input_exit")
+    deadline = time.monotonic() + PATIENCE
+    while "pnpm" not in memory_of(project):
+        assert time.monotonic() < deadline, memory_of(project)
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("how", ["environment", "home", "mode"])
+def test_learning_when_a_session_ends_can_be_switched_off(
+    agent: Agent, project: Path, isolated_home: Path, child_env: dict[str, str], how: str
+) -> None:
+    config = isolated_home / ".engramdown" / "config.toml"
+    child_env["ENGRAMDOWN_AT_SESSION_END"] = "off" if how == "environment" else ""
+    said = {"home": "[consolidation]\nat_session_end = false\n", "mode": 'mode = "off"\n'}
+    config.write_text(said.get(how, ""), encoding="utf-8")
+    marker = project / "began"
+    # What would begin a process leaves a mark here.
+    spy = isolated_home / "sitecustomize.py"
+    spy.write_text(
+        "import subprocess\n"
+        "real = subprocess.Popen\n"
+        "class Popen(real):\n"
+        "    def __init__(self, *arguments, **more):\n"
+        f"        open({str(marker)!r}, 'w', encoding='utf-8').close()\n"
+        "        super().__init__(*arguments, **more)\n"
+        "subprocess.Popen = Popen\n",
+        encoding="utf-8",
+    )
+    child_env["PYTHONPATH"] += f":{isolated_home}"
+    agent.ok("SessionStart", source="startup")
+    agent.user("Always use pnpm in this project, never npm.")
+    agent.assistant("I will.")
+    agent.ok("SessionEnd", reason="other")
+    assert not marker.exists()
+
+
+def test_a_session_begins_with_how_to_remember_and_recall(agent: Agent) -> None:
+    said = [
+        line for line in agent.ok("SessionStart", source="startup").split("\n") if "later" in line
+    ]
+    assert len(said) == 1
+    for name in ("engramdown remember", "engramdown recall", "memorize"):
+        assert name in said[0]
+    assert len(said[0].split()) < 40
+
+
+@pytest.mark.parametrize(
+    "word, events, context",
+    [
+        (
+            "gemini",
+            ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
+            lambda said: said["hookSpecificOutput"]["additionalContext"],
+        ),
+        (
+            "cursor",
+            (
+                "sessionStart",
+                "beforeSubmitPrompt",
+                "postToolUse",
+                "afterAgentResponse",
+                "sessionEnd",
+            ),
+            lambda said: said["additional_context"],
+        ),
+    ],
+)
+def test_other_agents_are_answered_as_they_expect(
+    project: Path,
+    child_env: dict[str, str],
+    word: str,
+    events: tuple[str, ...],
+    context: Callable[[Any], str],
+) -> None:
+    def happens(at: int, name: str, **fields: object) -> str:
+        base = {"hook_event_name": events[at], "workspace_roots": [str(project)]}
+        ids = {"cursor": {"conversation_id": "c1"}}.get(
+            word, {"session_id": "c1", "cwd": str(project), "transcript_path": "/nowhere.json"}
+        )
+        done = subprocess.run(
+            ["engramdown", "hook", f"{word}/{name}"],
+            input=json.dumps(base | ids | fields),
+            env=child_env,
+            cwd=project,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        assert done.stderr == ""
+        return done.stdout
+
+    assert RULE in context(json.loads(happens(0, "session-start", source="startup")))
+    Cortex.open(project).encode(Engram(LESSON, "lesson", "project"))
+    told = happens(1, "prompt-submit", prompt="restart the staging server")
+    # Cursor takes no context with a prompt.
+    assert (LESSON in context(json.loads(told))) if word == "gemini" else told == ""
+    happens(
+        2,
+        "post-tool",
+        tool_name="shell",
+        tool_input={"command": "make"},
+        tool_response={"llmContent": "made", "returnDisplay": "made"},
+        tool_output="made",
+    )
+    assert happens(3, "stop", prompt_response="Done so.", text="Done so.") == ""
+    assert happens(4, "session-end", reason="exit") == ""
+    memory = EpisodicMemory(project / ".engramdown")
+    [info] = memory.sessions()
+    said = [(each.role, each.text) for each in memory.session(info.id).episodes]
+    assert ("user", "restart the staging server") in said
+    assert ("tool_result", "made") in said
+    assert ("assistant", "Done so.") in said
+
+
+def memory_of(project: Path) -> str:
+    pages = (project / ".engramdown" / "memory").glob("*.md")
+    return "".join(page.read_text(encoding="utf-8") for page in pages)
