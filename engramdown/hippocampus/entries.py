@@ -36,7 +36,7 @@ class Entries:
             StoreError: If it cannot be read.
         """
         document, spelled = self._files.document(name), self._spelled(name)
-        marks = self._files.history.marks(name)
+        marks = self._files.marks(name)
         known = self._read.get(name)
         if known is None or known[0] is not document or known[1:3] != (spelled, marks):
             before = known[3] if known and known[1:3] == (spelled, marks) else {}
@@ -52,7 +52,7 @@ class Entries:
 
     def at(self, name: str, placed: Placed) -> Entry:
         """Return what stands at one place of a file as an entry."""
-        entry = self._entry(name, placed, self._files.history.marks(name))
+        entry = self._entry(name, placed, self._files.marks(name))
         return entry._replace(spelled=self._spelled(name))
 
     def _entry(self, name: str, placed: Placed, marks: tuple[str, ...]) -> Entry:

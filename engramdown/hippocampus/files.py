@@ -158,6 +158,16 @@ class MemoryFiles:
         with named_errors(self.folder / name, "read"):
             return self._reader.read(name).document
 
+    def marks(self, name: str) -> tuple[str, ...]:
+        """Return what a person changed in a file that is yet to be marked there as verified.
+
+        Whoever took the change in may be another process. A journal that cannot be read hides no
+        memory.
+        """
+        with contextlib.suppress(StoreError, OSError):
+            self.history.refresh()
+        return self.history.marks(name)
+
     def text(self, name: str) -> str:
         """Read a file that only a person writes, relative to the scope's folder, or return ``""``.
 

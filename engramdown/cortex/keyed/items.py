@@ -29,6 +29,7 @@ from engramdown.engram import Scope
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document
+from engramdown.hippocampus.draft import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import ARCHIVE, LESSONS, PENDING, as_entry, raw_entries
 from engramdown.hippocampus.metadata import Metadata
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Item", "Items"]
 
 _ASIDE: Final = frozenset({ARCHIVE, PENDING})
+_Read = tuple[Document, tuple[str, ...], dict[Block, "Item"]]
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -97,7 +99,7 @@ class Items:
             if not isinstance(store, Hippocampus):
                 raise StoreError(f"{type(store).__name__}: has no files to keep values in")
             self.stores[name] = store
-        self._read: dict[tuple[Scope, str], tuple[Document, dict[Block, Item]]] = {}
+        self._read: dict[tuple[Scope, str], _Read] = {}
         self._index: tuple[list[Entry], Index] | None = None
 
     def home(self, namespace: Namespace) -> Home:
@@ -140,12 +142,14 @@ class Items:
 
     def _of(self, scope: Scope, name: str) -> list[Item]:
         """Return the values of a file; of the archive those that were taken for others."""
-        document = self.stores[scope].files.document(name)
+        files = self.stores[scope].files
+        document, marks = files.document(name), files.marks(name)
         known = self._read.get((scope, name))
-        if known is None or known[0] is not document:
-            found = _items(scope, name, document, known[1] if known else {})
-            known = self._read[scope, name] = (document, dict(found))
-        return list(known[1].values())
+        if known is None or known[0] is not document or known[1] != marks:
+            before = known[2] if known and known[1] == marks else {}
+            found = _items(scope, name, document, before, marks)
+            known = self._read[scope, name] = (document, marks, dict(found))
+        return list(known[2].values())
 
     def _usable(self, scope: Scope, items: Iterable[Item]) -> Iterator[Item]:
         """Yield those that may reach a program: not what git brought, if that waits for a yes."""
@@ -157,16 +161,26 @@ class Items:
 
 
 def _items(
-    scope: Scope, name: str, document: Document, known: Mapping[Block, Item]
+    scope: Scope,
+    name: str,
+    document: Document,
+    known: Mapping[Block, Item],
+    marks: tuple[str, ...],
 ) -> Iterator[tuple[Block, Item]]:
-    """Yield the values of a file; a line that did not change is not read again."""
+    """Yield the values of a file; a line that did not change is not read again.
+
+    What ``marks`` name is a person's, although the file does not say so yet.
+    """
     for placed in raw_entries(name, document):
         item = known.get(placed.block)
         if item is None or (item.entry.line, item.entry.heading) != (placed.line, placed.heading):
             meta = placed.block.meta or Metadata()
             if name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY)):
                 continue
-            item = _item(as_entry(name, scope, placed), meta)
+            entry = as_entry(name, scope, placed)
+            if verified_by(marks, entry.id, entry.text):
+                entry = entry._replace(basis="verified")
+            item = _item(entry, meta)
         yield placed.block, item
 
 
