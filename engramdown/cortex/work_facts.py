@@ -112,7 +112,8 @@ class Facts:
         part = steps.part(JOB, info, told)
         prompts = prompts_for(self._cortex, JOB)
         # Read before anybody is asked: what cannot be read cannot be written either.
-        entries = self._cortex.entries()
+        both = (self._cortex.global_hc, self._cortex.project_hc)
+        entries = [entry for store in both for entry in store.entries()]
         found = find_facts(info.id, worth_showing(told.lines), model, prompts)
         self._summary.refused += found.refusals
         surer = tuple(each if each.unsaid else reinforced(each, entries) for each in found.engrams)
