@@ -15,7 +15,7 @@ from engramdown.adapters.lines import Line
 from engramdown.adapters.summaries import Summaries
 from engramdown.adapters.summarised import Summary
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.recording import degraded
+from engramdown.cortex.recording import degraded, left_out
 from engramdown.cortex.tools import TOOLS, Answer
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.ids import is_session_id
@@ -35,9 +35,11 @@ _Failure = (EngramdownError, OSError)
 
 
 def told_of(cortex: Cortex, asked: str, session: Session | None = None) -> str:
-    """Return what a model is told of memory; why it is told nothing, if that cannot be read."""
+    """Return what a model is told of memory, and which part of it cannot be read."""
     try:
-        return str(cortex.build_memory_context(asked, session, scratchpad=True))
+        context = str(cortex.build_memory_context(asked, session, scratchpad=True))
+        lost = [left_out(reason) for reason in cortex.unreadable()[:1]]
+        return "\n\n".join(filter(None, [context, *lost]))
     except _Failure as error:
         return degraded(str(error))
 

@@ -182,6 +182,13 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """
         return list(self._unread)
 
+    def unreadable(self) -> list[str]:
+        """Return which files of memory cannot be read now, and why."""
+        lost: list[str] = []
+        for store in self.stores:
+            store.entries(lambda error: lost.append(str(error)))
+        return lost
+
     def entries(self) -> list[Entry]:
         """Return every memory, global ones first, in file order; also what waits for approval.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engramdown.cortex.search import Asked, Found, moment_from, search
 from engramdown.episodes.episode import Pointer
+from engramdown.errors import StoreError
 from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ def _found(cortex: Cortex, given: RecallArguments, session: Session | None) -> _
         journal=found.journal[:limit],
         working=found.working[:limit],
     )
+    lost = [] if asked.session or asked.role else cortex.unreadable()
+    if lost and not found:
+        raise StoreError(lost[0])  # What was asked for may stand there.
+    notes = [*found.notes, *(f"could not be read, and is left out: {each}" for each in lost[:1])]
+    found = found._replace(notes=tuple(notes))
     lines = [*_search_lines(given.query, found)]
     return "\n".join(lines), tuple(str(hit.pointer) for hit in hits)
 

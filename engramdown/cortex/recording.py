@@ -17,11 +17,12 @@ from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory, Said
 from engramdown.wording.inert import one_line
 
-__all__ = ["Recording", "degraded"]
+__all__ = ["Recording", "degraded", "left_out"]
 
 _DEGRADED: Final = (
     "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
 )
+_PARTLY: Final = "Memory is degraded: a part cannot be read, and is left out. Tell the user. ({})"
 _LONGEST_REASON: Final = 400
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
 
@@ -29,6 +30,11 @@ _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
 def degraded(trouble: str) -> str:
     """Return what a model is told of trouble with the transcripts."""
     return _DEGRADED.format(one_line(trouble)[:_LONGEST_REASON])
+
+
+def left_out(trouble: str) -> str:
+    """Say to a model that what it is shown of memory is not all."""
+    return _PARTLY.format(one_line(trouble)[:_LONGEST_REASON])
 
 
 class Recording:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from engramdown.cortex.beside import FactsBeside
-from engramdown.cortex.recording import Recording
+from engramdown.cortex.recording import Recording, left_out
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
@@ -171,7 +171,9 @@ class Session:
         context = self._cortex.build_memory_context(message, self, scratchpad=scratchpad)
         self.turns += 1
         self._running = True
-        return self._recording.read(context, self.turns)
+        told = self._recording.read(context, self.turns)
+        lost = self._cortex.unreadable()
+        return told.degrade(left_out(lost[0])) if lost else told
 
     @one_call()
     def build_context(

@@ -105,9 +105,7 @@ def whole(cortex: Cortex, text: str) -> str:
     Raises:
         StoreError: If there is nothing to show but that.
     """
-    lost: list[str] = []
-    for store in cortex.stores:
-        store.entries(lambda error: lost.append(str(error)))
+    lost = cortex.unreadable()
     if not lost:
         return text
     if not text or _NOTHING in text:
