@@ -58,6 +58,7 @@ def test_what_is_accepted_stands_under_its_key(store: MemoryStore, cortex: Corte
     (waits,) = asked(store, PutOp(USER, "food", value))
     assert value_of(store, "food") is None
     assert waits.reason == (
+        "you want to be asked about what is not certain; "
         """a program keeps it as users/42 'food', with {"since":[2026],"deep":{"a":null}}"""
     )
     receipt = cortex.resolve(waits.id, "accept")

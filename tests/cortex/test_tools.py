@@ -202,6 +202,16 @@ def test_an_unreadable_store_is_told(cortex: Cortex, project: Path) -> None:
     assert "rules.md" in answer.text
 
 
+def test_what_can_be_read_beside_an_unreadable_file_is_found(cortex: Cortex, project: Path) -> None:
+    cortex.encode(Engram("The boat is blue", "lesson", "project"))
+    (project / ".engramdown" / "memory" / "rules.md").mkdir()
+    answer = ask(cortex, query="boat")
+    assert not answer.is_error
+    assert "The boat is blue" in answer.text
+    assert "Note: could not be read, and is left out: " in answer.text
+    assert "rules.md" in answer.text
+
+
 def test_an_unknown_tool_is_told(cortex: Cortex) -> None:
     said = "there is no tool 'delete_all'; there are memorize, recall, recall_topic, "
     assert use(cortex, "delete_all", {}).text.startswith(said)
