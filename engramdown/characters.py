@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-__all__ = ["hidden_characters", "on_screen", "visible"]
+__all__ = ["hidden_characters", "is_utf16", "on_screen", "visible"]
 
 
 def hidden_characters(text: str) -> list[tuple[int, str]]:
@@ -27,6 +27,17 @@ def hidden_characters(text: str) -> list[tuple[int, str]]:
     ([(3, 'zero width space U+200B')], [])
     """
     return [(offset, _name(text[offset])) for offset in _hidden(text)]
+
+
+def is_utf16(text: str) -> bool:
+    r"""Whether bytes that were read as UTF-8, those that are none as surrogates, are UTF-16.
+
+    >>> is_utf16("- Use uv".encode("utf-16").decode("utf-8", "surrogateescape"))
+    True
+    """
+    marked = text.startswith(("\udcff\udcfe", "\udcfe\udcff"))
+    # Latin text in UTF-16 is half zeros; a stray NUL is not.
+    return marked or (len(text) > 1 and text.count("\0") > len(text) * _ZEROS)
 
 
 def visible(text: str, *, keep: str = "\n\t") -> str:
@@ -84,6 +95,9 @@ _MOST_LINES: Final = 20
 _SPACE: Final = "[ \t\n\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 # Looked at once each: what follows a space does not begin a run.
 _LONG_RUN: Final = f"(?<!{_SPACE}){_SPACE}{{{_MOST_LINES},}}+"
+
+
+_ZEROS: Final = 0.25
 
 
 @cache

@@ -257,6 +257,13 @@ class LockTimeoutError(StoreError):
         self.holder = holder
 
 
+_LISTED: Final = {
+    "archive.md": "engramdown list --archived",
+    "pending.md": "engramdown review",
+    "the journal": "engramdown history",
+}
+
+
 class EntryNotFoundError(StoreError, LookupError):
     """No memory has this id.
 
@@ -268,7 +275,8 @@ class EntryNotFoundError(StoreError, LookupError):
         """Name the id that was asked for and, if known, ``where`` it was looked for."""
         place = f" in {where}" if where else ""
         shown = _hidden(entry_id)
-        super().__init__(f"no memory with id {shown!r}{place}; `engramdown list` shows the ids")
+        listed = _LISTED.get(where, "engramdown list")
+        super().__init__(f"no memory with id {shown!r}{place}; `{listed}` shows the ids")
         self.id = entry_id
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.characters import hidden_characters, on_screen, visible
+from engramdown.characters import hidden_characters, is_utf16, on_screen, visible
 
 ENGLAND: Final = "\U0001f3f4" + "".join(chr(0xE0000 + ord(char)) for char in "gbeng") + "\U000e007f"
 
@@ -175,3 +175,19 @@ def test_the_offsets_are_in_order_and_inside(text: str) -> None:
 def test_a_long_text_is_read_to_its_end(filler: str) -> None:
     text = filler * (100_000 // len(filler))
     assert hidden_characters(visible(text)) == []
+
+
+@pytest.mark.parametrize(
+    "data, found",
+    [
+        ("- Use uv".encode("utf-16"), True),
+        ("- Use uv".encode("utf-16-le"), True),
+        ("日本".encode("utf-16"), True),
+        ("日本".encode(), False),
+        (b"", False),
+        (b"\0", False),
+        (b"one stray \0 zero", False),
+    ],
+)
+def test_utf_16_is_told_by_its_mark_or_its_zeros(data: bytes, *, found: bool) -> None:
+    assert is_utf16(data.decode("utf-8", "surrogateescape")) is found

@@ -56,6 +56,8 @@ def edit(
         return
     updated = cortex.update(entry.id, text)
     lines = [line((entry_messages.changed(updated), "good"), hang=2)]
+    if updated.id != entry.id:
+        lines.append(line((entry_messages.moved_address(entry.id, updated.id), "dim"), hang=2))
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
     outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})

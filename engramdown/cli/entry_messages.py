@@ -35,6 +35,7 @@ __all__ = [
     "forgotten",
     "is_retired",
     "left_out",
+    "moved_address",
     "no_editor",
     "not_reached",
     "nothing_found",
@@ -122,6 +123,11 @@ def empty_edit(entry_id: str) -> str:
 def changed(entry: Entry) -> str:
     """Say that a memory has another text."""
     return f"Changed {entry.disk_file}:{entry.line} ({entry.kind}, {entry.scope}) id {entry.id}"
+
+
+def moved_address(before: str, now: str) -> str:
+    """Say that a line without an id is found under another name."""
+    return f"It was written by hand, so its address changes with its text: {before} is {now} now."
 
 
 def forgotten(entry: Entry) -> str:

@@ -17,18 +17,23 @@ import click
 from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import RefusalError
-from engramdown.cli.layout import line
+from engramdown.cli.layout import Line, line
 from engramdown.cli.options import Place, complete_sessions, pass_place, scope_options
 from engramdown.cli.talk import Talk
 from engramdown.cli.transcript import episode_data
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.episode import Episode, read_line
+from engramdown.episodes.episode import Episode, Pointer, read_line
 from engramdown.episodes.sessions import lines
 
 __all__ = ["follow"]
 
 _PAUSE: Final = 0.2
 """Seconds between two looks; a look that finds nothing is one call of the system."""
+
+
+# Of what a tool was given or gave back; `log show` has all that is kept.
+_MOST_LINES: Final = 8
+_MOST_CHARACTERS: Final = 600
 
 
 @click.command()
@@ -123,7 +128,19 @@ def _print(session: str, talk: Talk, episode: Episode, *, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(episode_data(session, episode)))
     elif episode.event != "start":
-        output.fast_screen().show(talk.lines(episode))
+        output.fast_screen().show(_lines(session, talk, episode))
+
+
+def _lines(session: str, talk: Talk, episode: Episode) -> Iterator[Line]:
+    """Yield the lines of an episode; only the beginning of what a tool was given or gave back."""
+    first = "\n".join(episode.text[:_MOST_CHARACTERS].split("\n")[:_MOST_LINES])
+    if episode.role not in ("tool_call", "tool_result") or len(first) == len(episode.text):
+        yield from talk.lines(episode)
+        return
+    yield from talk.lines(episode._replace(text=first, cut=None))
+    left = max(episode.cut or 0, len(episode.text)) - len(first)
+    pointer = str(Pointer(session, episode.seq))
+    yield line((said.cut_off(left, pointer), "dim"), indent=2)
 
 
 def _running(transcripts: Transcripts) -> str:

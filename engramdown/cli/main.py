@@ -242,8 +242,11 @@ def _run(arguments: list[str]) -> None:
     variable = f"_{name}_COMPLETE".upper()
     instruction = os.environ.get(variable)
     if instruction:
-        from click.shell_completion import shell_complete
+        from click.shell_completion import FishComplete, add_completion_class, shell_complete
 
+        # Its own script cuts what is said of a word at the first comma.
+        source = FishComplete.source_template.replace("string split", "string split --max 1")
+        add_completion_class(type("_Fish", (FishComplete,), {"source_template": source}), "fish")
         raise Exit(shell_complete(program, {}, name, variable, instruction))
     with program.make_context(name, arguments) as ctx:
         program.invoke(ctx)

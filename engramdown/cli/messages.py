@@ -34,6 +34,7 @@ __all__ = [
     "STOPPED",
     "ask_global",
     "init_in_home",
+    "is_past",
     "made",
     "next_steps",
     "no_memory",
@@ -227,6 +228,11 @@ Nobody here wants a memory for all projects: what would go there is kept in this
 PROFILE_IS_GLOBAL: Final = (
     "a fact about you is kept for all projects; leave out --project, or say --lesson"
 )
+
+
+def is_past(day: str) -> str:
+    """Say that a memory would not hold for a day."""
+    return f"--expires: {day} is over; name today or a later day, YYYY-MM-DD"
 
 
 def several_kinds(kinds: Iterable[str]) -> str:

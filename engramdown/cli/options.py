@@ -64,7 +64,7 @@ def complete_sessions(
     from engramdown.cli.sessions import known_sessions
 
     found = known_sessions(_place(ctx), ctx.params.get("scope"), incomplete)
-    return [CompletionItem(session, help=said[:_SHOWN]) for session, said in found]
+    return [CompletionItem(session, help=_help(said)) for session, said in found]
 
 
 def given() -> dict[str, Any]:
@@ -96,10 +96,17 @@ def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[Co
     from engramdown.cli.opening import known_ids
 
     return [
-        CompletionItem(entry_id, help=text[:_SHOWN])
+        CompletionItem(entry_id, help=_help(text))
         for entry_id, text in known_ids(_place(ctx), pending=pending)
         if entry_id.startswith(incomplete)
     ]
+
+
+def _help(text: str) -> str:
+    """Return the beginning of a text in one line, as a shell shows it beside a word."""
+    from engramdown.characters import on_screen
+
+    return on_screen(" ".join(text.split()))[:_SHOWN]
 
 
 def _place(ctx: click.Context) -> Place:

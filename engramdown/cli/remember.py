@@ -26,6 +26,7 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.reading import read_stdin
+from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
 
@@ -70,6 +71,8 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     are kept for all projects.
     """
     engram = _engram(given())
+    if engram.expires and engram.expires < today().isoformat():
+        raise click.UsageError(messages.is_past(engram.expires))
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
     if given()["scope"] == "global":
         cortex.allow_global()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from engramdown.characters import hidden_characters
+from engramdown.characters import hidden_characters, is_utf16
 from engramdown.cortex.findings import Finding, find
 from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.blocks import front_matter_end
@@ -27,8 +27,6 @@ _BLANK: Final = " \t\r\n"
 _BOM: Final = "\ufeff"
 _FOREIGN: Final = re.compile("[\udc80-\udcff]")
 _SHOWN_BYTES: Final = 8
-# Latin text in UTF-16 is half zeros; a stray NUL is not.
-_ZEROS: Final = 0.25
 _CONFLICT: Final = re.compile(r"(<{7}|>{7})(?:[ \r]|\Z)")
 _CONFLICT_LINE: Final = re.compile(r"[<|>]{7}")
 _FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
@@ -95,7 +93,7 @@ def damage(sheet: Sheet) -> list[Finding]:
     >>> [finding.code for finding in damage(Sheet.read("lessons.md", "```\n- Never closed\n"))]
     ['unclosed-fence']
     """
-    if _is_utf16(sheet.text):
+    if is_utf16(sheet.text):
         return [sheet.find(1, "utf-16")]
     found = [*_unreadable(sheet), *_conflicts(sheet), *_hidden(sheet)]
     found += [*_line_ends(sheet), *_secrets(sheet)]
@@ -128,11 +126,6 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
 
 
 # ---- bytes and characters ----
-
-
-def _is_utf16(text: str) -> bool:
-    marked = text.startswith(("\udcff\udcfe", "\udcfe\udcff"))
-    return marked or (len(text) > 1 and text.count("\0") > len(text) * _ZEROS)
 
 
 def _unreadable(sheet: Sheet) -> Iterator[Finding]:

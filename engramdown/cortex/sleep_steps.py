@@ -69,6 +69,7 @@ class Night:
         dry: Whether nothing is to be written and nobody to be asked.
         not_asked: Why no model is to be asked, or ``""``.
         given_up: Why none is asked any more, or ``""``.
+        trial: In a dry run memory as it would be by now, if all stores have files.
     """
 
     cortex: Cortex
@@ -77,6 +78,12 @@ class Night:
     dry: bool = False
     not_asked: str = ""
     given_up: str = ""
+    trial: Cortex | None = None
+
+    @property
+    def memory(self) -> Cortex:
+        """What is asked about memory: in a dry run what was learned before counts."""
+        return self.trial or self.cortex
 
     @property
     def why_not(self) -> str:
@@ -222,7 +229,7 @@ class Steps:
             StoreError: If any of it could not be written; the next sleep finishes it.
         """
         if self._night.dry:
-            self.report(job).receipts += map(self._would_be, work.engrams)
+            self.report(job).receipts += self._would_be(work.engrams)
         elif not work.engrams:
             self.state.add(*(part.mark for part in work.parts))
         else:
@@ -269,11 +276,17 @@ class Steps:
         if engram.source != "user":
             return engram
         later = replace(engram, source="consolidation")
-        return later if self._night.cortex.encoding_gate(later).code in _SURE else engram
+        return later if self._night.memory.encoding_gate(later).code in _SURE else engram
 
-    def _would_be(self, engram: Engram) -> Receipt:
-        decision = self._night.cortex.encoding_gate(self._careful(engram))
-        return Receipt(harmless(engram), _DRY[decision.action], decision.reason)
+    def _would_be(self, engrams: Sequence[Engram]) -> list[Receipt]:
+        careful = [self._careful(each) for each in engrams]
+        if self._night.trial is not None:
+            return self._night.trial.propose(careful)
+        decisions = map(self._night.cortex.encoding_gate, careful)
+        return [
+            Receipt(harmless(engram), _DRY[decision.action], decision.reason)
+            for engram, decision in zip(engrams, decisions, strict=True)
+        ]
 
     def _after(self, mark: Mark) -> int:
         """Return the number of the line up to which a job has read a session."""

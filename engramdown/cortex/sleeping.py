@@ -85,7 +85,8 @@ class Sleep:
         self.summary = SleepSummary(model=name, dry_run=dry_run)
         why_not = "" if model is not None else _NO_MODEL
         not_asked = why_not if use_model else _NOT_ASKED
-        self._night = Night(cortex, asking, self.summary, dry_run, not_asked)
+        trial = _trial(cortex) if dry_run else None
+        self._night = Night(cortex, asking, self.summary, dry_run, not_asked, trial=trial)
         self._disk = EpisodeDisk()
         self._stores = [
             store
@@ -209,9 +210,11 @@ class Sleep:
 
     def _compact(self, store: Hippocampus) -> None:
         """Compact a scope; a model is asked once about a memory, not again and again."""
-        compaction = Compaction.of(self._cortex)
+        memory = self._night.memory
+        compaction = Compaction.of(memory)
         state = SleepState(store.root)
-        entries = self._cortex.usable(store)
+        store = next(each for each in memory.stores if each.root == store.root)
+        entries = memory.usable(store)
         report = self.summary.report(store.scope, COMPACTION)
         most = self._cortex.settings.of(store.scope).consolidation.threshold
         asks = bool(crowded(entries, most))
@@ -237,6 +240,16 @@ class Sleep:
             return
         if model is not None:
             state.add(Mark(COMPACTION, digest=_digest(self._cortex.usable(store))))
+
+
+def _trial(cortex: Cortex) -> Cortex | None:
+    """Return memory in which all can be tried; ``None`` where a store has no files."""
+    trial = cortex.reopened()
+    try:
+        trial.rehearse()
+    except StoreError:
+        return None
+    return trial
 
 
 def _digest(entries: Iterable[Entry]) -> str:

@@ -33,6 +33,9 @@ _REFERENCES: Final = frozenset({"of", "replaced"})
 """The keys whose values are ids of other entries, with commas between several."""
 
 
+_WORDS: Final = frozenset({"reason"})
+"""The keys whose values are words that a person reads in the file: a space stands as ``_``."""
+
 KNOWN_KEYS: Final = (
     "id",
     "kind",
@@ -99,7 +102,11 @@ class Metadata(NamedTuple):
     def values(self) -> dict[str, str]:
         """Return all values by key, unquoted; of a key that stands twice the first one."""
         values = dict(reversed(self.fields))
-        odd = [key for key, value in values.items() if "%" in value or _FORMER in value]
+        odd = [
+            key
+            for key, value in values.items()
+            if "%" in value or _FORMER in value or key in _WORDS
+        ]
         return values | {key: _read(key, values[key]) for key in odd} if odd else values
 
     def update(self, values: Mapping[str, str]) -> Metadata:
@@ -110,10 +117,12 @@ class Metadata(NamedTuple):
             if key not in values:
                 fields.append((key, value))
             elif values[key] and key not in present:
-                kept = value if _read(key, value) == values[key] else _quote(values[key])
+                kept = value if _read(key, value) == values[key] else _quote(key, values[key])
                 fields.append((key, kept))
             present.add(key)
-        fields += [(key, _quote(values[key])) for key in _ordered(values) if key not in present]
+        fields += [
+            (key, _quote(key, values[key])) for key in _ordered(values) if key not in present
+        ]
         return Metadata(tuple(fields))
 
 
@@ -146,7 +155,7 @@ def sort_ids(ids: Iterable[str]) -> list[str]:
 
 def _read(key: str, value: str) -> str:
     """Return a value as it was given; an address in it as it is written today."""
-    given = _unquote(value)
+    given = _unquote(value[:1] + value[1:].replace("_", " ") if key in _WORDS else value)
     if key not in _REFERENCES or _FORMER not in given:
         return given
     return re.sub(rf"(?:\A|(?<=,)){_FORMER}(?=[0-9a-z]{{7}}(?:,|\Z))", ADDRESS, given)
@@ -158,8 +167,13 @@ def _ordered(values: Mapping[str, str]) -> list[str]:
     return known + [key for key in values if values[key] and key not in KNOWN_KEYS]
 
 
-def _quote(value: str) -> str:
-    return _to_quote().sub(_quote_match, value)
+def _quote(key: str, value: str) -> str:
+    if key not in _WORDS:
+        return _to_quote().sub(_quote_match, value)
+    # The first character is no space, so that an address there stays as it is.
+    words = (_to_quote().sub(_quote_match, word) for word in value[1:].split(" "))
+    first = _to_quote().sub(_quote_match, value[:1])
+    return first + "_".join(word.replace("_", "%5F") for word in words)
 
 
 @cache

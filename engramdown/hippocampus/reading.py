@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown.characters import is_utf16
 from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
@@ -131,11 +132,16 @@ class Reader:
         return [self.folder / file for file in (*used, *unused(name, names))]
 
     def read(self, name: str) -> Read:
-        """Read a memory file."""
-        data = self._disk.read(self.path(name))
+        """Read a memory file.
+
+        Raises:
+            StoreError: If it is UTF-16: nothing in it is memory, and nothing is added to it.
+        """
+        path = self.path(name)
+        data = self._disk.read(path)
         cached = self._cache.get(name)
         if cached is None or cached.data != data:
-            text = decoded(data)
+            text = _readable(path, decoded(data))
             document = parse(text or "")
             document = document.sharing(cached.document) if cached else document
             cached = Read(data, text, digest(text), document)
@@ -176,7 +182,7 @@ class Reader:
         folder, _, page = name.rpartition("/")
         place = self.place(page) if folder == self.folder.name else self.root / name
         path = self._disk.inside(place, self.root)
-        return decoded(self._disk.read(path)) or ""
+        return _readable(path, decoded(self._disk.read(path))) or ""
 
     def _topics(self) -> Iterator[tuple[str, str]]:
         """Yield each topic that there is, with why it cannot be read, or ``""``."""
@@ -200,6 +206,14 @@ class Reader:
                 raise
             return f"{self.place(name)}: cannot be read: {error.strerror}."
         return ""
+
+
+def _readable(path: Path, text: str | None) -> str | None:
+    if text is not None and is_utf16(text):
+        raise StoreError(
+            f"{path}: looks like UTF-16, and nothing in it is read; save it as UTF-8 in your editor"
+        )
+    return text
 
 
 def decoded(data: bytes | None) -> str | None:

@@ -411,3 +411,24 @@ def test_ctrl_c_while_a_model_thinks_writes_nothing(
                 time.sleep(0.02)
             assert terminal.interrupt() == 130
     assert files(lessons.parent) == before
+
+
+def test_why_a_question_is_asked_reads_as_words(
+    run: Runner, lessons: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = next(
+        entry.id for entry in Hippocampus(lessons.parents[1]).entries() if "hand" in entry.text
+    )
+    run.ok("compact", "--yes", "--no-model")
+    asks(monkeypatch, {"operation": "move", "ids": [mine], "topic": "tools"})
+    run.ok("compact", "--yes")
+    (row,) = [
+        row
+        for row in (lessons.parent / "pending.md").read_text(encoding="utf-8").split("\n")
+        if "op:move" in row
+    ]
+    assert " reason:_" in row
+    assert "_is_yours:_you_wrote,_confirmed_or_pinned_it " in row
+    assert "%20" not in row
+    (waits,) = run.ok("review", "--json").json["pending"]
+    assert waits["reason"] == f"{mine} is yours: you wrote, confirmed or pinned it"

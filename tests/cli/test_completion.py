@@ -83,3 +83,27 @@ def test_there_is_a_script_for_each_shell(shell: str, name: str, child_env: dict
     assert f"_{name.upper()}_COMPLETE={shell}_complete" in done.stdout
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=done.stdout, check=True, encoding="utf-8")
+
+
+def test_what_fish_says_of_a_word_is_not_cut_at_a_comma(
+    child_env: dict[str, str], run: Runner, memory: Path
+) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    text = "Use uv, never pip, in CI\nand elsewhere"
+    entry = run.remember("--lesson", text)
+    env = {**child_env, "_ENGRAMDOWN_COMPLETE": "fish_source"}
+    script = memory / "complete.fish"
+    source = subprocess.run(["engramdown"], env=env, capture_output=True, check=True)
+    script.write_bytes(source.stdout)
+    project = memory.parents[1]
+
+    def offered(words: str) -> list[str]:
+        code = f"source {script}; complete --do-complete '{words}'"
+        fish = ["fish", "--no-config", "-c", code]
+        return subprocess.run(
+            fish, cwd=project, env=child_env, capture_output=True, check=True, encoding="utf-8"
+        ).stdout.split("\n")
+
+    assert f"{entry}\tUse uv, never pip, in CI and elsewhere" in offered("engramdown show ")
+    assert "init\tSet up memory for a project, and for all projects." in offered("engramdown ini")

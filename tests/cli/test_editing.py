@@ -222,3 +222,22 @@ def test_an_editor_that_is_no_command_is_named(
     done = run("edit", found)
     assert done.code == 2
     assert f"$VISUAL or $EDITOR is {editor!r}, which is no command" in done.err
+
+
+def test_what_is_not_retired_points_at_the_archive(run: Runner, rule: str) -> None:
+    for wanted in ("nope", rule):
+        done = run("restore", wanted)
+        assert done.code == 1
+        assert "in archive.md; `engramdown list --archived` shows the ids" in done.err
+    assert "`engramdown list` shows the ids" in run("show", "nope").err
+
+
+def test_the_new_address_of_a_line_by_hand_is_said(run: Runner, memory: Path, rule: str) -> None:
+    with (memory / "lessons.md").open("a", encoding="utf-8") as file:
+        file.write("- CI is slow\n")
+    before = run.ok("list", "--json").json[-1]["id"]
+    out = " ".join(run.ok("edit", before, "CI is fast").out.split())
+    now = run.ok("list", "--json").json[-1]["id"]
+    assert before != now
+    assert f"its address changes with its text: {before} is {now} now." in out
+    assert "address" not in run.ok("edit", rule, "Never push to production").out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -195,3 +196,27 @@ def test_a_person_reads_along(child_env: dict[str, str], episodes: EpisodicMemor
         terminal.expect("red ␛[31m")
         assert terminal.interrupt() == STOPPED
     assert "one" not in terminal.text
+
+
+def test_long_results_are_cut_and_the_rest_is_one_command_away(
+    run: Runner, episodes: EpisodicMemory
+) -> None:
+    session = episodes.start_session()
+    long = "\n".join(f"row {at} of a result" for at in range(100))
+    for role, text in (("user", long), ("tool_result", long), ("tool_result", "x" * 9_000)):
+        episodes.log(session, role, text, name="" if role == "user" else "sh")
+    episodes.end(session)
+    shown = run.ok("log", "follow", session).out
+    asked, first, second = shown.split("result sh")[0], *shown.split("result sh")[1:]
+    assert "row 99 of a result" in asked
+    assert "row 7 of a result" in first
+    assert "row 8 of a result" not in first
+    assert first.count("\n") < 16
+    assert len(second) < 1_000
+    for found in (first, second):
+        pointer = re.search(r"more characters: `engramdown log show (\S+) --whole`", found)
+        assert pointer
+        whole = run.ok("log", "show", pointer[1], "--whole").out
+        assert whole in (long, "x" * 9_000)
+    lines = run.ok("log", "follow", session, "--json").out.split("\n")
+    assert max(len(json.loads(line)["text"]) for line in lines if line) > 1_000

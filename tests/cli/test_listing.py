@@ -239,3 +239,39 @@ def test_what_could_fool_a_terminal_is_shown(run: Runner, memory: Path) -> None:
         out = run.ok(*arguments).out
         assert not {"\x1b", "\u202e", "\ufeff"} & set(out), arguments
     assert run.ok("list", "--json").json[0]["text"].startswith("red \x1b[31m\u202e")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_shows_nothing_of_itself(encoding: str, run: Runner, memory: Path) -> None:
+    rule = run.remember("Always use uv")
+    run.remember("CI is slow")
+    lessons = memory / "lessons.md"
+    kept = lessons.read_text(encoding="utf-8")
+    lessons.write_bytes((kept + "- Xylophones play\n").encode(encoding))
+    (memory / "pending.md").write_bytes("- [x] Xylophones wait\n".encode(encoding))
+    (memory / "soul.md").write_bytes("Xylophones are calm\n".encode(encoding))
+    before = {path.name: path.read_bytes() for path in memory.glob("*.md")}
+    for words in (
+        *(["list"], ["recall", "x"], ["context"], ["stats"], ["review"]),
+        *(["history"], ["doctor"], ["show", rule], ["why", rule], ["show", "soul"], ["undo"]),
+        *(["remember", "--lesson", "More of it"], ["sleep"], ["compact"], ["list", "--archived"]),
+        *(["hook", "session-start"], ["list", "--json"], ["doctor", "--fix", "--yes"]),
+    ):
+        done = run(*words)
+        shown = re.sub("[^a-z]", "", (done.out + done.err).casefold())
+        assert "xylophones" not in shown, words
+        assert "\u2400" not in done.out, words
+        if words == ["list"]:
+            assert done.code == 3
+            assert "looks like UTF-16" in done.err
+            assert "Always use uv" in done.out
+    after = {path.name: path.read_bytes() for path in memory.glob("*.md")}
+    assert {name: after[name] for name in ("lessons.md", "pending.md", "soul.md")} == {
+        name: before[name] for name in ("lessons.md", "pending.md", "soul.md")
+    }
+    # Nobody deleted what could not be read for a while.
+    for name in ("pending.md", "soul.md"):
+        (memory / name).unlink()
+    lessons.write_text(kept, encoding="utf-8")
+    assert texts(run) == ["Always use uv", "CI is slow"]
+    assert run("list", "--archived").code == 1

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from engramdown.clock import today
 from tests.cli.conftest import Runner
 
 TOKEN = "ghp_" + "1234567890abcdefghij" + "ABCDEFGHIJ123456"
@@ -206,3 +208,13 @@ def test_bytes_that_are_no_text_are_kept_or_refused(run: Runner, memory: Path) -
     else:
         assert done.code == 2
         assert lines(memory / "lessons.md") == []
+
+
+def test_a_day_that_is_over_is_refused(run: Runner, memory: Path) -> None:
+    before = (memory / "lessons.md").read_bytes()
+    yesterday, now = today() - timedelta(1), today()
+    done = run("remember", "--expires", yesterday.isoformat(), "The staging host is down")
+    assert (done.code, done.out) == (2, "")
+    assert f"--expires: {yesterday} is over; name today or a later day" in done.err
+    assert (memory / "lessons.md").read_bytes() == before
+    run.ok("remember", "--expires", now.isoformat(), "The staging host is down")

@@ -333,3 +333,35 @@ def test_a_procedure_that_was_asked_for_is_proposed_and_accepted(run: Runner) ->
     run.ok("review", "--all")
     assert "3. `uv publish`" in run.ok("skills", "show", "release-the-app").out
     assert "release-the-app" in run.ok("context").out
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_a_dry_run_counts_as_the_sleep_does(mode: str, run: Runner, memory: Path) -> None:
+    cortex = Cortex.open(memory.parents[1])
+    episodes = cortex.episodes
+    assert episodes is not None
+    # What one session teaches stands against the next one, and is known to the third.
+    for said_there in (
+        "Always use tabs in Makefiles of level 1. Never push to main on day 1.",
+        "Always use tabs in Makefiles of level 2. Never push to main on day 2.",
+        "Always use tabs in Makefiles of level 1. Remember that the colour of team b is red.",
+    ):
+        started = episodes.start_session()
+        episodes.log(started, "user", said_there)
+        episodes.end(started)
+    before = files(memory)
+    dry = run.ok("--mode", mode, "sleep", "--dry-run", "--json", "--project").json["jobs"]
+    told = run.ok("--mode", mode, "sleep", "--dry-run", "--project").out
+    assert files(memory) == before
+    real = run.ok("--mode", mode, "sleep", "--json", "--project").json["jobs"]
+
+    def counted(jobs: list[dict[str, Any]]) -> list[object]:
+        return [
+            (job["job"], job["steps"], [(each["action"], each["text"]) for each in job["receipts"]])
+            for job in jobs
+        ]
+
+    assert counted(dry) == counted(real)
+    became = [each["action"] for job in real for each in job["receipts"]]
+    assert {"encoded", "queued"} <= {*became}
+    assert f"{became.count('queued')} waiting in pending.md" in told

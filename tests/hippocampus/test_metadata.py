@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engramdown.hippocampus.metadata import KNOWN_KEYS, Metadata
 from tests import laws, strategies
 
-keys = st.sampled_from(["id", "ts", "topic", "source", "x", "X-y", "a.b_c"])
+keys = st.sampled_from(["id", "ts", "topic", "source", "reason", "x", "X-y", "a.b_c"])
 values = st.dictionaries(keys, strategies.metadata_values)
 written = st.lists(
     st.builds("{}:{}".format, keys, st.sampled_from(["", "a", "%20", "%E9", "%zz", ":", "-->"])),
@@ -122,3 +122,29 @@ def test_a_percent_sign_of_a_person_is_left_alone(value: str) -> None:
     meta = Metadata((("x", value),))
     assert meta.get("x") == value
     assert meta.update({"x": value}) == meta
+
+
+@pytest.mark.parametrize(
+    "reason, written",
+    [
+        ("2 become one: one cause", "2_become_one:_one_cause"),
+        ("snake_case -- it is", "snake%5Fcase_-%2D_it_is"),
+        ("turned-down", "turned-down"),
+        ("_7a2pcsc is yours", "_7a2pcsc_is_yours"),
+        (" a", "%20a"),
+        ("a-", "a%2D"),
+        ("--", "%2D%2D"),
+    ],
+)
+def test_a_reason_reads_as_words_in_the_file(reason: str, written: str) -> None:
+    meta = Metadata().update({"reason": reason, "topic": "a_b"})
+    assert f" reason:{written} " in str(meta).replace(" -->", " ")
+    assert meta.get("reason") == meta.values()["reason"] == reason
+    assert meta.get("topic") == "a_b"
+
+
+def test_a_reason_of_older_files_is_read() -> None:
+    meta = Metadata.parse(" id:k3v9q2ht reason:2%20become%20one ")
+    assert meta is not None
+    assert meta.get("reason") == "2 become one"
+    assert meta.update({"reason": "2 become one"}) == meta
