@@ -274,8 +274,8 @@ def test_an_editor_that_did_not_know_our_line_takes_it_away_no_more_and_is_asked
     assert shelf.texts["pending.md"] == (
         "# Pending\n\n"
         "- [ ] Delete: later <!-- id:00000001 kind:lesson source:consolidation op:forget"
-        " of:llllllll reason:saved%20from%20an%20editor%20that%20was%20opened%20before%20this"
-        "%20line%20was%20written ts:2026-02-27 -->\n"
+        " of:llllllll reason:saved_from_an_editor_that_was_opened_before_this"
+        "_line_was_written ts:2026-02-27 -->\n"
     )
 
 
