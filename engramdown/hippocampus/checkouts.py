@@ -496,7 +496,9 @@ def _log_of(log: Path, disk: Disk) -> list[Move]:
     for line in lines:
         at = latest = min(latest, int(line[1]) + 1)
         old, new = line.string.split(b" ", 2)[:2]
-        moves.append(Move(new.decode("ascii"), at, _brings(line[2]), begins=not old.strip(b"0")))
+        # A branch that begins where we are brings nothing; a reset to there does.
+        brings = _brings(line[2]) and not (old == new and line[2].startswith(b"checkout:"))
+        moves.append(Move(new.decode("ascii"), at, brings, begins=not old.strip(b"0")))
     return moves
 
 
