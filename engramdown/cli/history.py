@@ -160,7 +160,9 @@ def _history_lines(items: Sequence[_Kept]) -> Iterator[Line]:
 
 
 def _patches(items: Sequence[_Kept]) -> dict[str, list[Line]]:
-    """Return what each step did to its files, as patches; not of one that the journal cannot tell.
+    """Return what each step did to its files, as patches.
+
+    Not of one that the journal cannot tell, or that left the files as they were.
 
     ``patch -R`` takes the steps back in the order in which they are shown.
     """
@@ -176,11 +178,12 @@ def _patches(items: Sequence[_Kept]) -> dict[str, list[Line]]:
                 left.discard(step.id)
                 if not left:
                     break
-    return {
+    whole = {
         item.step.id: [row for name in item.step.files for row in told[item.step.id][name]]
         for item in items
         if told.get(item.step.id, {}).keys() == {*item.step.files}
     }
+    return {step: rows for step, rows in whole.items() if rows}
 
 
 def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:

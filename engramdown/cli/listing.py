@@ -48,6 +48,8 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
     cortex = open_cortex(place)
     show_them = _show_archived if archived else _show_entries
     if not show_them(cortex, wanted, as_json=as_json):
+        if cortex.unread():
+            return  # What could not be read is said, and ends with its own code.
         output.complain(entry_messages.nothing_listed(filtered=bool(wanted), archived=archived))
         raise Exit(REFUSED)
 

@@ -89,7 +89,10 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
 
 
 def _open(place: Place, scope: Scope) -> Cortex:
-    return open_cortex(place, "project" if scope == "project" else "nothing")
+    cortex = open_cortex(place, "project" if scope == "project" else "nothing")
+    if scope == "global":
+        cortex.allow_global()
+    return cortex
 
 
 def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:

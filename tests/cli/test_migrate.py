@@ -99,6 +99,7 @@ def mixed(memory: Path) -> dict[str, bytes]:
 def test_one_undo_takes_back_a_migration_in_both_scopes_with_what_waits(
     run: Runner, memory: Path, mixed: dict[str, bytes]
 ) -> None:
+    run.ok("init", "--global")
     run.ok("migrate", "--yes")
     assert "You brought in older notes" in run.ok("history").out
     done = run.ok("undo", "--json").json

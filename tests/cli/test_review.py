@@ -141,6 +141,7 @@ def test_a_held_proposal_says_why(run: Runner, memory: Path) -> None:
 
 def test_what_it_would_replace_is_shown_as_a_diff(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
+    run.ok("init", "--global")
     run.remember("Name: Ada")
     propose(run, "Name: Bob", "--profile")
     out = run.ok("review").out

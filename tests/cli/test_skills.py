@@ -173,7 +173,7 @@ def test_what_was_typed_is_kept_if_somebody_saved_meanwhile(
         (["show", "nothing-like-it"], 1, "`engramdown skills list` shows them"),
         (["validate", "maps"], 1, "no skill 'maps'"),
         (["show", "\x1b[31m"], 1, "no skill '\\x1b[31m'"),
-        (["ls"], 2, "no command 'ls'; did you mean"),
+        (["lst"], 2, "no command 'lst'; did you mean"),
     ],
 )
 def test_what_is_refused_names_the_next_step(

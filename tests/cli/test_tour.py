@@ -70,4 +70,5 @@ def test_every_change_of_the_story_is_shown(run: Runner, scratch: Path) -> None:
     assert scratch.is_dir()
     scenes = {scene["title"]: scene for scene in run.ok("tour", "--json").json}
     silent = [title for title, scene in scenes.items() if not scene["changes"]]
-    assert silent == [tour_messages.TOUR["again"][0], tour_messages.TOUR["context"][0]]
+    # What was edited is verified in the journal: the file may be open in the editor still.
+    assert silent == [tour_messages.TOUR[each][0] for each in ("again", "listed", "context")]
