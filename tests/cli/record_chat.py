@@ -21,7 +21,6 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-from engramdown import Cortex
 from tests.adapters.chat.streams import calls, chunk, says, stream
 from tests.cli.terminal import Terminal
 from tests.consolidation.wire import wired
@@ -122,12 +121,10 @@ def recorded(env: dict[str, str]) -> str:
         Path(home).mkdir()
         (memory / "rules.md").write_text(_RULES, encoding="utf-8")
         project = memory.parents[1]
-        old = Cortex.open(project=project, home=home).project_hc.entries()[0].id
         keep = {"text": "Use uv for dependencies, never pip-tools", "kind": "always"}
         script = (
             calls("memorize", keep),
-            calls("forget", {"id": old, "why": "the user moved to uv"}),
-            says("`uv` from now on. You wrote the old rule, so **you** retire it."),
+            says("`uv` from now on. You wrote the old rule, so **you** replace it."),
             stream(chunk({"content": _ANSWER}), chunk({}, "stop")),
         )
         words = ["env", "-C", str(project), "engramdown", "chat"]
