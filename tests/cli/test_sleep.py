@@ -144,6 +144,8 @@ def test_what_a_session_taught_is_undone_at_once(
     run: Runner, memory: Path, isolated_home: Path
 ) -> None:
     run.ok("remember", "--global", "Log in UTC")
+    config = isolated_home / ".engramdown" / "config.toml"
+    config.write_text('[episodes]\nredact = "tools"\n', encoding="utf-8")
     run.ok("log", "start")
     run.ok("log", "user", "From now on use uv.")
     run.ok("log", "user", "My name is Ada.")

@@ -250,8 +250,8 @@ BUGS: Final = (
     Bug(
         "a merged text may make up a word",
         "consolidation.substance",
-        "fromkeys(read(text).words)\n    missing = [word for word in words if not (_holds(said, word)",
-        "fromkeys(read(text).words)\n    missing = [word for word in words if not (said",
+        "(read(text).words)\n    missing = [word for word in words if not (_holds(said, word)",
+        "(read(text).words)\n    missing = [word for word in words if not (said",
         lambda core: core.nothing_gives_way(
             [core.Merge(("a", "b"), "builds are slow in winter says bob")],
             core.learned("builds are slow in winter", "in winter builds are slow"),

@@ -121,11 +121,14 @@ class TestRemembering:
 
     def test_a_keyed_fact_replaces_the_older_one(self, life: Life) -> None:
         for name in ("Ada", "Grace"):
-            life.learns(f"Name: {name}", kind="profile", source="user")
+            fact = Engram(f"Name: {name}", "profile", "global", source="user")
+            life.open().propose(fact, by_person=True)
         assert life.texts() == ["Name: Grace"]
         assert "Name: Ada" in life.home.reads("archive.md")
         assert "Grace" in life.open().build_memory_context()
         assert "Ada" not in life.open().build_memory_context()
+        assert life.learns("Name: Eve", kind="profile", source="user").action == "queued"
+        assert life.texts() == ["Name: Grace"]
 
     def test_what_expires_is_not_shown_any_more(self, life: Life) -> None:
         with freeze_time("2026-02-27 12:00:00"):
