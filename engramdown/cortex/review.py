@@ -297,8 +297,14 @@ class FileQueue:
         item = order.item
         if item.op == "encode" or not item.of:
             return
+        lines = standing.lines(item.of)
+        if item.op == "forget" and not lines and not _is_retired(draft, item.of):
+            raise StoreError(
+                f"{self.file}:{item.line}: no memory with id {item.of!r} is there, so none is "
+                f"forgotten; decline {item.id}, or take the line out"
+            )
         archived: set[str] = set()
-        for name, placed in standing.lines(item.of):
+        for name, placed in lines:
             entry = filing.as_entry(name, self._store.scope, placed)
             if item.op == "replace" and (entry.kind, entry.fold) == kind_and_fold(engram):
                 continue  # The person turned the proposal back into what it was to replace.
@@ -358,6 +364,14 @@ class _Standing:
         for name in self._names:
             for placed in filing.raw_entries(name, self._draft.get(name)):
                 self._found.setdefault(filing.entry_id(placed), []).append((name, placed))
+
+
+def _is_retired(draft: Draft, memory_id: str) -> bool:
+    """Whether the archive holds a memory: then it was there once, and is forgotten."""
+    return any(
+        memory_id in (filing.entry_id(placed), filing.address(placed.block.text))
+        for placed in draft.get(filing.ARCHIVE).placed()
+    )
 
 
 def _act(orders: Sequence[Order]) -> Act:

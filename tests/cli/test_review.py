@@ -399,3 +399,13 @@ def test_a_fast_tour_waits_for_nobody(child_env: dict[str, str]) -> None:
     with Terminal(["engramdown", "tour", "--fast"], child_env) as screen:
         screen.expect("That was all; the folder is gone.")
         assert screen.end() == 0
+
+
+def test_what_is_not_there_is_not_said_to_be_forgotten(run: Runner, memory: Path) -> None:
+    line = "- [ ] Remove: x <!-- id:bbbbbbbb kind:lesson op:forget of:zzzzzzzz -->\n"
+    (memory / "pending.md").write_text(line, encoding="utf-8")
+    done = run("review", "--accept", "bbbb")
+    assert done.code != 0
+    assert "Forgot" not in done.out
+    assert "no memory with id 'zzzzzzzz' is there" in " ".join(done.out.split())
+    run.ok("review", "--decline", "bbbb")

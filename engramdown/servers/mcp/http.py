@@ -21,7 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError
-from engramdown.servers.mcp.ids import NO_ID, is_odd
+from engramdown.servers.mcp.ids import NO_ID, NO_MESSAGE, is_batch, is_odd
 from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ _USUAL: Final = 80
 _MISDIRECTED, _FORBIDDEN, _UNAUTHORIZED, _BAD = 421, 403, 401, 400
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json"
-_ODD: Final = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": NO_ID}}
 _COMMAND: Final = "mcp"
 _NOT_HERE: Final = (
     "{host!r} is no loopback address, and memory is served on this machine only: give 127.0.0.1, "
@@ -197,7 +196,9 @@ class Guard:
         if message["type"] != "http.request":
             return  # Whoever asked has left.
         if is_odd(message["body"]):
-            await _answer(send, _BAD, json.dumps(_ODD), _JSON)
+            await _answer(send, _BAD, _error(NO_ID), _JSON)
+        elif is_batch(message["body"]):
+            await _answer(send, _BAD, _error(NO_MESSAGE), _JSON)
         else:
             await self._app(scope, _beginning_with(message, receive), send)
 
@@ -254,8 +255,13 @@ def _beginning_with(message: Message, receive: Receive) -> Receive:
 
 
 def _impatient() -> type[asyncio.Protocol]:
-    """Return what speaks HTTP, and lets go of a connection on which nobody asks for anything."""
+    """Return what speaks HTTP, and lets go of a connection on which nobody asks for anything.
+
+    After a while, and at once, the oldest first, where others have no room.
+    """
     from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    silent: dict[Impatient, None] = {}  # the oldest first
 
     class Impatient(H11Protocol):
         def connection_made(
@@ -263,15 +269,23 @@ def _impatient() -> type[asyncio.Protocol]:
             transport: asyncio.Transport,  # type: ignore[override]  # as in uvicorn
         ) -> None:
             super().connection_made(transport)
-            self._silent = self.loop.call_later(_SILENCE, self._look)
+            self._silent = self.loop.call_later(_SILENCE, self.look)
+            silent[self] = None
+            # One place is left for who asks for something, and is answered 503 beyond that.
+            while len(self.connections) >= _CONNECTIONS and (oldest := next(iter(silent))) != self:
+                oldest.look()
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._silent.cancel()
+            silent.pop(self, None)
             super().connection_lost(exc)
 
-        def _look(self) -> None:
+        def look(self) -> None:
+            """Let go of it if nothing was asked yet."""
+            silent.pop(self, None)
             has_asked: bool = self.cycle is not None
             if not has_asked:
+                self.connections.discard(self)
                 self.transport.close()
 
     return Impatient
@@ -288,6 +302,12 @@ async def _answer(send: Send, status: int, why: str, kind: str = _TEXT) -> None:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _error(why: str) -> str:
+    """Return the answer to what is no request."""
+    error = {"code": -32600, "message": why}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
 
 
 def _end(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -11,10 +11,12 @@ import json
 import re
 from typing import Any, Final
 
-__all__ = ["END", "NO_ID", "id_of", "is_id", "is_odd"]
+__all__ = ["END", "NO_ID", "NO_MESSAGE", "id_of", "is_batch", "is_id", "is_odd"]
 
 NO_ID: Final = "the id of a request is a string or a whole number"
 """What a request is answered with whose id is none."""
+NO_MESSAGE: Final = "this is JSON, but no message of JSON-RPC; a batch is none either"
+"""Why what is no message is refused."""
 
 END: Final = 512
 """How much of the end of a message is looked at, in bytes."""
@@ -54,6 +56,20 @@ def id_of(data: bytes) -> str | int | None:
 def is_id(key: object) -> bool:
     """Whether something may be the id of a request."""
     return isinstance(key, str | int) and not isinstance(key, bool)
+
+
+def is_batch(data: bytes) -> bool:
+    """Whether this is a list of messages, which the protocol knows no more.
+
+    >>> is_batch(b" []"), is_batch(b"{}"), is_batch(b"[[")
+    (True, False, False)
+    """
+    if data.lstrip()[:1] != b"[":
+        return False
+    try:
+        return isinstance(json.loads(data), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def is_odd(data: bytes) -> bool:

@@ -23,7 +23,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from engramdown.servers.mcp.hands import Hand
-from engramdown.servers.mcp.ids import END, NO_ID, id_of, is_id, is_odd
+from engramdown.servers.mcp.ids import END, NO_ID, NO_MESSAGE, id_of, is_id, is_odd
 from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ _PATIENCE: Final = 1.5
 """For how many seconds calls that run are waited for when the input has ended."""
 _TOO_LONG: Final = f"a message may have at most {LONGEST} bytes; this one was passed over"
 _NO_JSON: Final = "this line is no JSON in UTF-8, or is nested too deeply"
-_NO_MESSAGE: Final = "this line is JSON, but no message of JSON-RPC; a batch is none either"
 
 
 async def serve(server: Server[Any]) -> None:
@@ -214,7 +213,7 @@ def _message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
         return types.jsonrpc_message_adapter.validate_python(found, by_name=False)
     is_answer = isinstance(found, dict) and not found.keys().isdisjoint(("result", "error"))
     asked = found.get("id") if isinstance(found, dict) and not is_answer else None
-    return _refused(asked if is_id(asked) else None, types.INVALID_REQUEST, _NO_MESSAGE)
+    return _refused(asked if is_id(asked) else None, types.INVALID_REQUEST, NO_MESSAGE)
 
 
 def _refused(key: str | int | None, code: int, why: str) -> _Refusal:

@@ -309,6 +309,27 @@ def test_who_connects_and_asks_for_nothing_is_not_waited_for(
     run(work())
 
 
+def test_silent_connections_give_way_to_who_asks_for_something(
+    tmp_path: Path, programs: Path
+) -> None:
+    with serving(tmp_path, programs) as served, contextlib.ExitStack() as opened:
+        for at in range(700):
+            raw = opened.enter_context(
+                socket.create_connection(("127.0.0.1", served.port), timeout=30)
+            )
+            raw.sendall(b"POST /mcp HTTP/1.1\r\nHost: x\r\n" if at % 2 else b"")
+        assert [ask(served)[0] for _ in range(5)] == [200] * 5
+
+
+@pytest.mark.parametrize("body", [b"[]", b' [{"jsonrpc": "2.0", "id": 1, "method": "ping"}]'])
+def test_a_batch_is_answered_as_over_two_pipes(tmp_path: Path, programs: Path, body: bytes) -> None:
+    with serving(tmp_path, programs) as served:
+        status, text = ask(served, body=body)
+    told = json.loads(text)
+    assert (status, told["id"], told["error"]["code"]) == (400, None, -32600)
+    assert "batch" in told["error"]["message"]
+
+
 def test_ctrl_c_ends_it_although_clients_are_there(tmp_path: Path, programs: Path) -> None:
     with serving(tmp_path, programs) as served:
         _interrupted(served)
