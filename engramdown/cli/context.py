@@ -36,7 +36,7 @@ from engramdown.tokens import estimate_tokens
 __all__ = ["context"]
 
 _OF_A_SESSION: Final = ("budget", "tail", "shape")
-_OF_A_FILE: Final = ("check", "remove", "force", "scope", "dry_run")
+_OF_A_FILE: Final = ("check", "remove", "replace", "force", "scope", "dry_run")
 _OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape")
 
 
@@ -79,6 +79,9 @@ _OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape"
 )
 @click.option("--check", is_flag=True, help="With --write: only see whether FILE is up to date.")
 @click.option("--remove", is_flag=True, help="With --write: take the block out of FILE.")
+@click.option(
+    "--replace", is_flag=True, help="With --write: take lines out of FILE that the block says, too."
+)
 @click.option("--force", is_flag=True, help="With --write: also if somebody edited the block.")
 @scope_options("With --write: what holds for all projects.", "With --write: this project.")
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")

@@ -18,10 +18,12 @@ __all__ = [
     "ASK",
     "NEEDS_YES",
     "NO_PATH",
+    "READ_BY_AGENTS",
     "become",
     "duplicates",
     "nothing_found",
     "passed",
+    "still_says",
     "summary",
     "waiting",
 ]
@@ -41,6 +43,19 @@ _DONE: Final = {
     "discarded": "not written",
     "failed": "failed",
 }
+
+
+READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
+"""Files that an assistant reads by itself."""
+
+
+def still_says(path: str) -> str:
+    """Say that an assistant gets the same twice, and what to do about it."""
+    return (
+        f"{path} still says this, so an assistant that reads it and has memory gets it twice; "
+        f"`engramdown context --write {path} --replace` puts a block of memory in the place of "
+        "these lines."
+    )
 
 
 def nothing_found(paths: Iterable[Path]) -> str:

@@ -83,6 +83,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         came = migration.bring(surveyed)
         if not as_json:
             output.screen().show(_shown(surveyed, came, would=False) if yes else _told(came))
+            _say_what_stays(came)
     if as_json:
         output.print_json(_data(cortex, surveyed, came, dry_run=dry_run))
     raise Exit(_exit_code(surveyed, came))
@@ -147,6 +148,14 @@ def _shown(surveyed: Sequence[Surveyed], came: Sequence[Came], *, would: bool) -
     yield line((said.summary((each.receipt for each in came), known, would=would), "good"), hang=2)
     if known and not came:
         yield line((said.AGAIN, "dim"), hang=2)
+
+
+def _say_what_stays(came: Sequence[Came]) -> None:
+    """Say that files which assistants read by themselves say the same as memory now."""
+    there = (each.path for each in came if each.receipt.action in ("encoded", "merged"))
+    for path in dict.fromkeys(there):
+        if Path(path).name in said.READ_BY_AGENTS:
+            output.note(said.still_says(path))
 
 
 def _memory(each: Came) -> Iterator[Line]:

@@ -20,12 +20,13 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
-from engramdown.engram import Scope
+from engramdown.engram import Scope, fold
 from engramdown.errors import UnfitFileError
+from engramdown.hippocampus.document import Placed, parse
 from engramdown.hooks.foreign import Change, read, write
 from engramdown.hooks.page import BUDGET, page
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.block import BlockError, put_in
+from engramdown.wording.block import BlockError, put_in, taken_out
 
 __all__ = ["write_page"]
 
@@ -43,10 +44,11 @@ def write_page(place: Place, path: Path) -> None:
         UnfitFileError: If the block cannot be found for sure.
     """
     options = given()
-    if options["check"] and options["remove"]:
+    if sum(map(bool, (options["check"], options["remove"], options["replace"]))) > 1:
         raise click.UsageError(said.ONE_OF_TWO)
     text = "" if options["remove"] else _page(place, options)
-    change = _planned(path, text, force=options["force"] or options["check"])
+    force = options["force"] or options["check"]
+    change = _planned(path, text, force=force, replace=options["replace"])
     is_dry = options["dry_run"] or options["check"]
     if not is_dry:
         write(change)
@@ -64,24 +66,64 @@ def _page(place: Place, options: dict[str, Any]) -> str:
     return page(cortex, scope, BUDGET if options["budget"] is None else options["budget"])
 
 
-def _planned(path: Path, text: str, *, force: bool) -> Change:
+def _planned(path: Path, text: str, *, force: bool, replace: bool) -> Change:
     # A link such as CLAUDE.md to AGENTS.md stays in its folder; one that leaves it is refused.
     found = read(path, path.absolute().parent)
     try:
-        return found._replace(after=put_in(found.before or b"", text, force=force))
+        if not (replace and text):
+            return found._replace(after=put_in(found.before or b"", text, force=force))
+        outside = taken_out(found.before or b"", force=force)
+        before, after = _without_twice(outside, text)
+        return found._replace(after=put_in(before, text) + after)
     except BlockError as error:
         raise UnfitFileError(str(path), str(error)) from error
+
+
+def _twice(data: bytes, text: str) -> list[Placed]:
+    """Return the list items of a file without its block that say what the block says."""
+    said = {fold(placed.block.text) for placed in parse(text).placed()}
+    placed = parse(data.decode("utf-8", "surrogateescape")).placed()
+    return [each for each in placed if each.block.shape == "item" and fold(each.block.text) in said]
+
+
+def _without_twice(data: bytes, text: str) -> tuple[bytes, bytes]:
+    """Return what stands in front of the first item that the block says, and behind, without it."""
+    document = parse(data.decode("utf-8", "surrogateescape"))
+    gone = {each.at for each in _twice(data, text)}
+    first = min(gone, default=len(document.blocks))
+    before, after = (
+        "".join(block.raw for at, block in blocks if at not in gone)
+        for blocks in (
+            [*enumerate(document.blocks)][:first],
+            [*enumerate(document.blocks)][first:],
+        )
+    )
+    return before.encode("utf-8", "surrogateescape"), after.encode("utf-8", "surrogateescape")
+
+
+def _said_twice(change: Change, text: str) -> list[int]:
+    """Return the lines of a file, as it would be, that say what its block says."""
+    if not text:
+        return []
+    try:
+        outside = taken_out(change.after, force=True)
+    except BlockError:
+        return []
+    return [each.line for each in _twice(outside, text)]
 
 
 def _lines(change: Change, text: str, *, dry: bool) -> Iterator[Line]:
     options = given()
     if not (text or options["remove"]):
         yield line((said.NOTHING, "warn"), hang=2)
+    twice = _said_twice(change, text)
+    if twice:
+        yield line((said.twice(change.path, twice), "warn"), hang=2)
     if not change.is_new:
         known = said.fresh if text else said.nothing_to_take_out
         yield line((known(change.path), "good"), hang=2)
         return
-    if dry:
+    if dry or options["replace"]:
         before, after = (
             (data or b"").decode("utf-8", "surrogateescape")
             for data in (change.before, change.after)
@@ -99,6 +141,7 @@ def _data(change: Change, text: str, *, written: bool) -> dict[str, Any]:
     return {
         "file": str(change.path),
         "changed": change.is_new,
+        "twice": _said_twice(change, text),
         "written": written,
         "tokens": estimate_tokens(text),
         "text": text,

@@ -148,6 +148,8 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
     kept = list(lines)
     for done in _done(kept):
         cell = _cell(session, done)
+        if cell.status != "ok" and _is_memorys(cell):
+            continue  # That memory could not be asked teaches nothing about the work.
         if not (done.line.role == "scratchpad" and found and _repeats(cell, found[-1])):
             found.append(cell)
     turn = 0
@@ -157,6 +159,23 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
                 corrections[turn] = line
             turn += 1
     return _corrected(session, found, corrections)
+
+
+_MEMORYS: Final = frozenset(
+    {
+        *("memorize", "recall", "recall_topic", "recall_skill", "forget", "review", "memory"),
+        *("write_journal", "search_journals", "write_notes"),
+    }
+)
+"""Our own tools, but for those whose names other programs have, too."""
+
+_OUR_COMMAND: Final = re.compile(r"\s*(?:\S*/)?(?:engramdown|egd)\s")
+
+
+def _is_memorys(cell: Cell) -> bool:
+    """Whether a tool of memory itself was called: by its name, over MCP, or in a shell."""
+    ours = cell.name in _MEMORYS or "engramdown" in cell.name.casefold()
+    return ours or _OUR_COMMAND.match(cell.code) is not None
 
 
 def by_turn(cells: Iterable[Cell]) -> list[list[Cell]]:

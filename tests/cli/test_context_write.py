@@ -181,3 +181,25 @@ def test_an_empty_memory_leaves_a_file_alone(run: Runner, memory: Path) -> None:
     assert done.out.startswith("There is nothing in memory to write")
     assert "The block is gone" in done.out
     assert path.read_bytes() == b""
+
+
+def test_lines_that_stand_twice_are_named_and_give_way_when_asked(run: Runner, page: Path) -> None:
+    theirs = "- Mine\r\n- always run the linter before pushing.\r\n- CI takes nine minutes\r\n"
+    page.write_bytes(f"# Ours\r\n\r\n{theirs}\r\nEnd".encode())
+    said = " ".join(run.ok("context", "--write", "AGENTS.md").out.split())
+    assert "2 lines from AGENTS.md:4 on say what the block says" in said
+    assert "engramdown context --write AGENTS.md --replace" in said
+    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [4, 5]
+    before = page.read_bytes()
+    shown = run.ok("context", "--write", "AGENTS.md", "--replace", "--dry-run").out
+    assert "-- always run the linter before pushing." in shown
+    assert page.read_bytes() == before
+    run.ok("context", "--write", "AGENTS.md", "--replace")
+    text = page.read_bytes().decode()
+    assert text.startswith("# Ours\r\n\r\n- Mine\r\n")
+    assert text.endswith("End")
+    assert text.count("run the linter") == text.count("nine minutes") == 1
+    assert text.index("nine minutes") < text.index("End")
+    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == []
+    assert page.read_bytes().decode() == text
+    assert run("context", "--write", "AGENTS.md", "--replace", "--remove").code == 2

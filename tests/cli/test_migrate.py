@@ -297,3 +297,14 @@ def test_a_process_that_is_killed_is_gone_on_with(
     assert set(counts.values()) == {1}
     assert len(counts) == 14
     assert len(cortex.pending()) == 2
+
+
+def test_what_an_assistant_reads_anyway_is_said_to_be_read_twice(run: Runner, memory: Path) -> None:
+    page = memory.parents[1] / "CLAUDE.md"
+    page.write_text("# Mine\n\n- Never push to main\n- CI takes nine minutes\n", encoding="utf-8")
+    said = " ".join(run.ok("migrate", "--yes").err.split())
+    assert "engramdown context --write CLAUDE.md --replace" in said
+    run.ok("context", "--write", "CLAUDE.md", "--replace")
+    text = page.read_text(encoding="utf-8")
+    assert (text.count("push to main"), text.count("nine minutes")) == (1, 1)
+    assert text.startswith("# Mine\n")

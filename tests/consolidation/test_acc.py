@@ -286,3 +286,14 @@ _cells = st.builds(
 def test_any_turn_teaches_each_thing_once_at_most(cells: list[Cell]) -> None:
     for detector in DETECTORS:
         assert all(cell in cells for cell in detector(cells))
+
+
+@pytest.mark.parametrize("name", ["recall", "memorize", "mcp__engramdown__grep", "Engramdown.x"])
+def test_failures_of_the_tools_of_memory_teach_nothing(name: str) -> None:
+    steps = [did(name, {"query": "x"}, "Error: no such session", error=True) for _ in range(4)]
+    assert turn(*steps) == []
+    asked = [failing("engramdown recall x", "Error: locked") for _ in range(4)]
+    assert lessons_of_turn(turn(*asked)) == []
+    others = [did("deploy", {"query": "x"}, "Error: no such host", error=True) for _ in range(4)]
+    assert lessons_of_turn(turn(*others)) != []
+    assert turn(did(name, {"query": "x"}, "found")) != []
