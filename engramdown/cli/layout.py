@@ -7,6 +7,7 @@ diff of a file is also the patch that a program takes.
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ _NO_END: Final = "\\ No newline at end of file"
 _NO_PATCH: Final = "no patch: some characters are shown as what they are; --json has it exactly"
 _NO_FILE: Final = "/dev/null"
 _WIDE: Final = frozenset("WF")
+_WORD: Final = re.compile(r"[^ ]++| ++")
 
 
 class Part(NamedTuple):
@@ -178,15 +180,9 @@ def _cells_of(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in _WIDE else 1
 
 
-def _words(text: str) -> Iterator[str]:
+def _words(text: str) -> list[str]:
     """Cut ``text`` at its spaces; a run of spaces is a word of its own."""
-    start = 0
-    for at in range(1, len(text)):
-        if (text[at] == " ") != (text[at - 1] == " "):
-            yield text[start:at]
-            start = at
-    if text:
-        yield text[start:]
+    return _WORD.findall(text)
 
 
 class _Row:
@@ -221,14 +217,15 @@ class _Row:
                 return
             if self._used > self._margin:
                 self.end()
+        begin = 0
         while self._used + wanted > self._width:
-            head = _head(word, self._width - self._used)
+            head = _head(word, begin, self._width - self._used)
             self._add(head, style)
             self.end()
-            word = word[len(head) :]
-            wanted = cells(word)
-        if word:
-            self._add(word, style)
+            begin += len(head)
+            wanted -= cells(head)
+        if begin < len(word):
+            self._add(word[begin:], style)
 
     def _add(self, text: str, style: str) -> None:
         last = self._parts[-1] if self._parts else None
@@ -239,14 +236,14 @@ class _Row:
         self._used += cells(text)
 
 
-def _head(word: str, room: int) -> str:
-    """Return the first characters of ``word`` that fit into ``room`` columns; at least one."""
+def _head(word: str, begin: int, room: int) -> str:
+    """Return the characters from ``begin`` on that fit into ``room`` columns; at least one."""
     used = 0
-    for at, char in enumerate(word):
-        used += _cells_of(char)
-        if used > room and at:
-            return word[:at]
-    return word
+    for at in range(begin, len(word)):
+        used += _cells_of(word[at])
+        if used > room and at > begin:
+            return word[begin:at]
+    return word[begin:]
 
 
 def _with_ends(text: str) -> list[str]:

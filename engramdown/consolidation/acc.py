@@ -50,7 +50,7 @@ _CHANGER: Final = re.compile(
 # A command after which another one may well be tried again.
 _CHANGING: Final = re.compile(
     r"\bsed -\w*i|\bperl -\w*i|\btee\b|>\s*(?!/dev/null)[\w./~$\"']"
-    r"|^\s*(?:sudo )?(?:cp|mv|rm|mkdir|touch|chmod|chown|ln|patch|export|kill|pkill|source)\b"
+    r"|^[^\S\n]*+(?:sudo )?(?:cp|mv|rm|mkdir|touch|chmod|chown|ln|patch|export|kill|pkill|source)\b"
     r"|\bgit (?:apply|checkout|switch|restore|stash|pull|merge|rebase|revert|reset|am)\b"
     r"|\b(?:install|add|sync|update|upgrade|restart|start|stop|up|down|migrate|login|build|clean)\b",
     re.MULTILINE,
@@ -247,9 +247,10 @@ def _changes(cell: Cell) -> bool:
 
 # Addresses, times, ids and the names of temporary files.
 _VARYING: Final = re.compile(
-    r"0x[0-9a-fA-F]+|\b(?=[a-f-]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
+    r"0x[0-9a-fA-F]+|\b(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
     # How many tests fail is told by a number, and is news.
-    r"|\d+(?!\d| (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
+    r"|(?<!\d)\d++"
+    r"(?! (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
 )
 
 
@@ -277,7 +278,7 @@ _SHOWS: Final = re.compile(
 )
 
 
-_COMMENT: Final = re.compile(r"^\s*(?:#|//|--|;|%)", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|;|%)", re.MULTILINE)
 
 
 class _Edit(NamedTuple):

@@ -37,7 +37,14 @@ def find_instruction(text: str) -> str:
     """
     if _hides_characters(text):
         return "hides text in invisible characters"
-    return _first_reason(_MARKUP, text) or _first_reason(_PHRASES, _plain(text))
+    plain = _plain(text)
+    # To look for words costs little; to look for every phrase at each letter does not.
+    said = {
+        reason: patterns
+        for reason, patterns in _PHRASES.items()
+        if any(word in plain for word in _WORDS[reason])
+    }
+    return _first_reason(_MARKUP, text) or _first_reason(said, plain)
 
 
 def _first_reason(reasons: dict[str, tuple[str, ...]], text: str) -> str:
@@ -325,5 +332,49 @@ _PHRASES: Final = {
         ),
         # Somebody's own key, to be let in with.
         r"\bssh-(?:dss|ed25519|rsa) aaaa",
+    ),
+}
+
+# What a text must hold, one of them at least, for any phrase of a reason to stand in it.
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "tells the assistant to ignore its instructions": (
+        *("bypass", "disregard", "follow", "forget", "guideline", "heed", "ignor", "instruction"),
+        *("obey", "overlook", "overrid", "prompt", "rule", "\u5ffd\u7565"),
+    ),
+    "gives a standing order": (
+        *("answer", "as of now", "from here", "from now", "from this", "going forward"),
+        *("henceforth", "in all ", "in any ", "in each ", "in every ", "message", "output"),
+        *("repl", "response"),
+    ),
+    "asks to keep something from the user": (
+        *("alert", "ask", "covertly", "disclos", "from ", "inform", "know", "mention", "notify"),
+        *("quietly", "report", "say", "secretly", "silently", "tell", "warn"),
+    ),
+    "asks to run a command": (
+        *("base64", "chmod", "curl", "enter", "execute", "invoke", "paste", "rm -r", "run"),
+        *("type", "wget"),
+    ),
+    "says what to answer when asked": ("ask", "want"),
+    "gives the assistant a role or an order": (
+        *(" mode", "act as", "instruction", "jailbr", "pretend", "prompt", "rule", "system"),
+        *("you ", "your "),
+    ),
+    "speaks to the assistant": (
+        *("agent", "ai,", "ai:", "ais,", "ais:", "assistant", "attention", "chatbot"),
+        *("instruction", "language model", "llm", "memo", "message", "note", "notice"),
+        *("parsing", "processing", "reading", "summari", "you are", "you're"),
+    ),
+    "orders something into the memory": (
+        *(".engramdown", "basis", "confidence", "lessons.md", "memor", "pending", "profile.md"),
+        *("proposal", "remember", "rules", "soul.md", "waiting"),
+    ),
+    "speaks for the user": ("of this ", "the user "),
+    "asks to send something away": (
+        *("](http", "beacon", "call", "copy", "exfiltrate", "forward", "leak", "mail", "ping"),
+        *("post", "request", "send", "share", "submit", "transmit", "upload"),
+    ),
+    "gives secrets or access away": (
+        *(".aws/credentials", ".netrc", ".ssh/id_", "/etc/shadow", "base64", "content"),
+        *("exfiltrate", "ssh-"),
     ),
 }

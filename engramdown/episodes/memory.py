@@ -525,7 +525,8 @@ class EpisodicMemory(Finder):
             return Ended()
         since = nanoseconds() - TIDY_DAYS * _DAY if in_passing else 0
         timeout = IMPATIENT if in_passing else None
-        silence = Silence(self._ago(minutes), reason, self._new_id, since, timeout)
+        ago, ahead = self._ago(minutes), self._ago(-minutes)
+        silence = Silence(ago, ahead, reason, self._new_id, since, timeout)
         return end_silent(self._sessions, self._disk, self.recorder.lock, silence)
 
     def _ago(self, minutes: float) -> str:

@@ -70,14 +70,15 @@ def left_open(
 ) -> list[SessionInfo]:
     """Return the sessions that nobody ended, in which nothing was said for so long, an hour.
 
-    Those that a program has open are none of them.
+    Those that a program has open are none of them. A line of the future was written while the clock
+    was ahead: it keeps nothing running.
     """
-    before = stamp_of(nanoseconds() - int(minutes * _MINUTE))
+    since, until = _lately(minutes)
     found = []
     for info in sessions.list():
         # One that is being removed is nobody's business any more.
         with contextlib.suppress(FileNotFoundError):
-            silent = not info.ended and info.last < before
+            silent = not info.ended and not since <= info.last <= until
             if silent and not disk.is_kept(sessions.path(info.id)):
                 found.append(info)
     return found
@@ -114,14 +115,14 @@ def _role(line: bytes) -> str:
 def _if_running(sessions: Sessions, disk: EpisodeDisk, session: str) -> SessionInfo | None:
     path = sessions.path(session)
     found = disk.find(path)
-    before = _an_hour_ago()
+    since, until = _lately(ORPHAN_MINUTES)
     # Only what was written to lately is read, or a shell with years of transcripts would wait.
-    if found is None or (stamp_of(found.st_mtime_ns) < before and not _is_open(path, disk)):
+    if found is None or (stamp_of(found.st_mtime_ns) < since and not _is_open(path, disk)):
         return None
     info = sessions.info(session)
     if info is None or info.ended or info.parent:
         return None
-    return info if info.last >= before or _is_open(path, disk) else None
+    return info if since <= info.last <= until or _is_open(path, disk) else None
 
 
 def _is_open(path: Path, disk: EpisodeDisk) -> bool:
@@ -129,5 +130,7 @@ def _is_open(path: Path, disk: EpisodeDisk) -> bool:
     return sys.platform != "win32" and disk.is_kept(path)
 
 
-def _an_hour_ago() -> str:
-    return stamp_of(nanoseconds() - ORPHAN_MINUTES * _MINUTE)
+def _lately(minutes: float) -> tuple[str, str]:
+    """Return between which times something was said lately, as far as clocks can be trusted."""
+    now, some = nanoseconds(), int(minutes * _MINUTE)
+    return stamp_of(now - some), stamp_of(now + some)

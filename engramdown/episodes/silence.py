@@ -39,6 +39,7 @@ class Silence:
 
     Attributes:
         before: A time as in a line; nothing was said since.
+        ahead: A time that is to come; what was said after it was said while the clock was ahead.
         reason: What to call it.
         new_id: Gives the id of an episode.
         written: Sessions whose file was not written to since are passed over, in nanoseconds
@@ -47,6 +48,7 @@ class Silence:
     """
 
     before: str
+    ahead: str
     reason: str
     new_id: Callable[[], str]
     written: int = 0
@@ -95,5 +97,6 @@ def _end(
 def _last(sessions: Sessions, session: str, silence: Silence) -> str:
     """Return when something was last said in an open session that is silent, or ``""``."""
     info = sessions.info(session)
-    silent = info is not None and not info.ended and info.last < silence.before
-    return info.last if info is not None and silent else ""
+    if info is None or info.ended or silence.before <= info.last <= silence.ahead:
+        return ""
+    return info.last

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.characters import visible
+from engramdown.cli import layout
 from engramdown.cli.layout import Line, Part, cells, diff, line, table, whole, wrap
 
 WORDS = st.text(st.sampled_from("ab c日\u0301-\n"), max_size=60)
@@ -146,3 +147,21 @@ def test_two_cells_never_become_one_word(width: int) -> None:
 def test_a_character_that_is_too_wide_stands_alone() -> None:
     assert rows(line("a日b"), 1) == ["a", "日", "b"]
     assert rows(line("日日"), 1)[:2] == ["日", "日"]
+
+
+def test_a_word_without_spaces_is_looked_at_as_often_as_it_is_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = [0]
+
+    def counted(char: str) -> int:
+        looked[0] += len(char)
+        return 1
+
+    monkeypatch.setattr(layout, "_cells_of", counted)
+    costs = []
+    for size in (5_000, 10_000, 20_000):
+        looked[0] = 0
+        assert "".join(rows(line("日" * size), 80)) == "日" * size
+        costs.append(looked[0])
+    assert costs[2] < 2.2 * costs[1] < 2.2 * 2.2 * costs[0]

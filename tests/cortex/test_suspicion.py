@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.cortex import suspicion
 from engramdown.cortex.suspicion import find_instruction
 from tests.corpora import (
     instructions_answered,
@@ -103,3 +104,18 @@ def test_any_text_gets_an_answer(text: str) -> None:
 )
 def test_a_long_text_is_read_to_its_end(part: str) -> None:
     assert find_instruction(part * (30_000 // len(part))) in {"", "hides text in a comment"}
+
+
+@pytest.mark.parametrize("text", ["a.", "x", " ", "<", "- ", "ab ", ": ", "é", "1,"])
+def test_phrases_are_looked_for_only_where_their_words_stand(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def no_reason(reasons: dict[str, tuple[str, ...]], _: str) -> str:
+        looked.extend(reasons)
+        return ""
+
+    monkeypatch.setattr(suspicion, "_first_reason", no_reason)
+    assert find_instruction(text * 1_000) == ""
+    assert not set(looked) & set(suspicion._PHRASES)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
@@ -145,3 +146,17 @@ def test_of_a_session_without_a_user_the_first_words_are_somebodys(
     memory.log("a", "system", "x")
     assert count(sessions, EpisodeDisk(), "a").first == "Good morning"
     assert count(sessions, EpisodeDisk(), "gone").episodes == 0
+
+
+def test_what_was_said_while_the_clock_was_ahead_keeps_nothing_running(
+    memory: EpisodicMemory, sessions: Sessions
+) -> None:
+    with freeze_time(datetime.now(UTC) + timedelta(days=400)):
+        memory.log("a", "user", "of the future")
+        assert running(sessions) == "a"
+    assert running(sessions) == "a"  # a program has it open
+    memory.close()
+    assert running(sessions) == ""
+    assert [info.id for info in left_open(sessions, EpisodeDisk())] == ["a"]
+    assert EpisodicMemory(memory.folder.parent).close_orphans().ids == ("a",)
+    assert left_open(sessions, EpisodeDisk()) == []

@@ -201,7 +201,7 @@ _DONE: Final = 1.0
 _PATHS: Final = ("file", "filename", "files", "source", "destination", "target")
 _COMMANDS: Final = ("cmd", "command", "script", "args")
 _FAILING: Final = ("error", "stderr", "exception", "traceback", "message", "output", "stdout")
-_EXCEPTION: Final = re.compile(r"\b[A-Za-z_.]*[a-z](?:Error|Exception)\b")
+_EXCEPTION: Final = re.compile(r"\b[A-Za-z_.]{0,80}[a-z](?:Error|Exception)\b")
 _RAISED: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)\b(?::|$)")
 # What says that something failed, and not what.
 _GENERIC: Final = re.compile(
