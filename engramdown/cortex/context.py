@@ -9,7 +9,8 @@ not appear, and no text can pass for a heading or a line of ours. No clock, no f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -251,24 +252,69 @@ def select(entries: Sequence[Entry], budget: int, scores: Scores = dict) -> list
     What always holds comes first: pages, *always* and *never* rules, and what is pinned; what a
     person wrote before the rest of it. Then the others by their score. Between equals the surer
     comes first, then the newer, which is also the later one. An entry that does not fit is passed
-    over, and those behind it still have their chance.
+    over, and those behind it still have their chance. Where not even the rules that always hold
+    fit, each heading of rules keeps an equal share of the budget, as far as it has a use for it.
     """
-    shown: list[int] = []
-    groups: set[tuple[int, str]] = set()
-    for at in _ranked(entries, scores):
-        if budget <= 0:
+    chosen = _Chosen(entries, budget)
+    shares = _shares(entries, budget)
+    # Nobody is asked for scores that nothing depends on.
+    ranked: Iterable[int] = [*_ranked(entries, scores)] if shares else _ranked(entries, scores)
+    for at in ranked if shares else ():
+        group = _group(entries[at])
+        chosen.take(at, shares[group] - chosen.spent[group])
+    # What is left of the shares goes to whatever comes first.
+    for at in ranked:
+        if chosen.left <= 0:
             break
-        entry = entries[at]
-        if len(entry.text) > budget * _LONGEST_TOKEN:
-            continue  # so as not to measure thousands that cannot fit
-        cost = estimate_tokens(_line(entry) + "\n")
-        if (group := _group(entry)) not in groups:
-            cost += estimate_tokens(f"\n### {group[1]}\n\n")
-        if cost <= budget:
-            budget -= cost
-            groups.add(group)
-            shown.append(at)
-    return sorted(shown)
+        chosen.take(at, chosen.left)
+    return sorted(chosen.shown)
+
+
+class _Chosen:
+    """What is shown so far.
+
+    Attributes:
+        shown: The positions of the entries.
+        left: What may still be spent, in tokens.
+        spent: What each group costs.
+    """
+
+    def __init__(self, entries: Sequence[Entry], budget: int) -> None:
+        self.shown: set[int] = set()
+        self.left = budget
+        self.spent: dict[tuple[int, str], int] = defaultdict(int)
+        self._entries = entries
+
+    def take(self, at: int, most: int) -> None:
+        """Show an entry if it is not shown yet and costs at most so much, with its heading."""
+        entry, most = self._entries[at], min(most, self.left)
+        # So as not to measure thousands that cannot fit.
+        if at in self.shown or len(entry.text) > most * _LONGEST_TOKEN:
+            return
+        group = _group(entry)
+        cost = _cost(entry) if self.spent[group] else _cost(entry, group)
+        if cost <= most:
+            self.left -= cost
+            self.spent[group] += cost
+            self.shown.add(at)
+
+
+def _cost(entry: Entry, group: tuple[int, str] | None = None) -> int:
+    """Return what an entry costs, and the heading of its group where that is given."""
+    cost = estimate_tokens(_line(entry) + "\n")
+    return cost + estimate_tokens(f"\n### {group[1]}\n\n") if group else cost
+
+
+def _shares(entries: Sequence[Entry], budget: int) -> dict[tuple[int, str], int]:
+    """Return what each heading of rules may cost at least; nothing if all that is firm fits."""
+    if any(entry.kind not in RULE_KINDS for entry in entries):
+        return {}
+    firm = [entry for entry in entries if _is_firm(entry)]
+    heads = sum(estimate_tokens(f"\n### {title}\n\n") for _, title in set(map(_group, firm)))
+    if sum(map(_cost, firm)) + heads <= budget:
+        return {}
+    groups = {_group(entry) for entry in entries}
+    return dict.fromkeys(groups, budget // len(groups))
 
 
 class _Group(NamedTuple):

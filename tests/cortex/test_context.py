@@ -25,6 +25,7 @@ from engramdown.cortex.context import (
 )
 from engramdown.cortex.procedures import Procedures, SkillLine
 from engramdown.cortex.relevance import Index
+from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.tokens import estimate_tokens
@@ -386,6 +387,38 @@ class TestRelevance:
         for budget in range(60, 70):
             build(memory, "ask", TODAY, {"project_rules": budget})
         assert len(built) <= 1
+
+
+class TestShares:
+    """Under headings that exceed their budget together, each keeps a fair share."""
+
+    @pytest.mark.parametrize("many", ["always", "never", "when"])
+    @pytest.mark.parametrize("budget", [150, 400, 1500])
+    def test_no_heading_vanishes(self, many: Kind, budget: int) -> None:
+        few = [kind for kind in RULE_KINDS if kind != many]
+        rules = [entry(f"Rule {at} about {kind}", kind=kind) for kind in few for at in range(30)]
+        rules += [entry(f"Rule {at} of very many ones", kind=many) for at in range(300)]
+        (section,) = build(
+            Memory(project_rules=rules), "", TODAY, {"project_rules": budget}
+        ).sections
+        assert section.tokens <= budget
+        counts = {kind: sum(each.kind == kind for each in section.shown) for kind in RULE_KINDS}
+        assert all(counts.values()), counts
+        if many != "when":
+            assert min(counts.values()) >= min(30, max(counts.values()) // 3), counts
+
+    def test_what_a_heading_does_not_need_others_get(self) -> None:
+        rules = [entry("Use uv", kind="always"), entry("If it rains, stay in", kind="when")]
+        rules += [entry(f"Never do thing number {at}", kind="never") for at in range(300)]
+        (section,) = build(Memory(project_rules=rules), "", TODAY).sections
+        assert {"Use uv", "If it rains, stay in"} <= {each.text for each in section.shown}
+        assert section.tokens > 0.95 * section.budget
+
+    def test_what_always_holds_is_whole_if_it_fits(self) -> None:
+        rules = [entry(f"Always do thing {at}", kind="always") for at in range(40)]
+        rules += [entry(f"If it is {at}, do it", kind="when") for at in range(300)]
+        (section,) = build(Memory(project_rules=rules), "", TODAY, {"project_rules": 400}).sections
+        assert sum(each.kind == "always" for each in section.shown) == 40
 
 
 class TestOverrides:
