@@ -2,8 +2,10 @@
 
 The held-out texts were written in other words than those that the patterns were tuned on, and
 first run when the patterns stood; "seen" were held out once, and the patterns were changed
-because of them. All were written by the author of the patterns, so take the figures for an upper
-bound. The yardstick of the time is ``str.split`` of the same sentences.
+because of them. "stranger" was written by somebody who had not seen the patterns: 117 of 130 were
+found in the first run, with 2 false alarms of 130, and the patterns were changed because of it. All
+others were written by the author of the patterns, so take the figures for an upper bound. The
+yardstick of the time is ``str.split`` of the same sentences.
 """
 
 from __future__ import annotations
@@ -35,7 +37,12 @@ SECRETS: Final = {
     "seen": secrets_seen,
     "tuned on": secrets_tuning,
 }
-MARKED: Final[tuple[Literal["held_out", "seen", "tuned"], ...]] = ("held_out", "seen", "tuned")
+MARKED: Final[tuple[Literal["held_out", "stranger", "seen", "tuned"], ...]] = (
+    "held_out",
+    "stranger",
+    "seen",
+    "tuned",
+)
 ORDERS: Final = {
     "held out": instructions_held_out,
     "seen": instructions_seen,

@@ -244,6 +244,23 @@ class _Given(NamedTuple):
         """What stands between the name and the value."""
         return self.match.string[self.match.end(self.family) : self.start]
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether it is the argument of a function that fetches one: ``get_password("x")``."""
+        at = self.match.start(self.family)
+        before = self.match.string[max(0, at - _FETCHING) : at]
+        return "(" in self.sign and bool(_compiled(_FETCHES).search(before))
+
+
+# How a function that fetches is called, in front of what it fetches: get_db_, findUser.
+_FETCHING: Final = 40
+_FETCHES: Final = (
+    r"(?:keyring\.|(?<![A-Za-z])(?i:ask|delete|describe|fetch|find|get|has|have|list|load|look_?up|need"
+    r"|obtain|prompt|pull|query|read|remove|request|require|resolve|retrieve|select)"
+    r"|(?<=[a-z])(?:Ask|Delete|Describe|Fetch|Find|Get|Has|List|Load|Look[Uu]p|Obtain|Prompt|Pull"
+    r"|Query|Read|Remove|Request|Require|Resolve|Retrieve))[A-Za-z0-9_]{0,20}\Z"
+)
+
 
 def _find_values(piece: str, lowered: str, sought: Sought) -> Iterator[Span]:
     """Find the values behind the names of one pattern.
@@ -303,7 +320,8 @@ _REFERENCE: Final = (
 # A path, a name like SHA256-hashed, a version, a date, a number with a unit.
 _TECHNICAL: Final = (
     r"(?:~|\.{1,2}|/[A-Za-z][a-z]{1,11})(?:/|\Z)"
-    r"|(?i:(?:aes|argon|base|bcrypt|blake|curve|ec|ed|es|hmac|hs|http|ipv|iso|k|md|oauth|pbkdf|ps"
+    r"|(?i:(?:b2|ck|md5|sha[0-9]{1,3})(?:sum|crypt|deep)\Z"
+    r"|(?:aes|argon|base|bcrypt|blake|curve|ec|ed|es|hmac|hs|http|ipv|iso|k|md|oauth|pbkdf|ps"
     r"|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9!#$%&*+=?@^~|])"
     r"|v?[0-9]+(?:[.:/_-][0-9]+)+[a-z]{0,3}\Z|[0-9.,]{1,12}[a-z%]{0,3}\Z)"
 )
@@ -341,7 +359,7 @@ def _counts(given: _Given) -> bool:
     value = given.value
     if len(value) < _LEAST[given.family] or is_placeholder(value) or _is_name(value):
         return False
-    if given.family != "password" and _is_for_all(given):
+    if given.is_fetched or (given.family != "password" and _is_for_all(given)):
         return False
     if not given.quoted and _compiled(_REFERENCE).match(value):
         return False

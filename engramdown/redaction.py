@@ -375,6 +375,11 @@ _SHAPES: Final = (
     ),
     ("password", ("docker login",), r"docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)"),
     ("password", ("mysql",), r"\bmysql\w{0,8} [^\n|;]{0,120}?-p([^\s\"']{4,200}+)"),
+    (
+        "password",
+        ("keyring.set_password(",),
+        r"keyring\.set_password\([^()\n]{1,200},[ \t]{0,4}[\"']([^\"'\n]{3,200}+)[\"'][ \t]{0,4}\)",
+    ),
     ("signature", ("sig=",), r"[?&]sig=([\w%]{20,}+)"),
     (
         "password",

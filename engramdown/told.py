@@ -198,7 +198,7 @@ def find_told(piece: str) -> Iterator[Span]:
         place = lowered.find(noun.word)
         while place >= 0:
             if told := _named(piece, lowered, noun, place):
-                for start, end in _values(told):
+                for start, end in dict.fromkeys(_values(told)):
                     yield start, end, _KINDS.get(noun.family, noun.family)
             place = lowered.find(noun.word, place + len(noun.word))
 
@@ -225,6 +225,10 @@ class _Told(NamedTuple):
         near = self.lowered[max(0, self.start - _NEAR) : self.start]
         return near[near.rfind("\n") + 1 :]
 
+    def behind(self) -> str:
+        """Return what stands behind the name on its line, in small letters."""
+        return self.lowered[self.end : self.end + _NEAR].partition("\n")[0]
+
 
 def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
     match = _compiled(noun.form + r"(?![\w-])").match(lowered, place)
@@ -242,14 +246,17 @@ def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
 # ---- how a sentence gives a value ----
 
 _OF: Final = (
-    r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en|para"
+    r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en"
+    r"|para"
     r"|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
 )
 # What a password is, behind its name: a new one, that of the wifi.
 _SUCH: Final = (
-    r"(?:[ \t]\(?(?:actual|actuel(?:le)?|admin|ftp|inicial|initial|maestra|neu|nouveau|nouvelle"
-    r"|nov[ao]|nuev[ao]|nuov[ao]|prod|provisional|provisoire|provvisori[ao]|root|smtp|ssh|staging"
-    r"|tempora[lr]|temporaire|temporane[ao]|temporari[ao]|temporary|vpn|wifi|wlan)\)?)?"
+    r"(?:[ \t]\(?(?:admin|ftp|prod|root|smtp|ssh|staging|vpn|wifi|wlan"
+    r"|(?:a[ct]+ual|actuel|alt|ancien|anterior|antig|attual|corrent|corrient|definitiv|inici"
+    r"|inizial"
+    r"|initial|ma[ei]?[se]?tr|mestr|neu|nouve|nov|nuev|nuov|precedent|predefinit|princip|provis"
+    r"|provvis|secret|segret|tempor|vecchi|viej)[a-z]{0,6})\)?)?"
 )
 _MEANT: Final = rf"{_SUCH}(?:[ \t]{_OF}(?:[ \t][^\s:=,;|]{{1,30}}){{1,6}}?)?"
 _STILL: Final = (
@@ -257,8 +264,19 @@ _STILL: Final = (
     r"|actuellement|maintenant|encore|toujours|donc|desormais|ahora|todavia|entonces|ora|adesso"
     r"|ancora|quindi|agora|ainda|entao|nu|nog|dus|momenteel|le|el)){0,2}"
 )
+# What somebody says who is not sure of it.
+_MAYBE: Final = (
+    r"(?:,?[ \t]\(?(?:i (?:think|believe|guess)|if i (?:remember|recall)(?: \w{4,9})?|afaik"
+    r"|probably"
+    r"|perhaps|maybe|glaube? ich|ich glaube?|(?:so )?viel ich weiss|meine? ich|denke? ich|wohl"
+    r"|vielleicht|wahrscheinlich|je (?:crois|pense)|peut-etre|si je me souviens bien|creo(?: que)?"
+    r"|me parece|quizas?|tal vez|si no recuerdo mal|credo|mi (?:pare|sembra)|penso|forse"
+    r"|se (?:non )?ricordo (?:bene|male)|(?:eu )?acho(?: que)?|talvez|se nao me engano|geloof ik"
+    r"|denk ik|volgens mij|misschien|waarschijnlijk|meen ik)\)?,?)?"
+)
+_COPULA: Final = r"(?:is|was|will be|being|ist|war|lautet|heisst|est|etait|es|era|e|luidt)"
 _IS: Final = (
-    rf"(?:is|was|will be|being|ist|war|lautet|heisst|est|etait|es|era|e|luidt){_STILL}"
+    rf"{_COPULA}{_STILL}{_MAYBE}"
     r"(?::?[ \t]{1,3}|:(?=\r?\n))"
 )
 # Between a name and its value, in a list and in a table, too.
@@ -273,15 +291,19 @@ _WITH: Final = (
     r"|gebruiker(?:snaam)?)[ \t:=]{1,3}[\w.@-]{1,40},?[ \t](?:(?:and|und|et|y|e|en|/)[ \t])?)\Z"
 )
 _CHANGE: Final = (
-    r"(?:chang|andern|\bset\b|reset|updat|rotat|geander|gesetzt|modifi|mis\b|cambi|pus[eo]|puest|impost|mud"
-    r"|alter|defin|troc|verander|gewijzigd|ingesteld)"
+    r"(?:chang|andern|\bset\b|reset|updat|rotat|geander|gesetzt|modifi|mis\b|cambi|pus[eo]|puest"
+    r"|impost|mud"
+    r"|alter|defin|tro[cq]|verander|gewijzigd|ingesteld|\bgezet|\bzet\b|umgestellt|wechsel|ersetz"
+    r"|remis\b|remplac|replac|switch|swap|\bmade\b|cho(?:se|os)|pick|gewahlt|choisi|elegi|eligi"
+    r"|scelt"
+    r"|mess[oa]\b|metti|escolh|coloqu|coloca|gekozen|\bkies|\bput\b)"
 )
 _TO: Final = (
     rf"{_MEANT}(?:[ \t]\w{{2,12}}){{0,3}}?"
-    r"[ \t](?:to|auf|en|a|in|para|per|naar|con|com)[ \t]"
+    r"[ \t](?:to|auf|zu|en|a|in|para|per|por|pr[ao]|naar|op|con|com)[ \t]"
 )
 _AS: Final = (
-    r"(?<!\S)[\"'`]?([^\s\"'`<>|]{4,80})[\"'`]?[ \t]"
+    r"(?<!\S)[\"'`]?([^\s\"'`<>|]{4,80})(?<![,;:])[\"'`]?[ \t]"
     r"(?:as|is|was|als|ist|war|comme|est|como|es|come|e)[ \t](?:[\w-]{1,12}[ \t]){0,3}\Z"
 )
 _AND_NO_MORE: Final = rf"[ \t]{{0,2}}(?:(?:[a-z]{{2,12}})?(?:[.,;:!?)\n]|\Z)|{_OF}[ \t])"
@@ -296,6 +318,13 @@ _BELOW: Final = r"\r?\n[ \t]{0,8}[\"'`]?([^\s\"'`<>|]{6,80})[\"'`]?[ \t]{0,4}(?=
 # A sign between letters and digits, which says enough without a verb.
 _SURE: Final = r"(?=.{8})[\w.-]*+(?:[!#$%&*+^~][\w.-]*+){1,9}\Z"
 _PHRASE: Final = r"([^\W_]{1,20}(?:[ -][^\W_]{1,20}){2,9}+)[ \t]{0,4}(?=[.,;\n]|\Z)"
+
+
+# What writes to the next command of a shell, where a table has nothing like it.
+_COMMAND: Final = (
+    r"[$;]|(?:\A|[|&;])[ \t]{0,8}(?:awk|cat|cut|echo|gpg|grep|head|pass|printf|read|sed|tail|tr)"
+    r"[ \t]"
+)
 
 
 class _Value(NamedTuple):
@@ -319,7 +348,10 @@ class _Value(NamedTuple):
 
 def _values(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield where the value stands that is told, if one is."""
-    if gives := _compiled(_GIVES).match(told.lowered, told.end):
+    gives = _compiled(_GIVES).match(told.lowered, told.end)
+    if gives and "|" in gives[0] and _compiled(_COMMAND).search(told.before()):
+        return
+    if gives:
         value = _value(told.text, gives.end())
         if value and _is_given(told, value, gives[0]):
             yield value.span
@@ -332,6 +364,171 @@ def _values(told: _Told) -> Iterator[tuple[int, int]]:
         value = _behind(told) or _changed_or_used(told)
         if value and _is_strongly_told(told.family, value.text):
             yield value.span
+    if told.family in {"pass", "password", "phrase", "token"}:
+        yield from _framed(told)
+
+
+# A word on the way to a value; what somebody is called is no such word.
+_WORD: Final = (
+    r"[ \t](?!user|login|benutzer|usuari|utent|identifiant|gebruiker|utili[zs]a[dt]|e-?mail)"
+    r"[^\s,;:.!?()\"`<>|]{1,15}"
+)
+# What may be a password: it has a digit or a sign.
+_LIKELY: Final = r"[\"'`(]?(?=\S{0,79}?[0-9!#$%&*+=?^~])([^\s\"'`<>|]{6,80})[\"'`]?"
+_ENTER: Final = (
+    r"(?<![a-z])(?:typ|enter|key in|punch|put|us(?:e|ing)\b|try|paste|giv|fill|log(?:ged)?[ -]?in"
+    r"|sign in"
+    r"|tipp|gib|geb|nimm|nehm|benutz|verwend|trag|schreib|meld|tap|mets|mett|entr|saisi|utilis"
+    r"|connect|escrib|pon|pus|tecl|met[ae]|us[aeo]|introdu|ingres|inici|acced|scriv|digit|inser"
+    r"|insir|escrev|colo[cq]|poe|vul|gebruik|voer|toets)[a-z]{0,8}(?![ \t](?:as|als|como|come"
+    r"|comme)[ \t])"
+)
+_WHEN: Final = (
+    r"(?:when(?:ever)?|if|once|where|at|as|for|in(?:to)?|wenn|falls|sobald|wo|bei[m]?|als|fur"
+    r"|ins?|im"
+    r"|quand|lorsqu\w*|si|ou|a|au|comme|pour|dans|en|cuando|donde|al|como|de|por|para|quando|se"
+    r"|dove|come|per|alla"
+    r"|nel|di|onde|na|no|ao|wanneer|zodra|waar|bij|voor|op)"
+)
+# Who asks for the password, or what is for it, with \0 in the place of the name.
+_ASKED: Final = (
+    r"(?<![a-z])(?:(?:ask|prompt|want|request|need|frag|gefragt|verlang|will\b|demand|reclam|pid"
+    r"|pregunt|solicit|chied|richied|ped|pergunt|vraag|gevraagd|wil\b)"
+    r"|(?:for|at|as|fur|beim?|zum|als|pour|comme|para|como|per|come|voor|bij)"
+    r"(?:[ \t](?:the|an?|das|dem|le|la|el|il|o|het|een))?[ \t]\0)"
+)
+_THAT: Final = (
+    r"(?:(?:that|this|it|which|das|dies|es|ce|es[aeo]|est[ae]|quest[ao]|quell[ao]|ess[ea]|isso"
+    r"|dat|dit|so)"
+    r"[ \t])?(?:(?:that|it)'s|c'est|is|was|ist|war|es|era|e|sera|lautet|heisst)"
+)
+_END: Final = rf"[ \t]{{0,2}}(?:[.,;:!?)\n]|\Z)|[ \t]{_OF}[ \t]"
+_KNOWN: Final = (
+    r"(?<![a-z])(?:know|remember|recall|weiss|kenne?|merk|erinner|sais|connais|rappel|souvien|se"
+    r"|conozco|recuerdo"
+    r"|acuerdo|so|conosco|ricordo|sei|conheco|lembro|weet|ken|herinner|onthou)[a-z]{0,3}(?![a-z])"
+)
+_NOW: Final = (
+    r"(?:(?:it|that|er|es|das|sie|il|elle|het|dat|now|jetzt|nun|maintenant|desormais|ahora|ora"
+    r"|adesso"
+    r"|agora|nu|which)[ \t]){1,3}?"
+)
+# What it was: (antes …).
+_ONCE: Final = (
+    r"(?:[(,;\u2013-][ \t]?|(?<![a-z])(?:and|und|et|y|ed?|en)[ \t])(?:before(?: that)?|previously"
+    r"|formerly|the old one|old|it used to be|used to be"
+    r"|vorher|fruher|zuvor|bisher|davor|alt|das alte|avant|auparavant|l'ancien|antes|anteriormente"
+    r"|la (?:vieja|anterior)|prima|in precedenza|la vecchia|a antiga|eerst|eerder|voorheen|vroeger"
+    r"|het oude|the new one|(?:das|der|die|het) neue|le nouveau|la nouvelle|la nueva|la nuova"
+    r"|a nova"
+    r"|de nieuwe)(?:[ \t](?:it|that|was|war|es|das|c'etait|etait|est|era|het|ze|is|ist|e|lautet))"
+    rf"{{0,2}}:?[ \t]{_LIKELY}"
+)
+# Type … when it asks for the password; le puse … de contrasena.
+_ENTERED: Final = (
+    rf"(?:{_ENTER}|{_CHANGE}[a-z]{{0,8}})(?:{_WORD}){{0,4}}?[ \t]{_LIKELY}(?:{_WORD}){{0,3}}?"
+    rf",?[ \t]{_WHEN}(?:{_WORD}){{0,5}}[ \t]\Z"
+)
+# Can you log in with …? That is the password of Jens.
+_SAID: Final = rf"(?<=[.,;:!?)])[ \t]{{1,2}}(?:[\u2013-][ \t])?{_THAT}(?:{_WORD}){{0,3}}[ \t]\Z"
+_USED_AND_SAID: Final = (
+    rf"(?:{_ENTER}|(?<![a-z])(?:with|mit|avec|con|com|met))(?:{_WORD}){{0,3}}?[ \t]{_LIKELY}"
+    rf"(?:{_WORD}){{0,4}}[.,;:!?)]{{0,2}}" + _SAID
+)
+_JUST_SAID: Final = rf"(?:\A|[ \t]){_LIKELY}" + _SAID
+# Changed the password from … to ….
+_FROM_TO: Final = (
+    rf"(?:{_WORD}){{0,4}}?[ \t](?:from|von|vom|d[eu]|da|dal|desde|van)[ \t]{_LIKELY}"
+    rf"[ \t](?:to|into|auf|zu|nach|in|en|a|al?|par|para|por|pr[ao]|per|naar)[ \t]{_LIKELY}"
+)
+# Set the password to … instead of ….
+_INSTEAD: Final = (
+    rf"[^;!?]{{0,80}}?[ \t](?:instead of|rather than|(?:an)?statt|au lieu de|en vez de|en lugar de"
+    rf"|invece di|al posto di|em vez de|em lugar de|in plaats van)[ \t]{_LIKELY}"
+)
+_IS_NOW: Final = (
+    rf"{_MEANT}(?:{_WORD}){{0,4}}?[ \t]?[:;,.][ \t](?:c'est|{_NOW}{_COPULA}){_STILL}:?"
+    rf"[ \t]{_LIKELY}"
+)
+_KNOWN_ALREADY: Final = (
+    rf"(?:,?{_WORD}){{0,6}}?[ \t]?[,:;\u2013-]{{1,2}}(?:[ \t](?:it's|it is|that's|es|c'est|e|is"
+    rf"|ist))?[ \t]{_LIKELY}"
+    r"[ \t]*(?:(?<=[.,;:!?)])|\Z)"
+)
+# When it asks for the password, type …; als Passwort nimm ….
+_THEN_ENTERED: Final = (
+    rf"(?:{_WORD}){{0,4}}?[ \t]?[,:;?]?(?:{_WORD}){{0,3}}?[ \t](?:{_ENTER}|{_CHANGE}[a-z]{{0,8}})"
+    rf"(?:{_WORD}){{0,3}}?[ \t]{_LIKELY}"
+)
+_THEN_SET: Final = (
+    rf"(?:{_WORD}){{0,4}}?[ \t]?[,:;?]?(?:{_WORD}){{0,4}}?[ \t]{_LIKELY}"
+    r"[ \t](?:ein|in|eingeben|eintippen|eintragen|nehmen|benutzen|verwenden|angeben|gesetzt|gewahlt"
+    r"|genommen|eingegeben|benutzt|verwendet|invullen|intypen|invoeren|intoetsen|gebruiken|gekozen"
+    r"|ingesteld|gebruikt|gezet)(?![a-z])"
+)
+_AFTER: Final = (
+    (_FROM_TO, _CHANGE),
+    (_INSTEAD, _CHANGE),
+    (_IS_NOW, ""),
+    (_KNOWN_ALREADY, _KNOWN),
+    (_THEN_ENTERED, _ASKED),
+    (_THEN_SET, _ASKED),
+)
+# What is named so is no password.
+_CALLED: Final = (
+    r"(?<![a-z])(?:user|login|name|account|konto|compte|cuenta|conta|benutzer|usuari|utent|utilisat"
+    r"|utilizad|identifiant|gebruiker|e-?mail|build|commit|branch|version|release|firmware|ticket"
+    r"|issue|host|server|serve[uo]r|servidor|device|model|install|printer|drucker|imprimante|rout"
+    r"|netz|network)"
+    r"[a-z]{0,8}[ \t:]{1,2}[\"'`(]?\Z"
+)
+_CALLING: Final = 24
+# Where there is none.
+_WITHOUT: Final = (
+    r"(?<![a-z])(?:no|not|without|instead of|rather than|ohne|kein\w{0,2}|(?:an)?statt|sans|pas de"
+    r"|au lieu d[eu']|sin|en vez de|senza|invece d\w{1,3}|nessuna|sem|em vez d\w|zonder|geen"
+    r"|in plaats van)"
+    r"(?:[ \t](?:an?|any|the|eine[msn]?|une?|una?|uma|een))?[ \t]\Z"
+)
+_HINT: Final = r"(?<![^\s\"'`(<>|])(?=[^\s\"'`<>|]{0,79}?[0-9!#$%&*+=?^~])[^\s\"'`<>|]{6}"
+# A product with its number: KeePass2.
+_PRODUCT: Final = r"[A-Z][A-Za-z]+[0-9]\Z|(?i:(?:office|microsoft)[-_]?365|windows[-_]?1[01])\Z"
+
+
+def _framed(told: _Told) -> Iterator[tuple[int, int]]:
+    """Yield the values that a sentence gives without a word between them and what they are."""
+    before, behind = told.before(), told.behind()
+    if not _compiled(_HINT).search(f"{before} {behind}") or _compiled(_WITHOUT).search(before):
+        return
+    start = told.start - len(before)
+    found = [(start, match) for match in _in_front(before, behind)]
+    found += [(told.end, match) for match in _after(before, behind)]
+    for at, match in found:
+        for group in range(1, match.re.groups + 1):
+            first = at + match.start(group)
+            text = told.text[first : first + len(match[group])].rstrip(".,;:)]}")
+            called = _compiled(_CALLED).search(told.lowered, max(0, first - _CALLING), first)
+            product = _compiled(_PRODUCT).match(text)
+            if not called and not product and _is_strongly_told(told.family, text):
+                yield first, first + len(text)
+
+
+def _in_front(before: str, behind: str) -> Iterator[re.Match[str]]:
+    """Yield what gives a value in front of the name."""
+    ended = _compiled(_END).match(behind)
+    for pattern in (_ENTERED, _USED_AND_SAID, _JUST_SAID):
+        if (pattern == _ENTERED or ended) and (match := _compiled(pattern).search(before)):
+            yield match
+
+
+def _after(before: str, behind: str) -> Iterator[re.Match[str]]:
+    """Yield what gives a value behind the name."""
+    for pattern, cue in _AFTER:
+        if match := _compiled(pattern).match(behind):
+            near = behind if pattern == _FROM_TO else behind[: match.start(1)]
+            if _compiled(cue).search(f"{before}\0{near}"):
+                yield match
+    yield from _compiled(_ONCE).finditer(behind)
 
 
 def _behind(told: _Told) -> _Value | None:
@@ -347,8 +544,7 @@ def _behind(told: _Told) -> _Value | None:
 def _changed_or_used(told: _Told) -> _Value | None:
     """Return what a password was changed to, or what somebody comes in with."""
     before = told.before()
-    rest = told.lowered[told.end : told.end + _NEAR].partition("\n")[0]
-    changed = _compiled(_CHANGE).search(before + rest)
+    changed = _compiled(_CHANGE).search(before + told.behind())
     if changed and (to := _compiled(_TO).match(told.lowered, told.end)):
         return _value(told.text, to.end())
     value = _value(told.text, told.end + 1)
@@ -375,10 +571,11 @@ _SHORT: Final = 6
 _CHOSEN: Final = r"\w[!#$%^*+&~]{1,2}\w|[!#$%^*&~]{2}|[A-Za-z][._-]?[0-9]|[0-9][A-Za-z]"
 # A product, a number of characters, a path, an address.
 _TALK: Final = (
-    r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z)"
+    r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z"
+    r"|(?:alt|cmd|command|ctrl|maj|mayus|shift|strg|umschalt|win)[+-])"
     r"|[^/]*/[^!#$%^*&~]*\Z|[^@]+@[\w-]+\."
 )
-_DOTTED: Final = r"(?=\D{0,40}[0-9])[A-Z][A-Za-z0-9]+\.[A-Za-z0-9]+\Z"
+_DOTTED: Final = r"(?=\D{0,40}[0-9])(?=[^A-Z]{0,40}[A-Z])[A-Za-z0-9]+\.[A-Za-z0-9]+\Z"
 _OWN: Final = (
     r"\b(?:meine?|unser|dein|mon|notre|ton|votre|mi|nuestra|tu|su|mia|nostra|tua|minha|nossa|sua"
     r"|mijn|onze|ons|jouw)(?:[ \t]\S{1,20}){0,2}[ \t]\Z"
@@ -462,6 +659,8 @@ def _bare_phrase(text: str, gives: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _is_phrase(text: str) -> bool:
-    words = text.lower().split()
-    talk = any(word in _TALK_IN_WORDS or word.endswith(("ed", "ing")) for word in words)
+    # In German a noun may end so, and has a capital: Hering.
+    words = text.split()
+    said = any(word.lower() in _TALK_IN_WORDS for word in words)
+    talk = said or any(word.endswith(("ed", "ing")) and word.islower() for word in words)
     return text.count(" ") > 1 and not talk

@@ -89,9 +89,11 @@ def missed(texts: list[Marked]) -> list[str]:
 
 
 # A change of these figures is a change of what docs/gate.md may say: benchmarks/secrets.py.
-@pytest.mark.parametrize("name, left", [("tuned", 0), ("seen", 0), ("held_out", 3)])
+@pytest.mark.parametrize(
+    "name, left", [("tuned", 0), ("seen", 0), ("held_out", 3), ("stranger", 0)]
+)
 def test_secrets_in_seven_languages_and_in_disguise_are_found(
-    name: Literal["tuned", "seen", "held_out"], left: int
+    name: Literal["tuned", "seen", "held_out", "stranger"], left: int
 ) -> None:
     planted, harmless = secrets_marked.read(name)
     assert len(missed(planted)) == left

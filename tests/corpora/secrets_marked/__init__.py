@@ -4,8 +4,10 @@ Promises: no line was written with an eye on the patterns. ``tuned`` and ``seen`
 one set, split by chance, that was written before anybody looked at the patterns again: they were
 changed by the first, and then by the second, of which they had found 133 of 143, with 3 false
 alarms. ``held_out`` was written after that, in other words, and first run when they stood: 90 of 97
-were found, with no false alarm; four of the others led to a change. All values are random or made
-up.
+were found, with no false alarm; four of the others led to a change. ``stranger`` was written by
+somebody who had not seen the patterns; first run 117 of 130, 2 alarms of 130; the patterns were
+changed because of it. (The end of the line behind a private key is not counted as part of it.) All
+values are random or made up.
 
 In a line ``⟦…⟧`` stands around what must be hidden, and ``¦`` inside of what a scanner of pushes
 would take for a token. Both are taken out.
@@ -45,7 +47,9 @@ class Marked:
         return all(at in hidden for start, end in self.secrets for at in range(start, end))
 
 
-def read(name: Literal["tuned", "seen", "held_out"]) -> tuple[list[Marked], list[Marked]]:
+def read(
+    name: Literal["tuned", "seen", "held_out", "stranger"],
+) -> tuple[list[Marked], list[Marked]]:
     """Return the texts with secrets of one set, and the harmless ones."""
     file = Path(__file__).with_name(f"{name}.jsonl")
     texts = [
