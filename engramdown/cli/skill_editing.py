@@ -1,4 +1,4 @@
-"""``engramdown skills new`` and ``edit``: a person writes a skill.
+"""``engramdown skills new``, ``edit``, ``delete``, ``restore``: a person writes skills.
 
 Promises: nothing is overwritten that was not read; a text from an editor that cannot be written is
 kept in a file that is named.
@@ -40,7 +40,7 @@ from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundEr
 from engramdown.skills.page import Page
 from engramdown.skills.store import Skill, built_in
 
-__all__ = ["edit_skill", "new"]
+__all__ = ["delete_skill", "edit_skill", "new", "restore_skill"]
 
 _body_option = click.option(
     "--body-file",
@@ -133,6 +133,62 @@ def edit_skill(
             raise
         raise RefusalError(said.draft_kept(str(keep_text(typed)), str(error))) from error
     _show_written(skill, written, as_json=as_json)
+
+
+@click.command("delete")
+@label_argument
+@scope_options("The one for all projects.", "The one of this project.")
+@json_option
+@dry_run_option
+@pass_place
+def delete_skill(
+    place: Place, /, *, label: str, scope: Scope | None, as_json: bool, dry_run: bool
+) -> None:
+    """Put a skill aside, with all its files: it moves to skills-replaced/.
+
+    `engramdown skills restore LABEL` brings it back. A built-in one stays.
+    """
+    skills = opened(place, scope)
+    skill = _meant(skills, label, scope)
+    home = skill.path.parent
+    if dry_run and skill.scope != "builtin":
+        lines = [line((messages.DRY_RUN, "warn")), whole(f"{home} would be put aside.")]
+        _show(lines, {**skill_data(skill), "changed": True, "dry_run": True}, as_json=as_json)
+        return
+    kept = skills.delete(skill)
+    where = " --global" if skill.scope == "global" else ""
+    lines = [
+        whole((f"Deleted {label}; it is kept in {kept}.", "good")),
+        line((f"To bring it back: engramdown skills restore {label}{where}", "dim")),
+    ]
+    _show(lines, {**skill_data(skill), "changed": True, "kept": str(kept)}, as_json=as_json)
+
+
+@click.command("restore")
+@click.argument("label", metavar="LABEL")
+@scope_options("One of all projects.", "One of this project (default).")
+@json_option
+@dry_run_option
+@pass_place
+def restore_skill(
+    place: Place, /, *, label: str, scope: Scope | None, as_json: bool, dry_run: bool
+) -> None:
+    """Bring back the skill called LABEL that was deleted or replaced last."""
+    where, root = meant(place, scope or "project")
+    skills = opened(place, where)
+    if dry_run:
+        lines = [
+            line((messages.DRY_RUN, "warn")),
+            whole(f"{root / 'skills' / label} would be back."),
+        ]
+        _show(lines, {"label": label, "scope": where, "dry_run": True}, as_json=as_json)
+        return
+    skill = skills.restore(where, label)
+    _show(
+        [whole((said.added(skill), "good"))],
+        {"changed": True, **skill_data(skill)},
+        as_json=as_json,
+    )
 
 
 def _meant(skills: Skills, label: str, scope: Scope | None) -> Skill:

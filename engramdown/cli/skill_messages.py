@@ -46,12 +46,14 @@ SHORT_HELP: Final = {
     "show": "Show one skill as it stands.",
     "new": "Write a new skill.",
     "edit": "Change a skill.",
+    "delete": "Put a skill aside.",
+    "restore": "Bring back a skill that was put aside.",
     "import": "Bring in skills of other assistants, folders or a .zip.",
     "validate": "Check skills against the standard.",
 }
 COMMAND_GROUPS: Final = {
     "Look": ("list", "show", "validate"),
-    "Change": ("new", "edit", "import"),
+    "Change": ("new", "edit", "delete", "restore", "import"),
 }
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
 FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
@@ -59,7 +61,7 @@ NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path
 NO_SKILL_THERE: Final = "{path}: holds no skill; one is a folder with a SKILL.md"
 NO_SUCH_LABEL: Final = "there is no skill {labels} among them; there are: {known}"
 EDIT_INSTEAD: Final = "give --description or --body-file"
-EMPTY_EDIT: Final = "the text is empty; to remove the skill, delete its folder"
+EMPTY_EDIT: Final = "the text is empty; `engramdown skills delete LABEL` removes the skill"
 NO_BODY_TWICE: Final = "stdin can be read once; give --body-file - alone"
 _SCOPES: Final = {
     "project": "this project's",

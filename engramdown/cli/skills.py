@@ -20,6 +20,8 @@ _COMMANDS: Final = {
     "show": "skill_listing:show_skill",
     "new": "skill_editing:new",
     "edit": "skill_editing:edit_skill",
+    "delete": "skill_editing:delete_skill",
+    "restore": "skill_editing:restore_skill",
     "import": "skill_importing:import_skills",
     "validate": "skill_listing:validate",
 }

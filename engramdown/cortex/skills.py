@@ -239,6 +239,32 @@ class Skills:
         (store,) = self._stores(skill.scope)
         return store.edit(skill.label, lambda page: changed(page, change))
 
+    def delete(self, skill: Skill) -> Path:
+        """Put a skill aside, all of it, and return where it is kept: in ``skills-replaced/``.
+
+        Raises:
+            SkillNotFoundError: If it is not there any more.
+            StoreError: If it is built in, a link, or could not be moved.
+        """
+        if skill.scope == "builtin":
+            raise StoreError(
+                f"{skill.label} comes with the program and stays; a skill of yours with this label "
+                "takes its place"
+            )
+        (store,) = self._stores(skill.scope)
+        return store.delete(skill.label)
+
+    def restore(self, scope: Scope, label: str) -> Skill:
+        """Bring back the skill of a label that was put aside last.
+
+        Raises:
+            SkillExistsError: If there is one of this label.
+            SkillNotFoundError: If none is kept.
+            StoreError: If it could not be moved.
+        """
+        (store,) = self._stores(scope)
+        return store.restore(label)
+
     def uses(self, before: str = "") -> dict[str, Used]:
         """Return how often each skill was read by a model, by scope and label: ``project/charts``.
 

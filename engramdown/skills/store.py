@@ -169,6 +169,15 @@ class SkillStore:
         data = self.files.edit(label, lambda before: _encoded(change(_page(before))))
         return self._skill(label, data)
 
+    def delete(self, label: str) -> Path:
+        """Put a skill aside; see :meth:`SkillFiles.delete`."""
+        return self.files.delete(label)
+
+    def restore(self, label: str) -> Skill:
+        """Bring back the skill that was put aside last; see :meth:`SkillFiles.restore`."""
+        self.files.restore(check_label(label))
+        return self.read(label)
+
     def tidy(self) -> None:
         """Sweep up what a crash left; takes the lock only if there is something.
 

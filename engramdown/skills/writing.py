@@ -32,6 +32,7 @@ STAGED: Final = "skills-staged"
 REPLACED: Final = "skills-replaced"
 """The one in which those are kept whose place they took."""
 PROGRAM_MODE: Final = 0o700
+_ASIDE: Final = re.compile(r"-[0-9a-f]{8}")
 KEPT: Final = re.compile(r"SKILL\.other-[0-9a-f]{8}\.md")
 """A save that lost its place while two others were made; a person decides."""
 
@@ -194,6 +195,55 @@ class SkillFiles:
                 raise
             self._disk.sync_folder(self.folder)
             self._disk.remove_folder(staged.parent)
+            return kept
+
+    def delete(self, label: str) -> Path:
+        """Put a skill aside as a whole, and return where it is kept.
+
+        Raises:
+            SkillNotFoundError: If there is none.
+            StoreError: If it is a link to another folder, or could not be moved.
+        """
+        with self._hold():
+            home = self.folder / label
+            if label not in self.labels():
+                raise SkillNotFoundError(label)
+            if home.is_symlink():
+                raise StoreError(f"{home}: is a link to another folder; remove the link yourself")
+            kept = self.root / REPLACED / f"{label}-{os.urandom(4).hex()}"
+            self._disk.make_folder(kept.parent)
+            self._disk.move_folder(home, kept)
+            self._disk.sync_folder(kept.parent)
+            self._disk.sync_folder(self.folder)
+            return kept
+
+    def restore(self, label: str) -> Path:
+        """Bring back the skill of a label that was put aside last, and return where it was kept.
+
+        Raises:
+            SkillExistsError: If there is one of this label.
+            SkillNotFoundError: If none is kept.
+            StoreError: If it could not be moved.
+        """
+        with self._hold():
+            home = self.folder / label
+            if self._disk.names(home) or self._disk.folders(home):
+                raise SkillExistsError(str(home / FILE), label)
+            aside = self._disk.inside(self.root / REPLACED, self.root)
+            found = [
+                aside / name
+                for name in self._disk.folders(aside)
+                if _ASIDE.fullmatch(name, len(label)) and name.startswith(f"{label}-")
+            ]
+            found = [each for each in found if not each.is_symlink()]
+            if not found:
+                raise SkillNotFoundError(label)
+            # Moving a folder changes its entry, and nothing in it.
+            kept = max(found, key=lambda each: (each.stat().st_ctime_ns, each.name))
+            self._disk.remove_folder(home)
+            self._disk.move_folder(kept, home)
+            self._disk.sync_folder(self.folder)
+            self._disk.sync_folder(aside)
             return kept
 
     def _put_folder(self, staged: Path, home: Path, *, is_there: bool) -> Path | None:

@@ -135,7 +135,7 @@ def test_the_editor_gets_the_whole_file(
     monkeypatch.setenv("EDITOR", "truncate -s 0")
     done = run("skills", "edit", "notes")
     assert done.code == 2
-    assert "delete its folder" in done.err
+    assert "engramdown skills delete LABEL" in done.err
     monkeypatch.delenv("EDITOR")
     assert "give --description or --body-file" in run("skills", "edit", "notes").err
 
@@ -357,3 +357,50 @@ def test_how_often_a_model_read_a_skill_is_told(run: Runner, skill: Path) -> Non
     ignored = (skill.parents[2] / ".gitignore").read_text(encoding="utf-8")
     assert "/*" in ignored.split()
     assert "skill-usage" not in ignored
+
+
+def test_a_skill_is_deleted_with_all_its_files_and_comes_back(run: Runner, skill: Path) -> None:
+    (skill.parent / "scripts").mkdir()
+    (skill.parent / "scripts" / "run.sh").write_text("true\n", encoding="utf-8")
+    text = skill.read_bytes()
+    assert "would be put aside" in run.ok("skills", "delete", "notes", "--dry-run").out
+    assert skill.is_file()
+    told = run.ok("skills", "delete", "notes", "--json").json
+    kept = Path(told["kept"])
+    assert kept.parent == skill.parents[2] / "skills-replaced"
+    assert (kept / "SKILL.md").read_bytes() == text
+    assert not skill.parent.exists()
+    assert "notes" not in [each["label"] for each in run.ok("skills", "list", "--json").json]
+    assert run("skills", "delete", "notes").code != 0
+    assert "would be back" in run.ok("skills", "restore", "notes", "--dry-run").out
+    run.ok("skills", "restore", "notes")
+    assert skill.read_bytes() == text
+    assert (skill.parent / "scripts" / "run.sh").is_file()
+    assert not kept.exists()
+    assert run("skills", "restore", "notes").code != 0  # it is there
+
+
+def test_of_several_the_one_that_was_deleted_last_comes_back(run: Runner, skill: Path) -> None:
+    for text in ("First words.", "Second words."):
+        run.ok("skills", "edit", "notes", "--description", text)
+        run.ok("skills", "delete", "notes")
+        run.ok("skills", "new", "notes", "--description", "Another one.")
+    run.ok("skills", "new", "notes-more", "--description", "Something else.")
+    run.ok("skills", "delete", "notes-more")
+    run.ok("skills", "delete", "notes")
+    run.ok("skills", "restore", "notes")
+    assert "Another one." in skill.read_text(encoding="utf-8")
+    assert run("skills", "restore", "unknown").code != 0
+
+
+def test_built_in_skills_and_links_stay(run: Runner, skill: Path) -> None:
+    done = run("skills", "delete", "write-a-skill")
+    assert done.code != 0
+    assert "comes with the program" in done.err
+    (skill.parents[1] / "link").symlink_to(skill.parent)
+    assert run("skills", "delete", "link").code != 0
+    assert skill.is_file()
+    skills = Cortex.open(skill.parents[3]).skills()
+    kept = skills.delete(skills.read("notes", "project"))
+    assert (kept / "SKILL.md").is_file()
+    assert skills.restore("project", "notes").path == skill
