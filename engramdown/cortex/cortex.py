@@ -202,7 +202,13 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         For who shows memory. Who decides on it must not take what is unread for what is not there.
         """
         entries = self._read(store)
-        return self._pulled.shown(store, entries) if self._reviews else entries
+        if not self._reviews:
+            return entries
+        try:
+            return self._pulled.shown(store, entries)
+        except StoreError as error:
+            self._pass_over(error)
+            return []
 
     def usable(self, store: HippocampusProtocol) -> list[Entry]:
         """Return the memories of a store that may reach a model, in file order.

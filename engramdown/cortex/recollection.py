@@ -227,10 +227,15 @@ class Recollection:
     def _shown(self, store: HippocampusProtocol, recall: Callable[[], list[Entry]]) -> list[Entry]:
         nothing: list[Entry] = []
         entries = self._read(recall, nothing)
-        return entries if self._screen is None else self._screen.shown(store, entries)
+        if self._screen is None:
+            return entries
+        # Where nobody can say what git brought, none of a scope is loaded, and all of the other.
+        return self._read(partial(self._screen.shown, store, entries), nothing)
 
     def _page(self, store: Hippocampus, name: str, text: str) -> str:
-        return text if self._screen is None else self._screen.page(store, name, text)
+        if self._screen is None:
+            return text
+        return self._read(partial(self._screen.page, store, name, text), "")
 
     def _files(self) -> Sequence[Hippocampus]:
         both = (self._global, self._project)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -154,6 +155,34 @@ def test_what_waits_for_approval_stays_hidden(
     spoilt(there.memory / "lessons.md", as_folder)
     done = run("list")
     assert (done.code, KIND in done.out) == (3, True)
+
+
+def as_beyond_its_limit(path: Path) -> None:
+    """Let the project itself say that so much is not read."""
+    path.write_text("{}\n" * 100, encoding="utf-8")
+    (path.parent / "config.toml").write_text("max_file_mb = 0.000001\n", encoding="utf-8")
+
+
+BARE: Final = [as_beyond_its_limit, *(each for each in SPOILT if each is not as_flood)]
+
+
+@pytest.mark.parametrize("spoil", BARE)
+@pytest.mark.parametrize("command", ["context", "list", "recall linter", "hook"])
+def test_where_nobody_can_say_what_git_brought_the_other_scope_is_shown(
+    there: Person, run: Runner, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, command: str
+) -> None:
+    """The journal says whose a memory is; a project that comes with none to read hides itself."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (Path.home() / ".engramdown/config.toml").write_text('pulled = "review"\n', encoding="utf-8")
+    scope = there.memory.parent
+    Desk(scope.parent, author="Mallory").commit()
+    spoilt(scope / "history.jsonl", spoil)
+    event = json.dumps({"hook_event_name": "SessionStart", "source": "startup", "session_id": "s"})
+    done = run(*command.split(" "), stdin=event.encode())
+    assert KIND in done.out
+    assert (RULE in done.out) == (command == "list" and spoil is not as_beyond_its_limit)
+    assert {"history.jsonl", "rules.md"} & {*re.findall(r"[a-z]+\.\w+", done.out + done.err)}
 
 
 # ---- the folder of a scope ----
