@@ -23,8 +23,9 @@ LIMITS: Final = (
 
 
 @pytest.fixture
-def scopes(tmp_path: Path) -> tuple[Path, Path]:
-    """Make the folders of a global scope and of a project."""
+def scopes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Make the folders of a global scope and of a project; the environment says nothing."""
+    monkeypatch.delenv("ENGRAMDOWN_AT_SESSION_END", raising=False)
     home, project = tmp_path / "home", tmp_path / "work" / ".engramdown"
     home.mkdir()
     project.mkdir(parents=True)

@@ -75,7 +75,7 @@ BROKEN: Final = {
     "marks": (MARK * 3, "has 3 lines {# user #}"),
     "10-mb": ("x" * 10_000_000 + MARK, "has more than 16000 characters"),
     "deep": ("{{ " + "(" * 3000 + "most" + ")" * 3000 + " }}" + MARK, "line 1: "),
-    "bytes": (b"\xff\xfe" + MARK.encode(), "line 1: is not UTF-8"),
+    "bytes": (b"\xff" + MARK.encode(), "line 1: is not UTF-8"),
     "folder": (None, "is a folder where a file should be"),
 }
 

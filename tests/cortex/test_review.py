@@ -14,7 +14,7 @@ from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.pending import Pending, identity
+from engramdown.cortex.pending import Order, Pending, TickRefusedError, identity
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.waiting import Waiting
 from engramdown.disk import Disk
@@ -718,3 +718,11 @@ class TestMany:
             return read
 
         assert lines_read(400) < 2.5 * lines_read(200)
+
+
+def test_what_is_decided_is_not_carried_out_against_a_reason() -> None:
+    item = Pending("aaaaaaaa", Engram("Use uv", "always", "project"))
+    Order(item, item.engram).check()
+    Order(item, item.engram, why_not=str).check()
+    with pytest.raises(TickRefusedError, match="somebody else's"):
+        Order(item, item.engram, why_not=lambda: "somebody else's").check()

@@ -192,7 +192,9 @@ for start in range(0, 60, 5):
 
 def test_several_processes_with_the_same_messages_write_each_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    writers = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") for _ in range(3)
+    ]
     assert writers[0].stdout is not None
     writers[0].stdout.readline()
     writers[0].send_signal(signal.SIGKILL)

@@ -113,3 +113,11 @@ def test_entries_are_matched_as_they_were_then_by_id_then_by_text() -> None:
         ("b", "x"),
         ("plain", "Plain."),
     ]
+
+
+def test_in_code_a_line_that_is_wrapped_otherwise_is_another_text() -> None:
+    base = "- Run\n  ```\n  a b\n  ```\n- c\n"
+    ours = base.replace("a b\n", "a b\n") + "- d\n"
+    saved = base.replace("a b", "a\n  b")
+    assert "a\n  b" in merge(parse(base), parse(ours), parse(saved)).document.render()
+    assert compare(parse(base), parse(saved)).reworded or compare(parse(base), parse(saved)).added

@@ -389,3 +389,12 @@ def test_what_may_be_brought_among_very_much_is_looked_up_in_the_file() -> None:
     assert scope.brought() == []
     scope.step(GIT, always(*mine, "Deploy on Mondays"))
     assert scope.brought() == ["Deploy on Mondays"]
+
+
+def test_what_a_tick_made_that_came_with_git_is_no_more_a_persons_than_the_tick() -> None:
+    scope = Scope()
+    scope.step(USER, always("ours"))
+    scope.step(Act("accept", "git", "ticked in pending.md"), always("ours", "ticked"))
+    assert scope.brought() == ["ticked"]
+    scope.step(Act("accept", "user", "accepted"), always("ours", "ticked", "approved"))
+    assert scope.brought() == ["ticked"]

@@ -50,3 +50,9 @@ def test_trouble_is_one_line() -> None:
 
 def test_a_character_beyond_the_first_plane_counts_twice() -> None:
     assert said.length("a\U0001f600") == 3
+
+
+def test_a_merge_that_is_left_is_said_in_a_line() -> None:
+    told = said.unmerged("rules.md:3: an unresolved merge;\nboth sides are memory")
+    assert told == "rules.md:3: an unresolved merge; both sides are memory. Tell the user."
+    assert len(said.unmerged("x" * 1_000)) < 500
