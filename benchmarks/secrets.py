@@ -3,9 +3,10 @@
 The held-out texts were written in other words than those that the patterns were tuned on, and
 first run when the patterns stood; "seen" were held out once, and the patterns were changed
 because of them. "stranger" was written by somebody who had not seen the patterns: 117 of 130 were
-found in the first run, with 2 false alarms of 130, and the patterns were changed because of it. All
-others were written by the author of the patterns, so take the figures for an upper bound. The
-yardstick of the time is ``str.split`` of the same sentences.
+found in the first run, with 2 false alarms of 130, and the patterns were changed because of it. Of
+"unseen", another stranger's, nothing was changed: take its figure for the true one. All others were
+written by the author of the patterns. The yardstick of the time is ``str.split`` of the same
+sentences.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ SECRETS: Final = {
     "seen": secrets_seen,
     "tuned on": secrets_tuning,
 }
-MARKED: Final[tuple[Literal["held_out", "stranger", "seen", "tuned"], ...]] = (
+MARKED: Final[tuple[Literal["unseen", "held_out", "stranger", "seen", "tuned"], ...]] = (
+    "unseen",
     "held_out",
     "stranger",
     "seen",

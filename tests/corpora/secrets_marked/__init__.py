@@ -6,8 +6,10 @@ changed by the first, and then by the second, of which they had found 133 of 143
 alarms. ``held_out`` was written after that, in other words, and first run when they stood: 90 of 97
 were found, with no false alarm; four of the others led to a change. ``stranger`` was written by
 somebody who had not seen the patterns; first run 117 of 130, 2 alarms of 130; the patterns were
-changed because of it. (The end of the line behind a private key is not counted as part of it.) All
-values are random or made up.
+changed because of it. (The line end behind a private key is not counted as part of it.)
+``unseen`` was written by another stranger, and nothing was changed because of it: 100 of 120 were
+found, 27 of the 45 told in prose and 73 of the other 75, with 3 alarms of 120. All values are
+random or made up.
 
 In a line ``⟦…⟧`` stands around what must be hidden, and ``¦`` inside of what a scanner of pushes
 would take for a token. Both are taken out.
@@ -48,7 +50,7 @@ class Marked:
 
 
 def read(
-    name: Literal["tuned", "seen", "held_out", "stranger"],
+    name: Literal["tuned", "seen", "held_out", "stranger", "unseen"],
 ) -> tuple[list[Marked], list[Marked]]:
     """Return the texts with secrets of one set, and the harmless ones."""
     file = Path(__file__).with_name(f"{name}.jsonl")
