@@ -46,15 +46,15 @@ class TurnedDown:
     def __init__(self, unwanted: Iterable[tuple[str, str]] = ()) -> None:
         """Take what is ``unwanted``."""
         self.unwanted = tuple(unwanted)
+        self._exactly = {*self.unwanted}
         # Of a proposal that held a secret, only the redacted words were there to be declined.
         self._known = Rewordings(redact(text) for text, _ in self.unwanted)
 
     def matching(self, engram: Engram) -> str:
         """Return the one of the texts that ``engram`` re-words, redacted and in full, or ``""``."""
         said = in_full(redact(engram.text), engram.kind)
-        for text, kind in self.unwanted:
-            if kind == engram.kind and text == engram.text:
-                return in_full(redact(text), kind)
+        if (engram.text, engram.kind) in self._exactly:
+            return said
         near = (
             in_full(self._known.texts[at], self.unwanted[at][1]) for at in self._known.near(said)
         )

@@ -143,10 +143,11 @@ class _Trail:
 
     def _bring_changed(self, step: Step) -> None:
         """What a tick made that came with git is no more a person's than the tick."""
+        made: dict[str, set[str | None]] = {}
         for change in step.changes if step.by == _TICKED_BY_GIT else ():
-            for key, placed in self._entries(change.file):
-                if placed.block.raw == change.after:
-                    self.brought.add(key)
+            made.setdefault(change.file, set()).add(change.after)
+        for file, lines in made.items():
+            self.brought |= {key for key, each in self._entries(file) if each.block.raw in lines}
 
     def _leave(self, change: Change) -> None:
         """Take note of what was ours and is not there any more, or says something else."""
