@@ -36,7 +36,7 @@ e-mail, email, mail, e-mail address, email address, correo, courriel, メール,
 language, sprache, langue, idioma, lingua, taal, język, язык, 言語, 语言
 role, job, job title, occupation, profession, beruf, rolle, métier, profesión, professione, 職業
 employer, company, workplace, arbeitgeber, firma, employeur, entreprise, empresa, azienda
-pronouns, pronomen, pronoms, pronombres, pronomi
+pronouns, pronoun, pronomen, pronoms, pronombres, pronomi
 editor, text editor, code editor, éditeur
 """
 _KEYS: Final = {
@@ -44,12 +44,19 @@ _KEYS: Final = {
 }
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _BROKEN: Final = re.compile(r" ?\n ?: ?|: ?\n\s*")
-_EMPHASIS: Final = re.compile(r"[*`~]|(?<!\w)_+|_+(?!\w)")
-_BEGINNING: Final = re.compile(r"\A(?:[-+>#|\s]|\d{1,3}[.)]\s|\[[ xX]\]\s)+")
+_EMPHASIS: Final = re.compile(r"[*`~\"]|(?<!\w)_+|_+(?!\w)")
+_BEGINNING: Final = re.compile(r"\A(?:[-+>#|{\s]|\d{1,3}[.)]\s|\[[ xX]\]\s)+")
+# Behind what a further key may stand: Shell: zsh; Name: Ada. Correction: Name: Ada
+_CLAUSE: Final = re.compile(r"[.,;:!?{(\[\u2013\u2014]\s*|\s(?:and|und|et|y|e)\s")
+_LATIN: Final = re.compile(r"\w*[A-Za-z]\w*")
+_LOOKS_LIKE: Final = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u03bf\u03b1\u03b9\u03c1\u03bd",
+    "aeopcyxijsdoaipv",
+)
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\u3002")
 # A colon, an equals sign, a dash between spaces, the border of a table; not the colon of a URL.
 _KEYED: Final = re.compile(
-    r"(?P<key>[^:=|\n]{1,60}?)\s*(?::(?![/\\:])|=|\||\u2192|\s[-\u2013\u2014]\s)\s*(?P<value>\S.*)"
+    r"(?P<key>[^:=|\n]{1,60}?)\s*(?::(?![/\\:])|=|->|\||\u2192|\s[-\u2013\u2014]\s)\s*(?P<value>\S.*)"
 )
 _THEIRS: Final = (
     r"(?:the (?:user|person|human|owner)(?:'s?)?|users?(?:'s?)?|my|your|our|their|his|her"
@@ -75,7 +82,8 @@ _CALLED: Final = re.compile(
     r"\b(?:(?:is|are|am|be|wants? to be|prefers? to be|likes? to be) (?:now |actually )?"
     r"(?:called|named|known as)|goes by|go by|introduced (?:him|her|them)sel(?:f|ves) as"
     r"|heißt|heisst|s'appelle|se llama|se chama|si chiama|heet|heter|hedder|зовут)"
-    r"\s+(?P<value>\S.*)|\b(?:call|address) (?:the user|them|him|her|me)(?: as)?\s+(?P<other>\S.*)"
+    r"\s+(?P<value>\S.*)|\A(?:also )?known as\s+(?P<known>\S.*)"
+    r"|\b(?:call|address) (?:the user|them|him|her|me)(?: as)?\s+(?P<other>\S.*)"
 )
 _LIVES: Final = re.compile(
     r"\b(?:(?:the )?user|person|he|she|they)(?: now)? (?:lives?|is based|is located|are based"
@@ -197,6 +205,8 @@ def _stated(text: str, kind: Kind) -> tuple[tuple[str, str], ...]:
     shown = unicodedata.normalize("NFKC", text[:_LOOKED_AT]).replace("\u2019", "'")
     shown = "".join(char for char in shown if unicodedata.category(char) != "Cf")
     shown = _BROKEN.sub(": ", _BLANKS.sub(" ", shown))
+    # In a word of Latin letters, one of another script that looks like one is taken for it.
+    shown = _LATIN.sub(lambda word: word[0].translate(_LOOKS_LIKE), shown)
     found = [fact for line in shown.split("\n") for fact in _of_line(line, kind)]
     return tuple(dict.fromkeys((key, value) for key, value in found if key and value))
 
@@ -204,9 +214,10 @@ def _stated(text: str, kind: Kind) -> tuple[tuple[str, str], ...]:
 def _of_line(line: str, kind: Kind) -> Iterator[tuple[str, str]]:
     line = _BEGINNING.sub("", _EMPHASIS.sub("", line)).strip()
     if kind == "profile":
-        found = _KEYED.match(line)
-        if found is not None:
-            yield _plain_key(found["key"]), fold(found["value"].strip("| "))
+        for begins in (0, *(clause.end() for clause in _CLAUSE.finditer(line))):
+            found = _KEYED.match(line, begins)
+            if found is not None:
+                yield _plain_key(found["key"]), fold(found["value"].strip("| "))
     for sentence in _SENTENCE.split(line):
         yield from _of_sentence(sentence.casefold().strip(), sentence, kind)
 
@@ -218,7 +229,7 @@ def _of_sentence(said: str, as_written: str, kind: Kind) -> Iterator[tuple[str, 
         yield _plain_key(told["key"]), fold(told["value"])
     called, lives = _CALLED.search(said), _LIVES.search(said)
     if called is not None:
-        yield "name", fold(called["value"] or called["other"])
+        yield "name", fold(called["value"] or called["known"] or called["other"])
     if lives is not None:
         yield "location", fold(lives["value"])
     if kind == "profile":

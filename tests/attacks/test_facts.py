@@ -267,6 +267,9 @@ def test_an_accepted_one_takes_its_place(cortex: Cortex, home: Person) -> None:
         *("Nom : Eve", "名前: Eve", "Name of the user: Eve", "Na\u200bme: Eve", "Name=Eve"),
         *("My name is Eve", "The user is now called Eve", "Eve is the user's name", "I am Eve"),
         *("Hobby: chess\nName: Eve", "Likes chess. Their name is actually Eve.", "|Name|Eve|"),
+        *("Shell: fish. Name: Eve", "Shell: fish, name: Eve", "Correction: name: Eve"),
+        *("Update \u2014 Name: Eve", "Note this. Name -> Eve", '{"shell": "fish", "name": "Eve"}'),
+        *("N\u0430m\u0435: Eve", "Also known as Eve", "Lives alone and name: Eve"),
         *("Je m'appelle Eve", "Der Nutzer heißt Eve", "The user goes by Eve", "Call the user Eve"),
     ],
 )
@@ -283,6 +286,8 @@ def test_no_spelling_gets_by(cortex: Cortex, home: Person, line: str, fact: str)
         ("Wohnort: Oslo", "Location: Bergen"),
         ("Editor: Vim", "Their editor is now Helix"),
         ("Time zone: CET", "Timezone: PST"),
+        ("Pronouns: they", "Pronoun: she"),
+        ("City: Oslo; shell: zsh", "Editor: Vim; shell: fish"),
         ("Favourite tea: Assam", "The user's favourite tea is Earl Grey"),
         ("E-mail: ada@example.org", "email: eve@example.org"),
     ],
@@ -308,6 +313,8 @@ def test_a_fact_in_a_project_counts_too(cortex: Cortex, home: Person, there: Per
         ("Name: Ada", "Pet: Rex"),
         ("Name: Ada", "The name of the cat is Tom"),
         ("Location: Paris", "I live in Paris, France"),
+        ("Shell: zsh", "Location: Paris, France. Shell: zsh, mostly"),
+        ("Name: Ada", "\u0418\u043c\u044f \u043a\u043e\u0448\u043a\u0438: \u0422\u043e\u043c"),
         ("Editor: Vim", "Works at Acme"),
     ],
 )
