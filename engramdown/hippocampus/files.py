@@ -166,7 +166,8 @@ class MemoryFiles:
         """
         with contextlib.suppress(StoreError, OSError):
             self.history.refresh()
-        return self.history.marks(name)
+            return self.history.marks(name)
+        return ()
 
     def text(self, name: str) -> str:
         """Read a file that only a person writes, relative to the scope's folder, or return ``""``.

@@ -41,6 +41,8 @@ Texts = Mapping[str, str]
 """What the memory files of a scope say, without what differs from run to run."""
 
 _CHANGING: Final = re.compile(r"\b(?:id|replaced):[0-9a-z]{8}|\b(?:ts|archived):\d{4}-\d\d-\d\d")
+# The mark of what a person changed is a step of its own, in front of the next one.
+_MARK: Final = " basis:verified"
 _ENTRY: Final = re.compile(r"^- (.*?)(?: <!-- .* -->)?$", re.MULTILINE)
 _NOTHING_TO_DO: Final = (EngramdownError, IndexError, ValueError)
 _MEMORY: Final = f"{SCOPE}/memory/"
@@ -202,7 +204,7 @@ def memory_files(image: Image) -> set[tuple[str, bytes]]:
 def texts_of(image: Image) -> dict[str, str]:
     """Return what the memory files of an image say."""
     return {
-        path: _CHANGING.sub("*", data.decode("utf-8", "surrogateescape"))
+        path: _CHANGING.sub("*", data.decode("utf-8", "surrogateescape").replace(_MARK, ""))
         for path, data in memory_files(image)
     }
 
