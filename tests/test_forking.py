@@ -81,8 +81,9 @@ print(statuses.count(0), "of", forks)
 
 
 def run(program: str, env: dict[str, str], *arguments: str) -> str:
-    """Run a program; return what it said."""
-    command = [sys.executable, "-c", program, *arguments]
+    """Run a program; return what it said, without the warning of Python 3.12 of threads."""
+    quiet = ["-W", "ignore:This process:DeprecationWarning"]
+    command = [sys.executable, *quiet, "-c", program, *arguments]
     done = subprocess.run(
         command, check=False, env=env, capture_output=True, encoding="utf-8", timeout=240
     )
