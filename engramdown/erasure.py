@@ -1,8 +1,9 @@
 r"""What a person wants erased for good: its words in any writing, and the note of an erasure.
 
 Promises: words are found however they are wrapped, spaced, spelt in capitals or escaped (JSON,
-percent, HTML, markdown), from :data:`PIECE` characters in a row on; the note is for the user alone,
-stands only while an erasure is under way, and one that others could have written says nothing.
+percent, HTML, markdown); half of a text in a row tells it, and shorter runs, of at least
+:data:`PIECE` characters, are known as what they are; the note is for the user alone, stands only
+while an erasure is under way, and one that others could have written says nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
@@ -30,7 +32,7 @@ from engramdown.naming import named_errors
 __all__ = ["GONE", "PIECE", "Erasure", "Words", "begin", "end", "unfinished"]
 
 PIECE: Final = 12
-"""So many characters of a text in a row tell it."""
+"""Of fewer characters in a row nobody can say where they are from."""
 GONE: Final = "[erased]"
 """What stands in the place of erased words where others stand around them."""
 
@@ -50,7 +52,9 @@ _DEEPEST: Final = 4
 _INVISIBLE: Final = re.compile("[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 # White space, with the marks of quotations, lists and comments that a new line may begin with.
 _MARKS: Final = ">#*|/-"
+_ENDS: Final = f"{_MARKS} "
 _GAP: Final = re.compile(r"[>#*|/-]*\s[\s>#*|/-]*")
+_VISIBLE: Final = re.compile(r"[^\n]")
 _JSON: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[nrtbf\"\\/]"
 )
@@ -68,7 +72,7 @@ class Erasure(NamedTuple):
         texts: Everything that they said, in every version.
         tokens: What can be made of the texts, and would let a guess be tested: addresses, digests.
         kinds: The kinds of the memories.
-        whole: Whether other lines go only if they hold all of a text.
+        pieces: Whether lines go, too, that share a shorter run with a text than half of it.
         roots: The folders of the scopes, that of the first note first.
     """
 
@@ -77,12 +81,12 @@ class Erasure(NamedTuple):
     texts: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    whole: bool = False
+    pieces: bool = False
     roots: tuple[str, ...] = ()
 
     def words(self) -> Words:
         """Return what to look for."""
-        return Words(self.texts, self.tokens, whole=self.whole)
+        return Words(self.texts, self.tokens, pieces=self.pieces)
 
 
 # ---- the note ----
@@ -132,7 +136,7 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
             name: tuple(map(str, told[name]))
             for name in ("ids", "texts", "tokens", "kinds", "roots")
         }
-        return Erasure(step=str(told["step"]), whole=bool(told["whole"]), **lists)
+        return Erasure(step=str(told["step"]), pieces=bool(told.get("pieces")), **lists)
     except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
@@ -194,6 +198,30 @@ class _Reading:
         return _Reading(text, places)
 
 
+class _Run(NamedTuple):
+    """Characters in a row that a plain text shares with one of those that are looked for.
+
+    Attributes:
+        start: Where it begins in the plain text.
+        end: Where it ends there.
+        number: Which of the texts it is from.
+        place: Where it begins in that.
+    """
+
+    start: int
+    end: int
+    number: int
+    place: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
 class Words:
     r"""The words of texts, to be found wherever they stand.
 
@@ -205,20 +233,22 @@ class Words:
     """
 
     def __init__(
-        self, texts: Iterable[str], tokens: Iterable[str] = (), *, whole: bool = False
+        self, texts: Iterable[str], tokens: Iterable[str] = (), *, pieces: bool = False
     ) -> None:
         """Look for ``texts``, and for ``tokens`` as they are.
 
         Args:
             texts: The texts.
             tokens: What stands nowhere by accident: digests, addresses.
-            whole: Look for whole texts only, not for pieces.
+            pieces: Take a shorter run for words of a text, too; otherwise it is half of the text,
+                or all of a short one, or most of it with a few words between.
         """
         said = {plain: text for text in texts if (plain := _plain(text))}
         self._texts = [*said]
         self._least = [_least(text, plain) for plain, text in said.items()]
+        self._said = [*said.values()]
         self._tokens = [token for token in dict.fromkeys(tokens) if token]
-        self._whole = whole
+        self._pieces = pieces
 
     @cached_property
     def _grams(self) -> dict[str, list[tuple[int, int]]]:
@@ -228,6 +258,17 @@ class Words:
             size = (self._least[number] + 1) // 2
             for at in range(0, len(text) - size + 1, size) if len(text) >= PIECE else ():
                 found.setdefault(text[at : at + size], []).append((number, at))
+        return found
+
+    @cached_property
+    def _written(self) -> list[tuple[str, _Places]]:
+        """Each text on one line, and where each character of the plain one stands in that."""
+        found = []
+        for plain, text in zip(self._texts, self._said, strict=True):
+            flat = " ".join(text.split())
+            reading = _mapped(flat)
+            is_same = reading.text == plain
+            found.append((flat, reading.places) if is_same else (plain, _Reading(plain).places))
         return found
 
     @cached_property
@@ -243,7 +284,7 @@ class Words:
         """Whether most of what ``text`` says is one of the texts, and most of that is there."""
         plain = _plain(text)
         for number, wanted in enumerate(self._texts):
-            spans = [span for span, of in self._runs(plain) if of == number]
+            spans = [run.span for run in self._runs(plain) if run.number == number]
             shared = sum(end - start for start, end in _merged(spans))
             if shared >= _SAME * max(len(wanted), len(plain), 1):
                 return True
@@ -257,69 +298,118 @@ class Words:
                 return True
             if any(pattern.search(plain) for pattern in self._short):
                 return True
-            runs = self._runs(plain)
-            for number, wanted in enumerate(self._texts):
-                spans = [span for span, of in runs if of == number]
-                if any(end - start >= _SAME * len(wanted) for start, end in spans):
-                    return True
+            if any(run.size >= _SAME * len(self._texts[run.number]) for run in self._runs(plain)):
+                return True
         return False
 
     def holds(self, text: str) -> bool:
-        """Whether a piece of the texts stands in ``text``, in whatever writing."""
-        if any(token in text for token in self._tokens):
-            return True
-        return any(self._found(_plain(reading.text)) for reading in _readings(text))
+        """Whether words that tell one of the texts stand in ``text``, in whatever writing."""
+        return self._stand(text, pieces=self._pieces)
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return from where to where pieces of the texts stand in ``text``."""
-        found = [match.span() for token in self._tokens for match in _all(token, text)]
-        for reading in _readings(text):
-            if not self._found(_plain(reading.text)):
-                continue
-            plain = _mapped(reading.text)
-            for start, end in self._found(plain.text):
-                found.append(reading.place(*plain.place(start, end)))
-        return _merged(found)
+    def shares(self, text: str) -> bool:
+        """Whether ``text`` has a run in common with the texts, be it too short to tell them."""
+        return self._stand(text, pieces=True)
 
-    def cut(self, text: str, gone: str = GONE) -> str:
-        """Return ``text`` with ``gone`` in the place of each piece."""
-        for start, end in reversed(self.spans(text)):
-            text = text[:start] + gone + text[end:]
+    def shared_lines(self, text: str, *, untouched: bool = False) -> list[int]:
+        """Return the numbers of the lines of ``text`` with runs that stay.
+
+        Args:
+            text: The text.
+            untouched: Whether all of it stays, and not only what is too short to tell the words.
+        """
+        if not self.shares(text):
+            return []
+        left = text
+        for start, end in () if untouched else self._spans(text, pieces=self._pieces):
+            left = left[:start] + _VISIBLE.sub("\0", left[start:end]) + left[end:]
+        found: dict[int, None] = {}
+        for start, end in self._spans(left, pieces=True):
+            first = text.count("\n", 0, start) + 1
+            said = left[start:end].split("\n")
+            found |= dict.fromkeys(first + at for at, line in enumerate(said) if line.strip())
+        return [*found]
+
+    def cut(self, text: str, *, pieces: bool = False) -> str:
+        """Return ``text`` with :data:`GONE` in the place of the words; shorter ``pieces``, too."""
+        for start, end in reversed(self._spans(text, pieces=pieces or self._pieces)):
+            text = text[:start] + GONE + text[end:]
         return text
 
     def mask(self, data: bytes) -> bytes:
-        """Return bytes of the same length in which no piece can be read."""
+        """Return bytes of the same length in which the words cannot be read."""
         text = data.decode("utf-8", "surrogateescape")
-        for start, end in reversed(self.spans(text)):
+        for start, end in reversed(self._spans(text, pieces=self._pieces)):
             size = len(text[start:end].encode("utf-8", "surrogateescape"))
             text = text[:start] + "x" * size + text[end:]
         return text.encode("utf-8", "surrogateescape")
 
-    def _found(self, plain: str) -> list[tuple[int, int]]:
-        """Return from where to where pieces stand in a text that is plain already."""
-        spans = [span for span, _ in self._runs(plain)]
+    def _stand(self, text: str, *, pieces: bool) -> bool:
+        if any(token in text for token in self._tokens):
+            return True
+        plains = (_plain(reading.text) for reading in _readings(text))
+        return any(self._found(plain, pieces=pieces) for plain in plains)
+
+    def _spans(self, text: str, *, pieces: bool) -> list[tuple[int, int]]:
+        """Return from where to where the words, or pieces of them, stand in ``text``."""
+        found = [match.span() for token in self._tokens for match in _all(token, text)]
+        for reading in _readings(text):
+            if not self._found(_plain(reading.text), pieces=pieces):
+                continue
+            plain = _mapped(reading.text)
+            for start, end in self._found(plain.text, pieces=pieces):
+                found.append(reading.place(*plain.place(start, end)))
+        return _merged(found)
+
+    def _found(self, plain: str, *, pieces: bool) -> list[tuple[int, int]]:
+        """Return from where to where the words stand in a text that is plain already."""
+        runs = self._runs(plain)
+        spans = [run.span for run in runs if pieces or self._is_half(plain, run)]
+        spans += self._reworded(runs)
         spans += [match.span() for pattern in self._short for match in pattern.finditer(plain)]
         return _merged(spans)
 
-    def _runs(self, plain: str) -> list[tuple[tuple[int, int], int]]:
-        """Return the runs that ``plain`` shares with texts, and the number of the text of each."""
-        found: dict[tuple[int, int], int] = {}
+    def _runs(self, plain: str) -> list[_Run]:
+        """Return the runs that ``plain`` shares with texts, in order."""
+        found: set[_Run] = set()
         for gram, places in self._grams.items():
             at = plain.find(gram)
             while at >= 0:
                 for number, place in places:
-                    span = _run(plain, at, self._texts[number], place, len(gram))
-                    if self._is_piece(plain, span, number):
-                        found[span] = number
+                    run = _run(plain, at, (number, self._texts[number]), place, len(gram))
+                    if run.size >= self._least[number] and _is_said(plain[run.start : run.end]):
+                        found.add(run)
                 at = plain.find(gram, at + 1)
-        return list(found.items())
+        return sorted(found)
 
-    def _is_piece(self, plain: str, span: tuple[int, int], number: int) -> bool:
-        start, end = span
-        least = len(self._texts[number]) if self._whole else self._least[number]
-        if end - start < least:
-            return False
-        return sum(map(str.isalnum, plain[start:end])) >= _LETTERS
+    def _is_half(self, plain: str, run: _Run) -> bool:
+        """Whether a run is half of its text, or all of a short one, as that was written."""
+        flat, (starts, ends) = self._written[run.number]
+        first, last = starts[run.place], ends[run.place + run.size - 1]
+        # Marks and spaces at the ends of a line are read as none.
+        if plain[: run.start][-1:] in ("", " "):
+            first = len(flat[:first].rstrip(_ENDS))
+        if plain[run.end :][:1] in ("", " "):
+            last = len(flat) - len(flat[last:].lstrip(_ENDS))
+        return last - first >= (len(flat) // 2 if len(flat) >= 2 * PIECE else len(flat))
+
+    def _reworded(self, runs: Sequence[_Run]) -> Iterator[tuple[int, int]]:
+        """Yield the runs that together are most of a text, with little between them."""
+        for first, run in enumerate(runs):
+            wanted = len(self._texts[run.number])
+            near: list[_Run] = []
+            said: set[int] = set()
+            for each in islice(runs, first, None) if wanted >= 2 * PIECE else ():
+                if each.start - run.start > wanted:
+                    break
+                if each.number == run.number:
+                    near.append(each)
+                    said.update(range(each.place, each.place + each.size))
+                    if len(said) >= _SAME * max(wanted, each.end - run.start):
+                        yield from (part.span for part in near)
+
+
+def _is_said(text: str) -> bool:
+    return sum(map(str.isalnum, text)) >= _LETTERS
 
 
 def _least(text: str, plain: str) -> int:
@@ -336,8 +426,9 @@ def _least(text: str, plain: str) -> int:
     return max(shortest, _FEWEST)
 
 
-def _run(plain: str, at: int, text: str, place: int, size: int) -> tuple[int, int]:
-    """Return the longest run around ``at`` that reads as ``text`` around ``place``."""
+def _run(plain: str, at: int, wanted: tuple[int, str], place: int, size: int) -> _Run:
+    """Return the longest run around ``at`` that reads as the text ``wanted`` around ``place``."""
+    number, text = wanted
     before = 0
     while before < min(at, place) and plain[at - before - 1] == text[place - before - 1]:
         before += 1
@@ -345,7 +436,7 @@ def _run(plain: str, at: int, text: str, place: int, size: int) -> tuple[int, in
     most = min(len(plain) - at, len(text) - place)
     while after < most and plain[at + after] == text[place + after]:
         after += 1
-    return at - before, at + after
+    return _Run(at - before, at + after, number, place - before)
 
 
 def _all(token: str, text: str) -> Iterator[re.Match[str]]:
@@ -369,12 +460,17 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _plain(text: str) -> str:
     """Return a text as it is compared: no capitals, no invisible characters, one space each."""
     if not text.isascii():
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFKD", text))
+        text = _normal(text)
     return _GAP.sub(" ", text).casefold().strip()
 
 
 def _mapped(text: str) -> _Reading:
     """Return :func:`_plain` of a text, and where each character of it stands."""
+    known, at = text, array("q", range(len(text)))
+    if not text.isascii():
+        signs = [(sign, place) for place, char in enumerate(text) for sign in _normal(char)]
+        known = "".join(sign for sign, _ in signs)
+        at = array("q", (place for _, place in signs))
     said: list[str] = []
     starts, ends = array("q"), array("q")
 
@@ -384,22 +480,20 @@ def _mapped(text: str) -> _Reading:
             starts.append(start)
             ends.append(end)
 
-    at = 0
-    for gap in _GAP.finditer(text):
-        _put_word(text, at, gap.start(), put)
-        if said and gap.end() < len(text):
-            put(" ", *gap.span())
-        at = gap.end()
-    _put_word(text, at, len(text), put)
+    done = 0
+    for gap in _GAP.finditer(known):
+        for place in range(done, gap.start()):
+            put(known[place].casefold(), at[place], at[place] + 1)
+        if said and gap.end() < len(known):
+            put(" ", at[gap.start()], at[gap.end() - 1] + 1)
+        done = gap.end()
+    for place in range(done, len(known)):
+        put(known[place].casefold(), at[place], at[place] + 1)
     return _Reading("".join(said), lambda: (starts, ends))
 
 
-def _put_word(text: str, start: int, end: int, put: Callable[[str, int, int], None]) -> None:
-    for at in range(start, end):
-        char = text[at]
-        if not char.isascii():
-            char = _INVISIBLE.sub("", unicodedata.normalize("NFKD", char))
-        put(char.casefold(), at, at + 1)
+def _normal(text: str) -> str:
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKD", text))
 
 
 def _readings(text: str) -> Iterator[_Reading]:

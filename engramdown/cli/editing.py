@@ -67,7 +67,7 @@ def edit(
 @click.argument("entry_ids", metavar="ID...", shell_complete=complete_ids, nargs=-1, required=True)
 @click.option("--why", default="", metavar="REASON", help="Why, for the journal.")
 @click.option("--forever", is_flag=True, help="Erase the words for good, wherever they stand.")
-@click.option("--whole", is_flag=True, help="With --forever: leave lines that hold only a part.")
+@click.option("--pieces", is_flag=True, help="With --forever: lines that share a few words, too.")
 @click.option("--yes", is_flag=True, help="With --forever: do not ask.")
 @json_option
 @dry_run_option
@@ -84,7 +84,7 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
 
         erase(place, entry_ids)
         return
-    if options["whole"] or options["yes"]:
+    if options["pieces"] or options["yes"]:
         raise click.UsageError(entry_messages.ONLY_FOREVER)
     why, as_json, dry_run = options["why"], options["as_json"], options["dry_run"]
     cortex = open_cortex(place)

@@ -5,12 +5,12 @@ Promises: pure; plain words; an error names the next step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engramdown import Entry
-    from engramdown.cortex.erasing import Erased
+    from engramdown.cortex.erasing import Erased, Shared
     from engramdown.episodes.erasing import Held
 
 __all__ = [
@@ -28,7 +28,10 @@ __all__ = [
     "empty_edit",
     "erased",
     "erased_later",
+    "erased_left",
     "erased_lines",
+    "erased_shared",
+    "erased_shares",
     "erased_stays",
     "erased_steps",
     "explain_total",
@@ -138,7 +141,7 @@ def forgotten(entry: Entry) -> str:
     )
 
 
-ONLY_FOREVER: Final = "--whole and --yes go with --forever"
+ONLY_FOREVER: Final = "--pieces and --yes go with --forever"
 NEEDS_YES: Final = (
     "what is erased cannot be brought back; look with --dry-run, then say --yes, or run it in a "
     "terminal to be asked"
@@ -165,16 +168,41 @@ def erased_steps(count: int) -> str:
 def erased_lines(scope: str, held: Held) -> str:
     """Say which lines of a transcript are emptied."""
     count = len(held.seqs)
-    numbers = " ".join(f"#{seq}" for seq in held.seqs[:_MOST]) + (" …" if count > _MOST else "")
+    numbers = _numbers(held.seqs)
     lines = f"{count} line{'' if count == 1 else 's'}"
     part = count - held.whole
     some = f", {part} of which hold{'s' if part == 1 else ''} only a part" if part else ""
     return f"{scope} transcript {held.session}: {lines} emptied{some}: {numbers}"
 
 
+def _numbers(lines: Sequence[int]) -> str:
+    return " ".join(f"#{number}" for number in lines[:_MOST]) + (" …" if len(lines) > _MOST else "")
+
+
+def erased_left(number: int, text: str) -> str:
+    """Show a line that shares some words, and stays."""
+    return f"stays: #{number} {text}"
+
+
 def erased_stays(ids: Iterable[str]) -> str:
     """Name memories that share some words, and stay."""
     return f"share some words, and stay: {', '.join(ids)}; name them, too, if they are to go"
+
+
+def erased_shares(shared: Sequence[Shared]) -> str:
+    """Say how many lines share a shorter run, and stay."""
+    count = sum(len(each.lines) for each in shared)
+    lines = "1 line shares" if count == 1 else f"{count} lines share"
+    stay = "stays" if count == 1 else "stay"
+    return f"{lines} a few words, and {stay}; --pieces takes those of transcripts and notes, too"
+
+
+def erased_shared(each: Shared) -> str:
+    """Name the lines of a file, or a transcript, that share a shorter run."""
+    numbers = _numbers(each.lines)
+    if each.session:
+        return f"{each.scope} transcript {each.session}: {numbers}"
+    return f"{each.path}: {numbers}"
 
 
 def not_reached(what: str) -> str:

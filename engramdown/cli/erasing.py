@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from engramdown import Cortex
-from engramdown.characters import visible
+from engramdown.characters import on_screen, visible
 from engramdown.cli import consent, messages, output
 from engramdown.cli import entry_messages as said
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
 from engramdown.cli.reading import read_stdin
-from engramdown.cortex.erasing import Erased
+from engramdown.cortex.erasing import Erased, Shared
+from engramdown.episodes.episode import read_line
 
 __all__ = ["erase"]
 
@@ -31,13 +32,13 @@ def erase(place: Place, names: Sequence[str]) -> None:
     cortex = open_cortex(place)
     words = [read_stdin().rstrip("\n")] if _STDIN in names else []
     ids = [name for name in names if name != _STDIN]
-    told = cortex.erase(ids, words=words, whole=options["whole"], dry_run=True)
+    told = cortex.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
     consent.check(said.NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
             output.screen().show([*_texts(cortex, told), *_lines(told)])
         consent.ask(said.ASK_ERASE)
-        told = cortex.erase(ids, words=words, whole=options["whole"])
+        told = cortex.erase(ids, words=words, pieces=options["pieces"])
     if options["as_json"]:
         output.print_json(_data(told, dry_run=options["dry_run"]))
         return
@@ -53,6 +54,20 @@ def _texts(cortex: Cortex, told: Erased) -> Iterator[Line]:
     for entry in cortex.entries():
         if entry.id in ids:
             yield line((visible(entry.text), "strong"), hang=2)
+    for each in told.shared:
+        for number, text in _left(each):
+            yield line((said.erased_left(number, on_screen(text)), "warn"), hang=2)
+
+
+def _left(shared: Shared) -> Iterator[tuple[int, str]]:
+    """Yield the lines that share some words and stay, each with its number."""
+    rows = shared.path.read_text(encoding="utf-8", errors="replace").split("\n")
+    if not shared.session:
+        yield from ((number, rows[number - 1]) for number in shared.lines)
+        return
+    for episode in filter(None, map(read_line, (row.encode() for row in rows))):
+        if episode.seq in shared.lines:
+            yield episode.seq, episode.text
 
 
 def _lines(told: Erased) -> Iterator[Line]:
@@ -65,6 +80,10 @@ def _lines(told: Erased) -> Iterator[Line]:
         yield line((str(path), "dim"), indent=2)
     if told.stays:
         yield line((said.erased_stays(told.stays), "warn"), indent=2)
+    if told.shared:
+        yield line((said.erased_shares(told.shared), "warn"), indent=2)
+    for each in told.shared:
+        yield line((said.erased_shared(each), "dim"), indent=4)
     for what in told.unreached:
         yield line((said.not_reached(what), "warn"), indent=2)
     for reason in told.left:
@@ -81,6 +100,7 @@ def _data(told: Erased, *, dry_run: bool) -> dict[str, Any]:
         "lines": [{"scope": scope, **held._asdict()} for scope, held in told.lines],
         "files": [str(Path(path)) for path in told.files],
         "stays": list(told.stays),
+        "shared": [{**each._asdict(), "path": str(each.path)} for each in told.shared],
         "unreached": list(told.unreached),
         "left": list(told.left),
     }

@@ -445,7 +445,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         ids: str | Iterable[str] = (),
         *,
         words: str | Iterable[str] = (),
-        whole: bool = False,
+        pieces: bool = False,
         dry_run: bool = False,
     ) -> Erased:
         """Erase memories for good: nothing brings them back. Only a person's word is a reason.
@@ -457,7 +457,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         Args:
             ids: The memories, live, waiting or retired, by ids or unique prefixes.
             words: Texts to erase that are no memory here, or are none any more.
-            whole: Leave lines that share some words in a row, and do not hold all of them.
+            pieces: Empty lines, too, that share twelve characters in a row with a text, though not
+                half of it; otherwise they stay, and are told in ``shared``.
             dry_run: Change nothing, and tell what would go.
 
         Returns:
@@ -476,7 +477,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         names = [ids] if isinstance(ids, str) else [*ids]
         texts = [words] if isinstance(words, str) else [*words]
         self._notice()
-        return erase(self, names, texts, whole=whole, dry_run=dry_run)
+        return erase(self, names, texts, pieces=pieces, dry_run=dry_run)
 
     @one_call()
     def restore(self, entry_id: str) -> Entry:

@@ -55,7 +55,7 @@ from engramdown.wording.block import BEGIN, BlockError, found, put_in
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
 
-__all__ = ["Erased", "Gone", "erase", "finish"]
+__all__ = ["Erased", "Gone", "Shared", "erase", "finish"]
 
 _LOCK: Final = "erasing.lock"
 _GOES_ON: Final = "What is left of the erasure is done by the next command that opens memory."
@@ -104,6 +104,22 @@ class Gone(NamedTuple):
     kind: str
 
 
+class Shared(NamedTuple):
+    """Lines that share a run with what goes, and stay.
+
+    Attributes:
+        scope: The scope.
+        session: The session whose transcript they are in; ``""`` if they are in a file.
+        path: That file, or the transcript.
+        lines: Their numbers: of a transcript, those of ``engramdown log show``.
+    """
+
+    scope: Scope
+    session: str
+    path: Path
+    lines: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
     """What an erasure takes away, or took.
@@ -115,6 +131,8 @@ class Erased:
         lines: The lines of transcripts that are emptied, by scope.
         files: Every other file that loses words, or goes.
         stays: The ids of other memories that share some words with them, and stay.
+        shared: Lines that share less than half of a text, or stand in pages that a person wrote for
+            another purpose, such as skills, and stay.
         unreached: What cannot be reached from here, and what would, a sentence each.
         left: What could not be done yet, and why; the next command tries again.
         changed: Whether it was done, and not only told.
@@ -126,6 +144,7 @@ class Erased:
     lines: tuple[tuple[Scope, Held], ...]
     files: tuple[Path, ...]
     stays: tuple[str, ...]
+    shared: tuple[Shared, ...]
     unreached: tuple[str, ...]
     left: tuple[str, ...] = ()
     changed: bool = False
@@ -136,7 +155,7 @@ def erase(
     ids: Sequence[str],
     texts: Sequence[str] = (),
     *,
-    whole: bool = False,
+    pieces: bool = False,
     dry_run: bool = False,
 ) -> Erased:
     """Erase memories for good; see :meth:`engramdown.Cortex.erase`."""
@@ -149,7 +168,7 @@ def erase(
         asked.add(each)
     for text in texts:
         asked.texts.setdefault(text)
-    erasure = asked.erasure(whole=whole)
+    erasure = asked.erasure(pieces=pieces)
     told = _Telling(cortex, erasure).told(asked)
     if dry_run:
         return told
@@ -285,7 +304,7 @@ class _Asked:
             # A line without an id is known by its words, and was known by other words before.
             self.ids[filing.address(text)] = None
 
-    def erasure(self, *, whole: bool) -> Erasure:
+    def erasure(self, *, pieces: bool) -> Erasure:
         """Return what is to be erased, with all that could be made of it."""
         self._follow()
         texts = tuple(text for text in self.texts if text.strip())
@@ -297,7 +316,7 @@ class _Asked:
             texts=texts,
             tokens=tuple(dict.fromkeys(self._tokens(texts))),
             kinds=tuple(kinds),
-            whole=whole,
+            pieces=pieces,
             roots=tuple(roots),
         )
 
@@ -380,6 +399,7 @@ class _Telling:
             lines=tuple(lines),
             files=tuple(dict.fromkeys(files)),
             stays=tuple(self._others(stores)),
+            shared=tuple(each for store in stores for each in self._shared(store)),
             unreached=tuple(_unreached(stores, self._disk, files)),
         )
 
@@ -402,8 +422,23 @@ class _Telling:
             for name in store.files.names():
                 for placed in filing.raw_entries(name, store.files.document(name)):
                     fate = self._sieve.fate(name, placed.block)
-                    if fate == "stays" and self._words.holds(placed.block.text):
+                    if fate == "stays" and self._words.shares(placed.block.text):
                         yield filing.entry_id(placed)
+
+    def _shared(self, store: Hippocampus) -> Iterator[Shared]:
+        """Yield the lines of everything else that share a run and stay."""
+        for held in _transcripts(store, self._words).shared():
+            path = store.root / EPISODES / f"{held.session}.jsonl"
+            yield Shared(store.scope, held.session, path, held.seqs)
+        for path, rest in _others(store.root, recorded=True):
+            is_transcript = rest[0] == EPISODES and rest[-1].endswith(".jsonl")
+            is_derived = rest[0] == "cache" and rest[1:2] != ("hooks",)
+            if not (is_transcript or is_derived):
+                text = _text_of(path)
+                is_own = rest[0] in _OWN and not self._words.is_whole(text)
+                lines = self._words.shared_lines(text, untouched=is_own)
+                if lines:
+                    yield Shared(store.scope, "", path, tuple(lines))
 
 
 def _unreached(stores: Sequence[Hippocampus], disk: Disk, files: Sequence[Path]) -> Iterator[str]:
@@ -505,8 +540,13 @@ def _is_page(rest: Sequence[str]) -> bool:
     return rest[0] in folders and rest[-1].endswith(_TEXTS) and rest[-1][:1] != "."
 
 
-def _others(root: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield every file of a scope but those that are seen to elsewhere; no link is followed."""
+def _others(root: Path, *, recorded: bool = False) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Yield every file of a scope but those that are seen to elsewhere; no link is followed.
+
+    Args:
+        root: The folder of the scope.
+        recorded: Those with what was recorded as well.
+    """
     reader = Reader(root, Disk(durable=False))
     memories = {reader.place(name) for name in reader.names()}
     for folder, folders, names in os.walk(root):
@@ -521,7 +561,8 @@ def _others(root: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
             rest = path.relative_to(root).parts
             if rest[0] in _HANDLED or name in _LOCKS or name.endswith(".lock") or path.is_symlink():
                 continue
-            if path.is_file() and path not in memories and not _is_recorded(rest):
+            is_other = path not in memories and (recorded or not _is_recorded(rest))
+            if is_other and path.is_file():
                 yield path, rest
 
 
@@ -537,12 +578,17 @@ def _is_held(path: Path, rest: Sequence[str], words: Words) -> bool:
     """Whether a file holds words that are to go."""
     if rest[0] == "cache" and rest[-1].startswith(_INDEXES):
         return False  # cleaned with the transcripts
+    text = _text_of(path)
+    return words.is_whole(text) if rest[0] in _OWN else words.holds(text)
+
+
+def _text_of(path: Path) -> str:
+    """Return what a file says; nothing if it cannot be read."""
     try:
         data = EpisodeDisk().load(path) or b""
     except (OSError, StoreError):
-        return False
-    text = data.decode("utf-8", "surrogateescape")
-    return words.is_whole(text) if rest[0] in _OWN else words.holds(text)
+        return ""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _sweep(store: Hippocampus, words: Words, disk: Disk) -> list[str]:

@@ -1,6 +1,6 @@
 """Transcripts without what a person erased for good, and what was made of them.
 
-Promises: a line that holds a piece of the words is emptied, and keeps no digest of what it said; so
+Promises: a line that holds the words, or half of them, is emptied, with no digest of them; so
 are the lines of a whole text that holds one, which goes; nobody who writes meanwhile loses a line;
 summaries, cards, vectors and the index of such lines go with them. Done twice it does no harm, and
 what was cut short is done again from the beginning.
@@ -44,7 +44,7 @@ class Held(NamedTuple):
 
     session: str
     seqs: tuple[int, ...]
-    whole: int
+    whole: int = 0
 
 
 class EpisodeEraser:
@@ -89,6 +89,18 @@ class EpisodeEraser:
                 whole = sum(self._words.is_whole(_said(line)) for line in lines)
                 numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
                 found.append(Held(session, numbers, whole))
+        return found
+
+    def shared(self) -> list[Held]:
+        """Return the lines that share a run with the words, too short to be emptied for that."""
+        payloads = self._payloads()
+        found = []
+        for session in self._sessions.ids():
+            left = (line for line in self._read(session) if not self._is_held(line, payloads))
+            lines = [line for line in left if self._words.shares(_said(line))]
+            numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
+            if numbers:
+                found.append(Held(session, numbers))
         return found
 
     def payloads(self) -> list[Path]:
@@ -177,9 +189,9 @@ class EpisodeEraser:
         more = {key: self._sifted(value) for key, value in episode.more.items()}
         is_event = episode.role == "event"
         without = episode._replace(
-            name=self._words.cut(episode.name),
-            call=self._words.cut(episode.call),
-            model=self._words.cut(episode.model),
+            name=self._words.cut(episode.name, pieces=True),
+            call=self._words.cut(episode.call, pieces=True),
+            model=self._words.cut(episode.model, pieces=True),
             text="",
             cut=None,
             payload="",
@@ -192,11 +204,11 @@ class EpisodeEraser:
     def _sifted(self, value: object) -> object:
         """Return a value of JSON without the words."""
         if isinstance(value, str):
-            return self._words.cut(value)
+            return self._words.cut(value, pieces=True)
         if isinstance(value, list):
             return [self._sifted(each) for each in value]
         if isinstance(value, dict):
-            return {self._words.cut(key): self._sifted(each) for key, each in value.items()}
+            return {str(self._sifted(key)): self._sifted(each) for key, each in value.items()}
         return value
 
     # ---- what stands beside them ----

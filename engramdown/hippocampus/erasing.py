@@ -76,7 +76,7 @@ class Sieve:
             return self._known[key]
         fate = self.fate(file, block)
         after = "" if fate == "goes" else self._kept(block, fate)
-        if after != block.raw or self.words.holds(block.raw):
+        if after != block.raw or self.words.shares(block.raw):
             self._known[key] = after
         return after
 
@@ -120,7 +120,7 @@ class Sieve:
         blocks = [entry_block(raw) for raw in sides if raw]
         left = [self.entry(change.file, block) for block in blocks]
         gone = change.id in self._ids or (bool(left) and not all(left))
-        section = self.words.cut(change.section)
+        section = self.words.cut(change.section, pieces=gone)
         if gone:
             name = "" if change.id[:1] in "~_" else change.id
             before, after = (None if side is None else "" for side in sides)
@@ -136,7 +136,7 @@ class Sieve:
 
     def _touches(self, text: str) -> bool:
         marks = (f"{key}:{each}" for key in ("id", "of") for each in self._ids)
-        return any(mark in text for mark in marks) or self.words.holds(text)
+        return any(mark in text for mark in marks) or self.words.shares(text)
 
     def _entries(self, file: str, document: Document) -> Iterator[tuple[Block, str]]:
         """Yield the entries that do not stay as they are, each with what stands there instead."""
@@ -304,7 +304,7 @@ class _Rewriting:
         for line, step in steps:
             if step is not None and step.id != self._erasure.step:
                 self._take(step)
-            elif step is None and not self._sieve.words.holds(_text(line)):
+            elif step is None and not self._sieve.words.shares(_text(line)):
                 self._put(line + b"\n")
         self._write(self._last())
         return b"".join(self._lines)
@@ -315,7 +315,7 @@ class _Rewriting:
             if self._sieve.change(change) != change:
                 yield change.file
         for part in step.parts:
-            if any(map(self._sieve.words.holds, (part.old, part.new, part.text or ""))):
+            if any(map(self._sieve.words.shares, (part.old, part.new, part.text or ""))):
                 yield part.file
 
     def _last(self) -> Step:
@@ -340,7 +340,7 @@ class _Rewriting:
     def _take(self, step: Step) -> None:
         changes = tuple(map(self._sieve.change, step.changes))
         parts = tuple(filter(None, map(self._part, step.parts)))
-        why = self._sieve.words.cut(step.why)
+        why = self._sieve.words.cut(step.why, pieces=any(each.erased for each in changes))
         self._write(step._replace(parts=parts, changes=changes, why=why))
 
     def _part(self, part: Part) -> Part | None:

@@ -91,6 +91,27 @@ def test_what_git_keeps_is_named_with_the_command(
     assert memory.is_dir()
 
 
+def test_lines_that_share_a_few_words_are_named_and_stay(run: Runner, memory: Path) -> None:
+    name = run.remember(TEXT)
+    notes = memory.parent / "working" / "s.md"
+    notes.parent.mkdir()
+    notes.write_text(f"- The lighthouse is red\n- {TEXT}\n", encoding="utf-8")
+    for words in (["--dry-run"], ["--yes"]):
+        done = run.ok("forget", "--forever", name, *words)
+        said = " ".join(done.out.split())
+        assert "1 line shares a few words, and stays; --pieces takes those" in said
+        assert f"{notes}: #1" in done.out
+    assert notes.read_text(encoding="utf-8") == "- The lighthouse is red\n- [erased]\n"
+    done = run.ok("forget", "--forever", "-", "--dry-run", "--json", stdin=TEXT.encode())
+    (shared,) = done.json["shared"]
+    assert shared == {"scope": "project", "session": "", "path": str(notes), "lines": [1]}
+    done = run.ok("forget", "--forever", "-", "--yes", "--pieces", "--json", stdin=TEXT.encode())
+    assert done.json["shared"] == []
+    assert left_in([memory.parent], TEXT, size=12) == []
+
+
 def test_options_that_do_nothing_alone_are_refused(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
-    assert run("forget", "--yes", run.remember(TEXT)).code == 2
+    for option in ("--yes", "--pieces"):
+        assert run("forget", option, run.remember(TEXT)).code == 2
+    assert run("forget", "--forever", "--whole", run.remember(TEXT)).code == 2

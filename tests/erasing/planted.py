@@ -1,7 +1,7 @@
 """A project in which a memory's words stand everywhere, and what looks for them.
 
 Promises: every place is planted by the program itself where it can be, or written as the program
-does; what is looked for is any piece of twelve characters, in any writing.
+does; what is looked for is any half of a text, in any writing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SECRET: Final = 'The vault in "Harbour 9" opens with 7731-KILO, às nove'
 EARLIER: Final = "Vault code of last year: 1180-ZULU and a key"
 OTHER: Final = "Run every benchmark twice before quoting figures"
 
-_PIECE: Final = 12
+_SHORT: Final = 24
 
 
 def everywhere(project: Path) -> str:
@@ -73,6 +73,11 @@ def _said(cortex: Cortex) -> None:
     episodes.log(first, "user", SECRET.replace(" ", "\n> "))
     episodes.log(first, "tool_call", f"curl https://x.test/?q={quote(SECRET)}", name="sh")
     episodes.log(first, "user", "What we spoke of: 7731-KILO, às nove", meta={"q": SECRET})
+    half = len(SECRET) // 2
+    episodes.log(first, "user", f"It began like this: {SECRET[:half]}")
+    episodes.log(
+        first, "tool_result", json.dumps({"out": f"{SECRET[-half:]} and so on"}), name="sh"
+    )
     episodes.log(first, "user", "A line about something else")
     episodes.end(first)
     second = episodes.start_session("second")
@@ -116,18 +121,19 @@ def _left_behind(root: Path) -> None:
     (root / "working" / "second.other-0123abcd.md").write_text(f"{SECRET}\n", encoding="utf-8")
 
 
-def pieces(text: str) -> Iterator[str]:
-    """Yield every twelve characters in a row of a text, on one line."""
+def pieces(text: str, size: int = 0) -> Iterator[str]:
+    """Yield every ``size`` characters in a row of a text, on one line; without, every half."""
     plain = " ".join(text.split())
-    yield from (plain[at : at + _PIECE] for at in range(len(plain) - _PIECE + 1))
+    size = size or (len(plain) // 2 if len(plain) >= _SHORT else len(plain))
+    yield from (plain[at : at + size] for at in range(len(plain) - size + 1))
 
 
-def left_in(folders: Iterable[Path], *texts: str) -> list[str]:
-    """Return where a piece of ``texts`` stands in any file, in whatever writing."""
+def left_in(folders: Iterable[Path], *texts: str, size: int = 0) -> list[str]:
+    """Return where a half of ``texts`` (or ``size`` characters) stands, in whatever writing."""
     wanted = {
         form
         for text in texts
-        for piece in pieces(text)
+        for piece in pieces(text, size)
         for form in (
             piece,
             json.dumps(piece)[1:-1],

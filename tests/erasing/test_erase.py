@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -26,7 +27,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_no_piece_of_the_words_is_left_anywhere(project: Path, isolated_home: Path) -> None:
+def test_no_half_of_the_words_is_left_anywhere(project: Path, isolated_home: Path) -> None:
     name = everywhere(project)
     assert len(left_in([project, isolated_home], SECRET, EARLIER)) > 15
     cortex = Cortex.open(project=project)
@@ -257,19 +258,116 @@ def test_a_memory_that_holds_all_of_it_keeps_its_other_words(project: Path) -> N
     assert "[erased]" in store.find(near).text
 
 
-def test_lines_with_a_part_stay_where_only_the_whole_is_meant(project: Path) -> None:
+STAGING: Final = "The staging database in Rotterdam answers to Heron-41"
+FEW: Final = "When is the staging area open?"
+
+
+def spread(project: Path) -> tuple[str, dict[str, Path]]:
+    """Say the words, and others that begin like them, in every place; return the id and pages."""
     cortex, _ = opened(project)
-    name = lesson(cortex, "Run the linter before every push to main")
+    name = lesson(cortex, STAGING)
+    root = project / ".engramdown"
     episodes = cortex.episodes
     assert episodes is not None
     talk = episodes.start_session("talk")
-    episodes.log(talk, "user", "Should I run the linter here?")
-    episodes.log(talk, "user", "Please run the linter before every push to main.")
+    for text in (
+        FEW,
+        f"Note: {STAGING}!",
+        "Else",
+        STAGING[:26],
+        "the staging\ndatabase",
+        STAGING[26:],
+    ):
+        episodes.log(talk, "user", text)
     episodes.close()
-    told = cortex.erase(name, whole=True)
+    cortex.journal.write(f"{FEW}\n\nTold Ada: {STAGING}.")
+    pages = {
+        "working/talk.md": f"# Notes\n\n- {FEW}\n- {STAGING}\n- the staging\n  database\n",
+        "gists/talk.jsonl": "".join(
+            json.dumps({"kind": "gist", "id": f"g{at}", "sources": [[at, at]], "text": text}) + "\n"
+            for at, text in enumerate((FEW, STAGING))
+        ),
+        "ledger.jsonl": json.dumps({"error": FEW}) + "\n" + json.dumps({"error": STAGING}) + "\n",
+    }
+    for page, text in pages.items():
+        (root / page).parent.mkdir(exist_ok=True)
+        (root / page).write_text(text, encoding="utf-8")
+    return name, {page: root / page for page in pages}
+
+
+def test_what_shares_a_few_words_stays_byte_for_byte_and_is_named(project: Path) -> None:
+    name, pages = spread(project)
+    root = project / ".engramdown"
+    path = root / "episodes" / "talk.jsonl"
+    cortex = Cortex.open(project=project)
+    before = path.read_bytes().split(b"\n")
+    told = cortex.erase(name)
+    assert cortex.erase(words=STAGING, dry_run=True).shared == told.shared
+    assert [(held.session, held.seqs, held.whole) for _, held in told.lines] == [
+        ("talk", (2, 4, 6), 1)
+    ]
+    assert left_in([project], STAGING) == []
+    after = path.read_bytes().split(b"\n")
+    assert [at for at, line in enumerate(before[:-1]) if line != after[at]] == [2, 4, 6]
+    (journal,) = (root / "journal").glob("*.md")
+    named = {(each.session, each.path): each.lines for each in told.shared}
+    assert named.pop(("", journal))
+    assert named == {
+        ("talk", path): (1, 5),
+        ("", pages["working/talk.md"]): (3, 5, 6),
+        ("", pages["gists/talk.jsonl"]): (1,),
+        ("", pages["ledger.jsonl"]): (1,),
+    }
+    assert FEW in journal.read_text("utf-8")
+    text = pages["working/talk.md"].read_text("utf-8")
+    assert text == f"# Notes\n\n- {FEW}\n- [erased]\n- the staging\n  database\n"
+    assert FEW in pages["gists/talk.jsonl"].read_text("utf-8")
+    assert FEW in pages["ledger.jsonl"].read_text("utf-8")
+
+
+def test_pieces_take_what_shares_a_few_words_too(project: Path) -> None:
+    name, _ = spread(project)
+    told = Cortex.open(project=project).erase(name, pieces=True)
+    assert told.shared == ()
+    assert [held.seqs for _, held in told.lines] == [(1, 2, 4, 5, 6)]
+    assert left_in([project], STAGING, size=12) == []
+
+
+def test_a_skill_loses_only_what_says_all_of_it_and_is_named(project: Path) -> None:
+    cortex, _ = opened(project)
+    name = lesson(cortex, STAGING)
+    skills = cortex.skills()
+    for label, body in (("part", f"Ask.\n{STAGING[:40]} well\n"), ("all", f"Ask.\n{STAGING}\n")):
+        skills.create("project", label, skills.drafted(label, f"Do {label}", body))
+    told = cortex.erase(name, pieces=True)
+    (shared,) = told.shared
+    assert (shared.path.parent.name, shared.lines) == ("part", (6,))
+    assert STAGING[:40] in skills.read("part").page.body
+    assert "Ask.\n[erased]\n" in skills.read("all").page.body
+
+
+def test_the_journal_keeps_not_even_a_few_words_of_it(project: Path) -> None:
+    cortex, store = opened(project)
+    name = lesson(cortex, STAGING)
+    cortex.update(name, STAGING.replace("Rotterdam", "Delft"))
+    cortex.forget(name, why="the staging database moved")
+    cortex.erase(name)
+    assert left_in([project], STAGING, size=12) == []
+    assert replayed(store)
+
+
+def test_of_a_short_text_only_all_of_it_goes(project: Path) -> None:
+    cortex, _ = opened(project)
+    name = lesson(cortex, "The PIN is 4711-blue")
+    episodes = cortex.episodes
+    assert episodes is not None
+    talk = episodes.start_session("talk")
+    episodes.log(talk, "user", "The PIN is 4711-red")
+    episodes.log(talk, "user", "I say: the pin is\n4711-BLUE.")
+    episodes.close()
+    told = cortex.erase(name)
     assert [held.seqs for _, held in told.lines] == [(2,)]
-    texts = [each.text for each in episodes.session("talk").episodes if each.role == "user"]
-    assert texts == ["Should I run the linter here?", ""]
+    assert [each.lines for each in told.shared] == [(1,)]
 
 
 def test_what_is_read_only_is_refused_before_anything_is_begun(project: Path) -> None:
