@@ -55,6 +55,7 @@ __all__ = [
     "find_project",
     "global_home",
     "load",
+    "load_or_strictest",
     "named",
     "scope_folder",
     "strictest",
@@ -122,6 +123,8 @@ class Settings(NamedTuple):
         overruled: What the project says and does not hold.
         switched_off: What the project switches off that would be on: the name of the setting, and
             what the project says.
+        trouble: Why the settings of the project could not be read, or ``""``; the strictest hold
+            then, see :func:`load_or_strictest`.
     """
 
     mode: Mode = "autopilot"
@@ -138,6 +141,7 @@ class Settings(NamedTuple):
     at_home: Mapping[str, Any] = {}
     overruled: tuple[Overruled, ...] = ()
     switched_off: tuple[tuple[str, object], ...] = ()
+    trouble: str = ""
 
     @property
     def max_file_bytes(self) -> int:
@@ -280,7 +284,11 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     mine = _said(home / CONFIG)
     theirs = {} if project is None or project == home else _said(project / CONFIG)
     if project is not None:
-        _refuse_foreign(project / CONFIG, theirs)
+        try:
+            _refuse_foreign(project / CONFIG, theirs)
+        except SettingsError as error:
+            path = project / CONFIG
+            raise _at_line(error, path, config_text(path)) from None
     values = mine | {key: SIDES[key].held(key, mine, said) for key, said in theirs.items()}
     by: dict[str, Literal["environment", "argument"]] = {}
     variable = os.environ.get("ENGRAMDOWN_MODE", "")
@@ -326,6 +334,22 @@ def strictest(home: Path) -> Settings:
     found = load(home, None, "off")
     episodes = found.episodes._replace(enabled=False)
     return found._replace(pulled="review", episodes=episodes)
+
+
+def load_or_strictest(home: Path, project: Path | None, mode: str | None = None) -> Settings:
+    """Return what :func:`load` does, or the strictest if the project's ``config.toml`` is broken.
+
+    Whoever broke it must not take away what can be read; ``trouble`` says what is wrong.
+
+    Raises:
+        SettingsError: If a setting is wrong that is no project's.
+    """
+    try:
+        return load(home, project, mode)
+    except SettingsError as error:
+        if project is None or project == home or error.source != str(project / CONFIG):
+            raise
+        return strictest(home)._replace(trouble=str(error))
 
 
 def named(folder: Path) -> list[str]:
@@ -402,7 +426,10 @@ def _said(path: Path) -> dict[str, Any]:
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     values: dict[str, Any] = {}
     for key, value in table.items():
-        checked = _checked(path, key, value)
+        try:
+            checked = _checked(path, key, value)
+        except SettingsError as error:
+            raise _at_line(error, path, text) from None
         if isinstance(checked, dict):
             values |= {f"{key}.{name}": each for name, each in checked.items()}
         else:
@@ -418,6 +445,22 @@ def _refuse_foreign(path: Path, said: Mapping[str, Any]) -> None:
     for key, value in said.items():
         if SIDES[key].who == "refused" or (key, value) == ("episodes.redact", "off"):
             raise SettingsError(str(path), key, _AT_HOME)
+
+
+def _at_line(error: SettingsError, path: Path, text: str) -> SettingsError:
+    """Return an error that says in which line of a file the setting stands, if that is plain."""
+    heading = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        row = "".join(line.partition("=")[0].split()).translate({34: "", 39: ""})
+        if row.startswith("["):
+            heading = row.strip("[]") + "."
+        # A whole table may stand in one line.
+        found = heading.removesuffix(".") if row.startswith("[") else heading + row
+        inside = f"{error.key}.".startswith(f"{found}.") and "=" in line
+        if row and (found == error.key or inside or found.startswith(f"{error.key}.")):
+            reason = str(error).removeprefix(f"{path}: {error.key}: ")
+            return SettingsError(str(path), error.key, f"{reason} (at line {number})")
+    return error
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
@@ -468,7 +511,9 @@ def config_text(path: Path) -> str:
     except NotADirectoryError:
         return ""  # Who reads memory there says so.
     except UnicodeDecodeError as error:
-        raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
+        line = error.object.count(b"\n", 0, error.start) + 1
+        reason = f"is not TOML: {error.reason}, not UTF-8 (at line {line})"
+        raise SettingsError(str(path), "file", reason) from error
     except OSError as error:
         if error.errno == errno.ELOOP and not os.path.isdir(path.parent):  # noqa: PTH112 - as above
             return ""

@@ -19,13 +19,12 @@ from engramdown.cli import messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.data import entry_data
 from engramdown.cli.layout import Line, Part, line
-from engramdown.cli.opening import home_of
+from engramdown.cli.opening import settings_at
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.cli.scopes import meant
 from engramdown.git import past
 from engramdown.git.comparing import VERBS, Change, State, compare, words
 from engramdown.git.repository import Commit
-from engramdown.settings import load
 
 __all__ = ["commit_data", "diff", "place_in_git"]
 
@@ -74,7 +73,7 @@ def place_in_git(place: Place, scope: str | None) -> past.Place:
         GitError: It is in no repository.
     """
     own, root = meant(place, scope)
-    settings = load(home_of(place), root if own == "project" else None)
+    settings = settings_at(place, root if own == "project" else None)
     return past.Place.of(root, own, settings.max_file_bytes)
 
 

@@ -148,7 +148,7 @@ def _hooks(root: Path) -> list[Finding]:
 
 def _exit_code(reports: Iterable[_Report]) -> int:
     found = [finding for report in reports for finding in report.findings]
-    if any(finding.code in UNREADABLE for finding in found):
+    if any(finding.code in UNREADABLE | {"settings"} for finding in found):
         return STORE_FAILED
     return REFUSED if any(finding.level != "note" for finding in found) else DONE
 

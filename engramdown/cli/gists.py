@@ -18,7 +18,7 @@ from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.layout import Line, line, table
-from engramdown.cli.opening import home_of
+from engramdown.cli.opening import settings_at
 from engramdown.cli.options import (
     Command,
     Place,
@@ -43,7 +43,6 @@ from engramdown.cortex.conversation.lineage import (
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.gist_log import FOLDER
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
-from engramdown.settings import load
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["describe", "expand", "gist_data", "gists", "looking", "row_of", "whole_data"]
@@ -210,7 +209,7 @@ def _sessions_with(transcripts: Transcripts, gist: str) -> list[str]:
 
 def _pressure(place: Place, scope: str | None, track: Track) -> Pressure:
     own, root = meant(place, scope)
-    chosen = load(home_of(place), root if own == "project" else None).conversation
+    chosen = settings_at(place, root if own == "project" else None).conversation
     thresholds = Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
     return pressure(track.items(), thresholds)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramdown.cli import output
-from engramdown.cli.opening import home_of, project_of
+from engramdown.cli.opening import project_of, settings_at
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.journal.store import Journal
 from engramdown.errors import StoreError
-from engramdown.settings import Settings, load
+from engramdown.settings import Settings
 
 __all__ = ["all_journals", "disk_of", "one_journal", "settings_of"]
 
@@ -39,7 +39,7 @@ def all_journals(place: Place, scope: Scope | None) -> list[Journal]:
 def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
     """Return what is set for a scope, for whoever stands in a project."""
     project = root if scope == "project" else project_of(place)
-    return load(home_of(place), project, place.mode).of(scope)
+    return settings_at(place, project).of(scope)
 
 
 def disk_of(settings: Settings) -> Disk:

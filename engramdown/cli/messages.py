@@ -33,6 +33,7 @@ __all__ = [
     "SOURCE_NAMES",
     "STOPPED",
     "ask_global",
+    "broken_settings",
     "init_in_home",
     "is_past",
     "made",
@@ -44,6 +45,7 @@ __all__ = [
     "real_name",
     "receipt",
     "several_kinds",
+    "strictest_settings",
     "system_error",
     "takes_away",
     "wrong_usage",
@@ -96,6 +98,18 @@ COMMAND_GROUPS: Final = {
     "For programs": ("hook", "merge-driver"),
 }
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
+
+
+def broken_settings(trouble: str) -> str:
+    """Say why nothing is changed where the settings of a project are broken."""
+    return f"{trouble}; until that is mended nothing is changed here"
+
+
+def strictest_settings(trouble: str) -> str:
+    """Say what held instead of the broken settings of a project."""
+    return f"{trouble}; until that is mended the strictest settings hold here"
+
+
 OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 STOPPED: Final = "Stopped."
 DRY_RUN: Final = "Dry run: nothing is written."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 from click.exceptions import Exit
@@ -17,8 +17,14 @@ from click.exceptions import Exit
 from engramdown.cli import messages, output
 from engramdown.cli.codes import STORE_FAILED, RefusalError
 from engramdown.cli.options import Place
-from engramdown.errors import EngramdownError
-from engramdown.settings import find_project, global_home
+from engramdown.errors import EngramdownError, StoreError
+from engramdown.settings import (
+    Settings,
+    find_places,
+    find_project,
+    global_home,
+    load_or_strictest,
+)
 
 if TYPE_CHECKING:
     # Only named here: what records a transcript needs the places and no memory.
@@ -32,6 +38,7 @@ __all__ = [
     "open_cortex",
     "open_quietly",
     "project_of",
+    "settings_at",
     "start_of",
 ]
 
@@ -64,7 +71,70 @@ def open_quietly(place: Place, need: Need) -> Cortex:
             raise click.ClickException(messages.no_memory(start_of(place), home))
     from engramdown import Cortex
 
-    return Cortex.open(project=project or place.project, home=place.home, mode=place.mode)
+    places = find_places(project or place.project, place.home)
+    settings = settings_at(place, places.project)
+    return Cortex.open(places.project, places.home, settings=settings)
+
+
+def settings_at(place: Place, project: Path | None) -> Settings:
+    """Return what is set for whoever stands in a project, or outside of any.
+
+    If the project's ``config.toml`` is broken, a command that only looks goes on with the
+    strictest settings: it says at its end what is wrong, and ends with 3.
+
+    Raises:
+        SettingsError: If what is set at home is wrong.
+        StoreError: If the project's is broken, and the command is to change something.
+    """
+    settings = load_or_strictest(home_of(place), project, place.mode)
+    context = click.get_current_context(silent=True)
+    if not settings.trouble or context is None:
+        return settings
+    if not _only_looks(context):
+        raise StoreError(messages.broken_settings(settings.trouble))
+    if _TROUBLE not in context.meta:
+        context.meta[_TROUBLE] = settings.trouble
+        context.call_on_close(lambda: _say_trouble(settings.trouble))
+    return settings
+
+
+def _only_looks(context: click.Context) -> bool:
+    """Whether the command that runs looks at memory and was not told to change anything."""
+    said = {key for key, value in context.params.items() if value not in (None, False, (), "")}
+    # Behind the name of the program, which may be another.
+    name = " ".join(context.command_path.split(" ")[1:])
+    return name in _LOOKING and not said & _CHANGING.get(name, frozenset())
+
+
+_TROUBLE: Final = "engramdown.settings"
+_LOOKING: Final = frozenset(
+    {
+        *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
+        *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
+        *("journal search", "skills list", "skills show", "skills validate", "log list"),
+        *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
+        *("log gists", "log grep", "log describe", "log expand"),
+    }
+)
+_CHANGING: Final = {
+    "context": frozenset({"page"}),
+    "review": frozenset({"accept", "decline", "edit", "everything"}),
+    "doctor": frozenset({"mend", "dry_run"}),
+    "log card": frozenset({"edit", "fill"}),
+    "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
+}
+"""The commands that only look, and the options with which one of them does not."""
+
+
+def _say_trouble(trouble: str) -> None:
+    """Say that the strictest settings held, once; an error that says more ends the command."""
+    ending = sys.exception()
+    if ending is None or isinstance(ending, (Exit, click.ClickException, EngramdownError)):
+        output.note(messages.strictest_settings(trouble))
+    if ending is None or isinstance(ending, (Exit, click.ClickException)):
+        if isinstance(ending, click.ClickException):
+            output.complain(ending.format_message())
+        raise Exit(STORE_FAILED)
 
 
 def start_of(place: Place) -> Path:

@@ -11,13 +11,12 @@ import click
 
 from engramdown.cli import output
 from engramdown.cli import skill_messages as said
-from engramdown.cli.opening import home_of, project_of
+from engramdown.cli.opening import project_of, settings_at
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.cortex.skills import Skills, open_skills
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.settings import load
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -34,7 +33,7 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
         click.ClickException: There is no such scope.
     """
     places = [meant(place, scope)] if scope else roots(place)
-    skills = open_skills(places, load(home_of(place), project_of(place), place.mode))
+    skills = open_skills(places, settings_at(place, project_of(place)))
     try:
         skills.tidy()
     except StoreError as error:

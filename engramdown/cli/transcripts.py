@@ -12,13 +12,12 @@ from typing import Final
 from engramdown.cli import entry_messages
 from engramdown.cli import log_messages as said
 from engramdown.cli.codes import RefusalError
-from engramdown.cli.opening import home_of
+from engramdown.cli.opening import settings_at
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
-from engramdown.settings import load
 
 __all__ = ["Transcripts", "open_all", "open_one", "open_transcripts"]
 
@@ -97,7 +96,7 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
 def open_one(place: Place, scope: str | None) -> EpisodicMemory:
     """Return what records in a scope; see :func:`open_transcripts`."""
     own, root = meant(place, scope)
-    settings = load(home_of(place), root if own == "project" else None)
+    settings = settings_at(place, root if own == "project" else None)
     return EpisodicMemory(root, settings.episodes)
 
 
@@ -107,5 +106,4 @@ def open_all(place: Place) -> list[EpisodicMemory]:
     Raises:
         click.ClickException: There is none.
     """
-    home = home_of(place)
-    return [EpisodicMemory(root, load(home, root).episodes) for _, root in roots(place)]
+    return [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]

@@ -124,6 +124,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         home: Path | str | None = None,
         mode: str | None = None,
         model: object = None,
+        *,
+        settings: Settings | None = None,
     ) -> Cortex:
         """Open the scopes that are found from the working directory.
 
@@ -135,18 +137,21 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
                 ``~/.engramdown``.
             mode: ``autopilot``, ``copilot`` or ``off``; by default what is configured.
             model: See :class:`Cortex`.
+            settings: What holds; by default what the ``config.toml`` of both scopes says.
 
         Raises:
             SettingsError: If a setting is wrong, or a folder cannot be that of a project.
         """
         places = find_places(project, home)
-        settings = load(places.home, places.project, mode)
+        if settings is None:
+            settings = load(places.home, places.project, mode)
         refused = REFUSED if is_refused(places.home, places.project) else ""
+        decided = settings.mode if mode is None else mode
         stores = (
             _store(places.home, "global", settings, refused),
             _store(places.project, "project", settings, places.closed),
         )
-        cortex = cls(*stores, settings.mode, model, settings=settings)
+        cortex = cls(*stores, decided, model, settings=settings)
         cortex._closed = places.closed
         cortex._notice(wait=False)
         return cortex

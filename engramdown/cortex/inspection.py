@@ -31,7 +31,7 @@ from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spe
 from engramdown.hippocampus.steps import read_line
 from engramdown.regular import open_regular, what_instead
 from engramdown.scope_lock import ScopeLock
-from engramdown.settings import CONFIG, SIDES, Settings, config_text, load
+from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of
 
 __all__ = ["UNREADABLE", "Inspection", "inspect", "inspect_settings"]
@@ -109,7 +109,8 @@ def inspect_settings(
             raise
         reason = str(error).removeprefix(f"{wrong}: ")
         found.setdefault(wrong.parent, []).append(find(_CONFIG, "settings", reason=reason))
-        settings = Settings()
+        # What is broken at home leaves no limits to go by but the usual ones.
+        settings = Settings() if wrong.parent == home else strictest(home)
     if project is not None:
         found[project] += [
             find(_CONFIG, "overruled", key=key, said=_toml(said), holds=_toml(holds), by=_BY[by])

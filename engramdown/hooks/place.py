@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.errors import SettingsError
-from engramdown.settings import CONFIG, Settings, find_project, global_home, load, strictest
+from engramdown.settings import Settings, find_project, global_home, load_or_strictest
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -102,10 +101,6 @@ def find_place(start: Path, home: Path | None = None, mode: str | None = None) -
     project = find_project(start, place)
     if project is None and not place.is_dir():
         return None
-    try:
-        return HookPlace(place, project, start, load(place, project, mode))
-    except SettingsError as error:
-        if project is None or error.source != str(project / CONFIG):
-            raise
-        # Whoever broke it must not take away what a model is told of all projects.
-        return HookPlace(place, project, start, strictest(place), str(error))
+    # Whoever broke its settings must not take away what a model is told of all projects.
+    settings = load_or_strictest(place, project, mode)
+    return HookPlace(place, project, start, settings, settings.trouble)

@@ -287,7 +287,7 @@ def test_doctor_names_a_setting_that_no_project_may_give(
     assert home.memory.is_dir()
     cloned('[consolidation]\nmodel = "openai/x"\n')
     done = run("doctor", "--json")
-    assert done.code == 1
+    assert done.code == 3
     codes = [code for code, _ in findings(run)]
     assert codes == ["settings-from-git", "settings"]
     assert findings(run, "global") == []

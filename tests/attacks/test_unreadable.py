@@ -233,3 +233,62 @@ def moved(folder: Path, *, loops: bool) -> None:
         folder.symlink_to(folder.name)
     else:
         folder.write_text("a file\n", encoding="utf-8")
+
+
+# ---- the settings of a project ----
+
+WRONG: Final[dict[str | bytes, str]] = {
+    'mode = "autopilot"\n\nlock_timeout = "soon"\n': "line 3",
+    "[episodes]\nenabled = 7\n": "line 2",
+    '[worker]\nagents = ["x"]\n': "line 2",
+    'mode = "off"\nepisodes = { enabled = 7 }\n': "line 2",
+    "# foo\n[foo]\nbar = 1\n": "line 2",
+    'pulled = "news\n': "line 1",
+    '# fine\nfoo.bar = "x"\n': "line 2",
+    b'mode = "off"\n# \xff\n': "line 2",
+}
+LOOKING: Final = [
+    *("list", "context", "context --explain", "recall linter", "recall linter --json", "stats"),
+    *("show SESSION", "why SESSION", "history", "review", "review --json", "doctor", "log"),
+    *("log list", "log show", "log tools --all", "log steps", "log notes", "log card", "log gists"),
+    *("log grep linter", "skills", "skills list", "skills validate", "journal list", "list --json"),
+    *("journal show", "journal search linter"),
+]
+CHANGING: Final = [
+    *("remember Deploy", "remember Deploy --global", "sleep", "worker --once", "compact"),
+    *("forget SESSION", "restore SESSION", "undo", "log user Hello", "journal write Hello"),
+    *("review --all", "doctor --fix --yes", "skills delete deploying", "log start"),
+    *("log notes --write x", "context --write AGENTS.md", "chat", "watch"),
+]
+
+
+def test_broken_settings_of_a_project_take_no_memory_away(there: Person, run: Runner) -> None:
+    """Looking answers with the strictest settings and code 3; nothing is changed."""
+    run.ok("log", "user", "About the linter")
+    key = run.ok("list", "--json").json[0]["id"]
+    config = there.memory.parent / "config.toml"
+    for said, line in WRONG.items():
+        config.write_bytes(said if isinstance(said, bytes) else said.encode())
+        _broken(run, key, line, LOOKING[:1] if said != next(iter(WRONG)) else LOOKING, CHANGING[:1])
+    for spoil in SPOILT:
+        if spoil is not as_stranger:  # A config.toml may be a link, as people with dotfiles have.
+            config.unlink(missing_ok=True)
+            spoil(config)
+            _broken(run, key, "", ["list", "doctor", "log list", "skills"], CHANGING)
+            config.rmdir() if config.is_dir() and not config.is_symlink() else None
+
+
+def _broken(run: Runner, key: str, line: str, looking: list[str], changing: list[str]) -> None:
+    wrong = []
+    for command in [*looking, *changing]:
+        done = run(*command.replace("SESSION", key).split(" "))
+        name = command.split(" ", maxsplit=1)[0]
+        said = done.out if command == "doctor" else done.err
+        right = done.code == 3 and said.count("config.toml") == 1 and line in said
+        if command in changing:
+            right = right and not done.out
+        elif name in ("list", "recall", "show", "why") or command == "context":
+            right = right and KIND in done.out and (name != "list" or RULE in done.out)
+        if not right:
+            wrong.append((command, done))
+    assert not wrong

@@ -173,7 +173,7 @@ def test_wrong_settings_are_a_finding(run: Runner, memory: Path) -> None:
     (memory.parent / "config.toml").write_text('mode = "fast"\n', encoding="utf-8")
     (memory / "rules.md").write_bytes(b"x" * 100)
     done = run("doctor")
-    assert done.code == 1
+    assert done.code == 3
     assert "config.toml  settings  mode: 'fast' is not one of" in done.out
 
 

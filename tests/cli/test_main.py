@@ -220,11 +220,14 @@ def test_wrong_usage_answers_in_json_where_json_is_asked_for(
     assert run(*words, "--no-such-option").out == ""
 
 
-def test_other_wrong_usage_answers_in_json_too(memory: Path, run: Runner) -> None:
+@pytest.mark.usefixtures("memory")
+def test_other_wrong_usage_answers_in_json_too(run: Runner) -> None:
     for words in (["remembr"], ["rm", "x"], ["recall"], ["list", "--kind", "x"], ["edit"]):
         assert run(*words, "--json").json["code"] == 2
     assert run("remember", "x", "--expires", "soon", "--json").json["code"] == 2
-    (memory.parent / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
+    home = Path(os.environ["ENGRAMDOWN_HOME"])
+    home.mkdir()
+    (home / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
     assert "autopilot" in run("list", "--json").json["error"]
     assert run("list", "--", "--json").out == ""
 
@@ -237,8 +240,9 @@ def test_without_memory_the_next_step_is_said(run: Runner) -> None:
         assert done.err.count("\n") == 1
 
 
-def test_a_wrong_setting_is_wrong_usage(memory: Path, run: Runner) -> None:
-    (memory.parent / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
+def test_a_wrong_setting_at_home_is_wrong_usage(isolated_home: Path, run: Runner) -> None:
+    run.ok("init", "--global")
+    (isolated_home / ".engramdown" / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
     done = run("list")
     assert done.code == 2
     assert "config.toml" in done.err
