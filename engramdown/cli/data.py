@@ -90,6 +90,7 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
         "ts": proposal.ts,
         "hold": proposal.hold,
         "reason": proposal.reason,
+        "came_with_git": proposal.op == "load" or not proposal.is_ours,
         "file": proposal.file,
         "line": proposal.line,
         "replaces": entry_data(proposal.replaces, folders) if proposal.replaces else None,

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "BY_HAND",
     "NO_STEPS",
+    "SOMEBODY_ELSES",
     "is_erased",
+    "is_from_git",
     "more_changes",
     "no_history",
     "no_step",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 BY_HAND: Final = "A person wrote this line by hand: it is theirs, and no automatic job touches it."
+SOMEBODY_ELSES: Final = "It came with git: nobody here said or confirmed it."
 NO_STEPS: Final = "The journal has no step about it: it came with the file."
 _BASES: Final = {
     "told": "said so",
@@ -40,6 +43,8 @@ _BASES: Final = {
     "inferred": "inferred it",
     "verified": "said so, and a person confirmed it",
 }
+_CLONED: Final = ("found", "git had it already")
+_WITH_GIT: Final = "The file came with git"
 _WHO: Final = {
     "user": "You",
     "person": "You, by hand,",
@@ -104,8 +109,15 @@ def retired(item: Archived) -> str:
     return f"It was retired{by}{date}: {item.reason or 'no reason given'}{now}."
 
 
+def is_from_git(step: Step) -> bool:
+    """Whether a step only found a file that a clone or a pull had brought."""
+    return (step.op, step.why) == _CLONED
+
+
 def step_title(step: Step) -> str:
     """Say who did what."""
+    if is_from_git(step):
+        return _WITH_GIT
     what = f" step {step.of}" if step.of else ""
     return f"{_WHO.get(step.by, step.by)} {_OPS.get(step.op, step.op)}{what}"
 

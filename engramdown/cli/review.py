@@ -35,6 +35,7 @@ from engramdown.cortex.waiting import Answer
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival
+    from engramdown.cortex.receipts import Receipt
 
 __all__ = ["review"]
 
@@ -98,7 +99,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
             for item in _decisions(cortex, _orders())
         )
     elif output.is_person() and not as_json and not dry_run:
-        output.screen().show([*_news_lines(arrivals), *map(receipt_line, receipts)])
+        output.screen().show([*_news_lines(arrivals), *map(receipt_line, _told(receipts))])
         walk = Walk(cortex.resolve, cortex.resolve_all, output.complain)
         walk.through(cortex.pending())
         left = review_messages.walk_done(walk.decided, cortex.count_pending())
@@ -107,7 +108,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     waiting = cortex.pending()
     where = folders(cortex)
     outcome.show(
-        [*_news_lines(arrivals), *map(receipt_line, receipts), *_waiting_lines(waiting)],
+        [*_news_lines(arrivals), *map(receipt_line, _told(receipts)), *_waiting_lines(waiting)],
         {
             "news": [arrival_data(arrival) for arrival in arrivals],
             "receipts": [receipt_data(receipt) for receipt in receipts],
@@ -116,6 +117,11 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     )
     if any(receipt.action == "failed" for receipt in receipts):
         raise Exit(STORE_FAILED)
+
+
+def _told(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """Leave out ticks of somebody else that wait: they are listed with the rest that does."""
+    return [each for each in receipts if each.is_ours or each.action != "queued"]
 
 
 def _orders() -> dict[str, Any]:

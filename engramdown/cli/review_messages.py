@@ -118,7 +118,7 @@ def proposal_facts(proposal: Proposal) -> str:
     facts = ["page" if is_page else what, engram.scope]
     facts += [] if is_page else [f"{engram.confidence} confidence"]
     # Whose word it is a line says of itself; of one that git brought it is not this user's.
-    is_ours = proposal.op != "load"
+    is_ours = proposal.op != "load" and proposal.is_ours
     facts.append(f"from {messages.SOURCE_NAMES[engram.source]}" if is_ours else "somebody else's")
     facts += [f"topic {engram.topic}"] if engram.topic else []
     facts += [f"learned in {engram.origin}"] if engram.origin else []
@@ -146,8 +146,8 @@ def waiting(count: int) -> str:
 
 def came_with_git(count: int) -> str:
     """Say that memories of somebody else came."""
-    what = "1 thing" if count == 1 else f"{count} things"
-    return f"{what} came with git since you last looked, and nobody here wrote it:"
+    what, them = ("1 thing", "it") if count == 1 else (f"{count} things", "them")
+    return f"{what} came with git since you last looked, and nobody here wrote {them}:"
 
 
 def came_briefly(count: int) -> str:

@@ -62,7 +62,10 @@ def _lines(known: Why) -> Iterator[Line]:
     engram = entry.engram if isinstance(entry, Proposal) else entry
     yield line((engram.text, "strong"))
     yield line()
-    yield line(journal_messages.whence(engram.source, engram.basis, engram.origin))
+    if known.is_ours:
+        yield line(journal_messages.whence(engram.source, engram.basis, engram.origin))
+    else:
+        yield line(journal_messages.SOMEBODY_ELSES)
     yield line(_state(found))
     yield from map(line, _facts(known))
     yield from (row for taught in known.taught for row in _taught_lines(taught))
@@ -85,7 +88,7 @@ def _state(found: Known) -> str:
 
 def _facts(known: Why) -> Iterator[str]:
     """Yield what else is known, a sentence each."""
-    if isinstance(known.found, Entry) and is_address(known.found.id):
+    if isinstance(known.found, Entry) and is_address(known.found.id) and known.is_ours:
         yield journal_messages.BY_HAND
     elif not known.steps:
         yield journal_messages.NO_STEPS

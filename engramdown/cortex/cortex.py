@@ -279,7 +279,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """
         from engramdown.cortex.why import why
 
-        return why(self, entry_id)
+        return why(self, entry_id, self._pulled.is_brought)
 
     def recall(self, query: str, limit: int = 20) -> list[Entry]:
         """Return the memories that fit ``query`` best, the best first; any text is a query.
@@ -355,7 +355,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
         waits = self._intake.waiting
         items = waits.ours() if for_model else waits.items()
-        waiting = describe(items, self.entries()) if items else []
+        waiting = describe(items, self.entries(), waits.brought()) if items else []
         shows = self._reviews and not for_model
         return [*waiting, *self._pulled.proposals()] if shows else waiting
 

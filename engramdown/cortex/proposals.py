@@ -5,7 +5,7 @@ Promises: pure; what accepting it would retire, and what says nearly the same, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
@@ -26,6 +26,7 @@ __all__ = ["Proposal", "describe"]
 _COMPARED: Final = 1_000_000
 _LOOKED_AT: Final = 40
 _NOTHING: Final = Rewordings(())
+_BROUGHT: Final = "it came with git, and is somebody else's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Proposal:
         file: The file it waits in, or ``""``.
         line: Its line there, from 1, or 0.
         ts: The day it was proposed.
+        is_ours: Whether it was proposed here; ``False`` if it came with git.
     """
 
     id: str
@@ -59,9 +61,14 @@ class Proposal:
     line: int = 0
     ts: str = ""
     takes: tuple[Entry, ...] = ()
+    is_ours: bool = True
 
 
-def describe(items: Sequence[tuple[Queue, Pending]], entries: Sequence[Entry]) -> list[Proposal]:
+def describe(
+    items: Sequence[tuple[Queue, Pending]],
+    entries: Sequence[Entry],
+    brought: Collection[tuple[str, int]] = (),
+) -> list[Proposal]:
     """Return what waits with the memories that it touches.
 
     Of very much that waits beside very many memories, only the first are compared with these.
@@ -69,17 +76,26 @@ def describe(items: Sequence[tuple[Queue, Pending]], entries: Sequence[Entry]) -
     Args:
         items: What waits, and where.
         entries: The memories of both scopes.
+        brought: Where the lines wait that git brought: file and line.
     """
     known = Rewordings(entry.text for entry in entries)
     at_hand = _ByMark(entries)
     compared = _COMPARED // max(len(entries), 1)
     return [
-        _describe(item, queue.file, at_hand, known if at < compared else _NOTHING)
+        _describe(
+            item,
+            queue.file,
+            at_hand,
+            known if at < compared else _NOTHING,
+            is_ours=(queue.file, item.line) not in brought,
+        )
         for at, (queue, item) in enumerate(items)
     ]
 
 
-def _describe(item: Pending, file: str, memories: _ByMark, known: Rewordings) -> Proposal:
+def _describe(
+    item: Pending, file: str, memories: _ByMark, known: Rewordings, *, is_ours: bool
+) -> Proposal:
     takes = memories.taken(item)
     replaces = None if takes else memories.replaced(item)
     near: Iterator[int] = islice(known.near(item.engram.text), _LOOKED_AT)
@@ -90,6 +106,9 @@ def _describe(item: Pending, file: str, memories: _ByMark, known: Rewordings) ->
         if memories.entries[at] is not replaces and memories.entries[at] not in takes
     )
     hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
+    if not is_ours and not hold and item.reason in ("", "confidence"):
+        # What a line lets out is filled in as if it had been written here.
+        reason = _BROUGHT
     return Proposal(
         id=item.id,
         engram=harmless(item.engram),
@@ -102,6 +121,7 @@ def _describe(item: Pending, file: str, memories: _ByMark, known: Rewordings) ->
         line=item.line,
         ts=item.ts,
         takes=takes,
+        is_ours=is_ours,
     )
 
 

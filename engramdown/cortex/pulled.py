@@ -196,6 +196,16 @@ class Pulled:
             }
         return found
 
+    def is_brought(self, scope: Scope, file: str, line: int) -> bool:
+        """Whether git brought the entry that stands there, and nobody approved it."""
+        return any(
+            (item.file, item.line) == (file, line)
+            and item.key not in self._approvals.of(root).approved
+            for root, (place, store) in self._places.items()
+            if store.scope == scope
+            for item in place.brought()
+        )
+
     def brought_proposals(self, scope: Scope) -> set[tuple[int, str]]:
         """Return which lines of ``pending.md`` came with git, their ticks too: line and text.
 

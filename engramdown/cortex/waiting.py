@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, overload
 from engramdown.clock import today
 from engramdown.cortex.evidence import TurnedDown, harmless, scope_of
 from engramdown.cortex.gate import REASONS, Decision
-from engramdown.cortex.pending import Order, Pending, Queue, always
+from engramdown.cortex.pending import Order, Pending, Queue, TickRefusedError, always
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.receipts import (
     Decided,
@@ -56,14 +56,8 @@ _ELSEWHERE: Final = (
     "{id} is for all your projects, and a tick in the file of one is not enough for that; "
     "accept it with `engramdown review`"
 )
-_BROUGHT: Final = (
-    "the line of {id} came with git, its tick too; accept it with `engramdown review`, "
-    "or change the line yourself"
-)
-_BROUGHT_FOR: Final = (
-    "the tick of {id} came with git and is not yours, and {why}; "
-    "decide on it with `engramdown review`"
-)
+_BROUGHT: Final = "the line of {id} came with git, its tick too"
+_BROUGHT_FOR: Final = "the tick of {id} came with git and is not yours, and {why}"
 _TAKES: Final = "it takes away what you wrote, confirmed or pinned"
 _SHAPES: Final = "it is no plain memory"
 _TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
@@ -148,6 +142,15 @@ class Waiting:
         """Return what waits, with its queue."""
         queues = self._queues.values()
         return [(queue, item) for queue in queues for item in queue.pending()]
+
+    def brought(self) -> set[tuple[str, int]]:
+        """Return where the lines wait that git brought and nobody approved: file and line."""
+        return {
+            (queue.file, line)
+            for scope, queue in self._queues.items()
+            if queue.pending()
+            for line, _ in self._came_with_git(scope)
+        }
 
     def ours(self) -> list[tuple[Queue, Pending]]:
         """Return what waits, with its queue, but for lines that git brought and nobody approved."""
@@ -264,6 +267,9 @@ class Waiting:
             if receipt.action == "failed":
                 whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
                 tell(f"could not carry out {whose}: {receipt.reason}")
+            elif receipt.action == "queued":
+                # No trouble, as "could not" would be: it waits like everything that they proposed.
+                tell(f"left to you what somebody else ticked: {receipt.reason}")
         return receipts
 
     def _ticked(self, scope: Scope, queue: Queue, ticked: Sequence[Pending]) -> list[_Decided]:
@@ -285,7 +291,7 @@ class Waiting:
         outcomes = self._decide(decided, go_on)
         # One that somebody else was quicker with is no news, and one for later none yet.
         return [
-            replace(_receipt(each.queue, each.item, outcome), is_ours=each.is_ours)
+            replace(_ticked_receipt(each, outcome), is_ours=each.is_ours)
             for each, outcome in zip(decided, outcomes, strict=True)
             if outcome is not None and not isinstance(outcome, EntryNotFoundError)
         ]
@@ -445,6 +451,13 @@ def _done(order: Order, written: Written | None) -> Receipt:
 
 def _receipt(queue: Queue, item: Pending, outcome: Receipt | EngramdownError | None) -> Receipt:
     return outcome if isinstance(outcome, Receipt) else _failed(queue, item, str(outcome))
+
+
+def _ticked_receipt(decided: _Decided, outcome: Receipt | EngramdownError) -> Receipt:
+    """Return the receipt for a tick; one of somebody else that is refused still waits."""
+    if isinstance(outcome, TickRefusedError) and not decided.is_ours:
+        return waiting_receipt(decided.queue, decided.item, str(outcome))
+    return _receipt(decided.queue, decided.item, outcome)
 
 
 def _failed(queue: Queue, item: Pending, reason: str) -> Receipt:

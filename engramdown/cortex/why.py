@@ -6,7 +6,7 @@ journal of another machine, git) is said, never guessed; what was redacted or ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.cortex.gate import REASONS
@@ -108,6 +108,8 @@ class Why(NamedTuple):
         taught: The lines of transcripts that taught it, and what it was made of.
         made_of: The retired memories that it stands for now.
         brought: The commit that brought it.
+        is_ours: Whether it was said or learned here; ``False`` if it came with git, and nobody
+            approved it: what it claims of itself is somebody else's word.
     """
 
     found: Known
@@ -116,6 +118,7 @@ class Why(NamedTuple):
     taught: tuple[Taught, ...]
     made_of: tuple[Archived, ...]
     brought: Brought
+    is_ours: bool = True
 
     @property
     def first(self) -> Kept | None:
@@ -124,8 +127,13 @@ class Why(NamedTuple):
         return next(added, None)
 
 
-def why(cortex: Cortex, prefix: str) -> Why:
+def why(cortex: Cortex, prefix: str, is_brought: Callable[[Scope, str, int], bool]) -> Why:
     """Return why the memory, the proposal or the retired memory with this id or prefix is there.
+
+    Args:
+        cortex: Whose memory it is.
+        prefix: The id, or its beginning.
+        is_brought: Whether git brought the entry in a file of a scope, at a line.
 
     Raises:
         EntryNotFoundError: If there is none.
@@ -151,7 +159,14 @@ def why(cortex: Cortex, prefix: str) -> Why:
         taught=tuple(_taught(cortex.stores, origins)),
         made_of=tuple(made_of),
         brought=_brought(cortex.stores, found),
+        is_ours=_is_ours(found, is_brought),
     )
+
+
+def _is_ours(found: Known, is_brought: Callable[[Scope, str, int], bool]) -> bool:
+    if isinstance(found, Entry):
+        return not is_brought(found.scope, found.file, found.line)
+    return not isinstance(found, Proposal) or (found.is_ours and found.op != "load")
 
 
 def _find(cortex: Cortex, prefix: str) -> Known:

@@ -99,10 +99,10 @@ def news(count: int) -> str:
     """Say that git brought something of somebody else's."""
     if not count:
         return ""
-    what = "1 thing" if count == 1 else f"{count} things"
+    what, them = ("1 thing", "it") if count == 1 else (f"{count} things", "them")
     return (
-        f"{what} in memory came with git and nobody here wrote it; `engramdown review` lists what "
-        "it is. Tell the user once."
+        f"{what} in memory came with git and nobody here wrote {them}; `engramdown review` lists "
+        f"{them}. Tell the user once."
     )
 
 

@@ -198,7 +198,12 @@ def _carried_out(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> 
     receipts = opened().apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
     told = (
         said.carried_out(
-            [(it.action, it.engram.text) for it in receipts if it.is_ours == by_user],
+            # What still waits is counted with the rest that does.
+            [
+                (it.action, it.engram.text)
+                for it in receipts
+                if it.is_ours == by_user and it.action != "queued"
+            ],
             by_user=by_user,
         )
         for by_user in (True, False)
