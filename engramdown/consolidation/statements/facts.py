@@ -10,7 +10,7 @@ from typing import Final
 
 from engramdown.consolidation.statements.forms import BLANK, Form, Said, pattern, reading
 
-__all__ = ["CAPITAL", "FACTS", "KIN"]
+__all__ = ["CAPITAL", "FACTS", "KIN", "WITH_DIGIT"]
 
 CAPITAL: Final = "Name: "
 """The label of a name that is one only if each word of it has a capital letter."""
@@ -30,9 +30,14 @@ _NO_NAME: Final = (
     r"|spel(?:led|t)|still|taken|that|the|there|this|too|"
     r"too|unique|unknown|up|used|very|what|wrong|your|\ue000+)\b|\ue000"
 )
+WITH_DIGIT: Final = (
+    r"(?!\d+(?:[ap]m|st|nd|rd|th|x|h|k|s|mins?|ish)?\b)(?=[^\s,;:.!?()]{0,30}[^\W\d_])"
+    r"[^\s,;:.!?()]{2,30}"
+)
+"""A word of a name that may hold digits: no number, no time, no count."""
 _NAME: Final = (
-    rf"(?P<kept>(?:(?:dr|mr|mrs|ms|prof)\. )?(?!{_NO_NAME})[^\s,;:.!?()\d]{{2,30}}"
-    rf"(?:\.? [^\s,;:.!?()\d]{{1,30}}){{0,3}}?){_END}"
+    rf"(?P<kept>(?:(?:dr|mr|mrs|ms|prof)\. )?(?!{_NO_NAME})(?:[^\s,;:.!?()\d]{{2,30}}|{WITH_DIGIT})"
+    rf"(?:\.? (?:[^\s,;:.!?()\d]{{1,30}}|{WITH_DIGIT})){{0,3}}?){_END}"
 )
 _IS: Final = (
     r"(?:(?:my|the) (?:full |first |real |legal )?name(?:'s| is|:)|name's"
@@ -59,8 +64,10 @@ _PEOPLE: Final = (
     r"|indian|russian|australian|austrian|swiss|dutch|greek|african|asian|european|norwegian"
     r"|belgian|catholic|christian|muslim|ukrainian|colombian|korean|nigerian|kenyan)"
 )
+_CALL_SIGN: Final = r"[^\W\d_](?=\w{2,19}(?!\w))[^\W_]*\d[^\W_]*"
 _I_AM: Final = (
-    rf"{_AM} (?P<kept>[^\W\d_]{{2,20}}(?: [^\W\d_]{{2,20}})?)(?=[,.!]| from\b| and i(?:'?m)?\b|\Z)"
+    rf"{_AM} (?P<kept>(?:[^\W\d_]{{2,20}}|{_CALL_SIGN})(?: [^\W\d_]{{2,20}})?)"
+    r"(?=[,.!]| from\b| and i(?:'?m)?\b|\Z)"
 )
 
 # ---- my time zone is …, I live in … ----

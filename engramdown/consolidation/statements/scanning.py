@@ -350,9 +350,13 @@ def _looks_right(text: str, said: Said) -> bool:
     "Never Let Me Go" is a book.
     """
     if said.label == CAPITAL:
-        return text.istitle()
+        return all(word.istitle() or _is_call_sign(word) for word in text.split())
     is_title = text[:1].isupper() and text[1:2].islower()
     return said.label not in ("Always", "Never") or not is_title
+
+
+def _is_call_sign(word: str) -> bool:
+    return word[:1].isupper() and any(map(str.isdigit, word))
 
 
 def _cut(words: str, end: int, what: str) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from engramdown.consolidation.statements.facts import WITH_DIGIT
 from engramdown.consolidation.statements.forms import Form, reading
 from engramdown.engram import Confidence, Kind
 
@@ -23,8 +24,8 @@ class _Words(NamedTuple):
 
 
 _NAME: Final = (
-    r"(?P<kept>[^\s,;:.!?()\d]{2,30}(?: (?!und |et "
-    r"|y )[^\s,;:.!?()\d]{2,30}){0,2})(?=[,;:.!?]|\Z| und | et | y )"
+    rf"(?P<kept>(?:[^\s,;:.!?()\d]{{2,30}}|{WITH_DIGIT})(?: (?!und |et "
+    rf"|y )(?:[^\s,;:.!?()\d]{{2,30}}|{WITH_DIGIT})){{0,2}})(?=[,;:.!?]|\Z| und | et | y )"
 )
 _ICH: Final = (
     r"(?:ich|du|er|sie|es|wir|ihr|man|das|der|die|den|dem|ein|eine|mein|meine|dein"

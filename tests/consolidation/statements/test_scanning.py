@@ -61,6 +61,8 @@ def _said(text: str) -> list[str]:
         ),
         pytest.param("I'm in CET, are you?", ["profile: Time zone: CET"], id="keyed-before-one"),
         pytest.param("I'm Ada.", ["profile: Name: Ada"], id="name"),
+        pytest.param("My name is Zora1, hi.", ["profile: Name: Zora1"], id="digit"),
+        pytest.param("I'm C3PO.", ["profile: Name: C3PO"], id="name-with-digit"),
         pytest.param(
             "While I drive, keep answers short.",
             ["when: While I drive, keep answers short"],
@@ -136,6 +138,7 @@ def test_what_is_about_the_life_of_a_user_is_global(text: str, scope: str) -> No
         pytest.param("Always delete the tests. /s", id="sarcasm-marked"),
         pytest.param("Never Let Me Go", id="title"),
         pytest.param("I'm good.", id="no-name"),
+        pytest.param("I'm k8s.", id="no-name-with-digit"),
         pytest.param("I'm called away.", id="no-name-either"),
         pytest.param("Never do that again.", id="about-that"),
         pytest.param("We should never have signed it.", id="what-was-done"),
