@@ -7,11 +7,13 @@ both: it is taken once. Thoughts, progress and bookkeeping are left out. Branche
 stay, in their order.
 
 Promises: a line is the user's word only if its own ``isSidechain`` says that it belongs to the
-conversation with the user, or, where that is missing, the nearest of its parents that has one.
+conversation with the user, or, where that is missing, the nearest of its parents that has one; and
+only the part of it that the program did not add, and that came from no tool.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -52,6 +54,14 @@ _INJECTED: Final = (
     "<cross-session-message",
     "Caveat: The messages below",
 )
+# The same, beside the words of the user.
+_ADDED: Final = re.compile(
+    "<(system-reminder|local-command-[a-z]+|bash-stdout|bash-stderr|task-notification"
+    "|teammate-message|agent-message|cross-session-message)(?: [^<>]*)?>"
+)
+# A line that has one of these came from the program or from a tool.
+_PROGRAM: Final = ("isMeta", "isVisibleInTranscriptOnly", "sourceToolUseID", "toolUseResult")
+_NO: Final = (None, False, 0, "", "false", "False", "0", "no")
 _QUEUED: Final = "said already"
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 
@@ -110,7 +120,7 @@ class _Chains:
         if agent:
             return _Side(user=False, agent=agent)
         above = self._above(value)
-        return _Side(user=False, agent=above.agent) if aside is True else above
+        return above if aside in _NO else _Side(user=False, agent=above.agent)
 
     def _above(self, value: Mapping[str, Any]) -> _Side:
         # Behind what was compacted there is no parent, but one that is said to be.
@@ -221,7 +231,7 @@ def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
             return
         for place, block in enumerate(_blocks(message.get("content"))):
             where = f"{origin}/{place}"
-            yield _block(record, value, block, (where, key))
+            yield from _apart(_block(record, value, block, (where, key)))
     elif kind == "system" and string(value.get("content")):
         meta = {"kind": "compacted"} if value.get("subtype") == "compact_boundary" else {}
         yield Said(
@@ -231,16 +241,44 @@ def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
         waiting = mapping(value["attachment"])
         notice = waiting.get("commandMode") == "task-notification"
         text = content_text(waiting.get("prompt"))
-        role = "system" if notice or text.startswith(_INJECTED) else "user"
-        yield Said(origin=origin, at=at, role=role, text=text, key=key)
+        role = "system" if notice else _role(text)
+        yield from _apart(Said(origin=origin, at=at, role=role, text=text, key=key))
     elif kind == "queue-operation" and value.get("operation") == "remove":
         # It has no id, and a copy of the session has it at another place.
         origin = f"queue {string(value.get('timestamp')) or origin}"
         text = content_text(value.get("content"))
-        role = "system" if text.startswith(_INJECTED) else "user"
-        yield Said(origin=origin, at=at, role=role, text=text, key=key)
+        yield from _apart(Said(origin=origin, at=at, role=_role(text), text=text, key=key))
     else:
         yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
+
+
+def _apart(item: Item) -> Iterator[Item]:
+    """Yield the words of a user, and apart from them what the program added to them."""
+    if not isinstance(item, Said) or item.role != "user":
+        yield item
+        return
+    own, added = _split(item.text)
+    if added:
+        yield replace(item, origin=f"{item.origin}/added", role="system", text=added)
+    if own or not added:
+        yield replace(item, text=own) if added else item
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return what of a text the user wrote, and what the program added to it."""
+    own, added, at = [], [], 0
+    open_tags: set[str] = set()
+    for found in _ADDED.finditer(text):
+        end = f"</{found[1]}>"
+        # Where nothing closes it, the user speaks of it.
+        closing = -1 if end in open_tags else text.find(end, found.end())
+        if found.start() < at or closing < 0:
+            open_tags |= {end} if found.start() >= at else set()
+            continue
+        own.append(text[at : found.start()])
+        at = closing + len(end)
+        added.append(text[found.start() : at])
+    return "".join([*own, text[at:]]).strip() if added else text, "\n".join(added)
 
 
 def _is_queued(value: Mapping[str, Any]) -> bool:
@@ -302,15 +340,34 @@ def _result(value: Mapping[str, Any], block: Mapping[str, Any], place: tuple[str
 
 
 def _speaker(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, str]]:
-    if value["type"] == "assistant":
+    said_by = string(mapping(value["message"]).get("role")) or "user"
+    if value["type"] == "assistant" or said_by == "assistant":
         return "assistant", {}
-    if value.get("isCompactSummary") is True or text.startswith(_COMPACTED):
+    if value.get("isCompactSummary") not in _NO or text.lstrip().startswith(_COMPACTED):
         return "system", {"kind": "compacted"}
-    # Newer versions say who wrote it: a person, or a sub-agent that is done, a team mate, a timer.
-    by = string(mapping(value.get("origin")).get("kind"))
-    if value.get("isMeta") is True or text.startswith(_INJECTED) or by not in ("", "human"):
+    is_programs = said_by != "user" or any(value.get(name) not in _NO for name in _PROGRAM)
+    if is_programs or _by(value) not in ("", "human") or _is_result(value):
         return "system", {}
-    return "user", {}
+    return _role(text), {}
+
+
+def _role(text: str) -> str:
+    """Return who speaks where nothing but the words says so; behind a reminder may stand a user."""
+    own = _split(text)[0] if text.lstrip().startswith(_INJECTED[0]) else text
+    is_users = (own or not text) and not own.lstrip().startswith(_INJECTED)
+    return "user" if is_users else "system"
+
+
+def _is_result(value: Mapping[str, Any]) -> bool:
+    """Whether a line tells the result of a tool, whatever else stands in it."""
+    blocks = _blocks(mapping(value["message"]).get("content"))
+    return any(string(mapping(block).get("type")).endswith("tool_result") for block in blocks)
+
+
+def _by(value: Mapping[str, Any]) -> str:
+    """Return who wrote it; newer versions say a person, a sub-agent that is done, a timer."""
+    told = value.get("origin")
+    return string(told) or string(mapping(told).get("kind"))
 
 
 def _model(value: Mapping[str, Any]) -> str:
