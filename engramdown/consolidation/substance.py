@@ -7,6 +7,7 @@ once too often is gone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
@@ -46,6 +47,18 @@ _OF_USERS: Final = word_set(
     "user users person they their them prefer prefers preferred like likes love loves want wants "
     "use uses work works live lives have has be is are"
 )
+# What ends one statement of a message: a sign, or a word behind which another begins.
+_CLAUSE: Final = re.compile(
+    r"[.!?;\n\u2026\u3002\uff01\uff1f\uff1b]+(?=\s|\Z|[^\x00-\x7f])|\b(?:no|nein|non|nee|nej|n\xe3o),"
+    r"|\b(?:but|aber|sondern|mais|pero|sino|maar|now|instead|jetzt|maintenant|ahora)\b"
+    r"|,\s+(?=(?:i|i'm|my|we|it|ich|mein|meine|wir|je|mon|ma|yo|mi|io|eu|ik)\b)",
+    re.IGNORECASE,
+)
+_ENDED: Final = word_set(
+    "stopped quit abandoned dropped dropping former formerly previously hate hates hated dislike "
+    "dislikes disliked ehemals fr\u00fcher"
+)
+_USED_TO: Final = re.compile(r"\b(?:used to|no longer|an(?:y )?more)\b", re.IGNORECASE)
 # What is longer is hardly one claim, and is a duplicate only word for word.
 _LONGEST_CLAIM: Final = 1000
 
@@ -198,12 +211,15 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
     """Return what a fact says that none of the texts says from which it is said to come, or ``""``.
 
     A number, a version, a path or a name of it has to stand there, and of its other words two of
-    three, in any form. The key of a fact and words that only speak of the user need not.
+    three, in any form, and with a negation only if the fact has one. The key of a fact and words
+    that only speak of the user need not.
 
     >>> unsaid("Editor: Helix", ["I use vim"]), unsaid("Editor: vim", ["vim is my home"])
     ("'helix'", '')
+    >>> unsaid("Editor: vim", ["I don't use vim any more."])
+    'a negation'
     """
-    value = text.partition(": ")[2] if fact_key(text) else text
+    key, _, value = text.partition(": ") if fact_key(text) else ("", "", text)
     now = read(value)
     pieces = [
         each[at : at + LONGEST] for each in originals for at in range(0, len(each) or 1, LONGEST)
@@ -217,7 +233,34 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
     missing = [word for word in words if not (_holds(said, word) or _holds(said, plain(word)))]
     if exact or names:
         return _quoted([*exact, *names])
-    return _quoted(missing) if len(missing) > len(words) * (1 - _COVERED) else ""
+    if len(missing) > len(words) * (1 - _COVERED):
+        return _quoted(missing)
+    numbers = _marks(now, "number")
+    if not (words or now.marks):
+        return "" if any(fold(value) in fold(each) for each in originals) else _quoted([value])
+    if any(_counted_otherwise(claim, read(key), numbers) for claim in claims):
+        return "a number"
+    return _said_otherwise(text, {*words, *numbers}, pieces)
+
+
+def _counted_otherwise(claim: Claim, key: Claim, numbers: Collection[str]) -> bool:
+    """Whether a text has other numbers than these before the words of a key."""
+    counts = {claim.counts[word] for word in key.words if word in claim.counts}
+    return bool(counts and numbers) and counts.isdisjoint(numbers)
+
+
+def _said_otherwise(text: str, words: Collection[str], originals: Iterable[str]) -> str:
+    """Return that a fact has a negation which no clause with most of its words has, or lacks it."""
+    clauses = [part for each in originals for part in _CLAUSE.split(plain(each)) if part.strip()]
+    held = [sum(_holds(read(part).every, word) for word in words) for part in clauses]
+    most = max(held, default=0)
+    told = {_negates(part) for part, count in zip(clauses, held, strict=True) if count == most}
+    return "a negation" if most and _negates(text) not in told else ""
+
+
+def _negates(text: str) -> bool:
+    claim = read(text)
+    return bool(claim.negations or not claim.every.isdisjoint(_ENDED) or _USED_TO.search(text))
 
 
 def changed(text: str, originals: Sequence[str]) -> str:
