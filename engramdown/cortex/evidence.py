@@ -15,7 +15,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import Engram, Scope, fold
 from engramdown.forking import cached_property
 from engramdown.hippocampus.entry import Entry
-from engramdown.likeness.similarity import Rewordings, in_full, is_rewording
+from engramdown.likeness.similarity import Rewordings, in_full
 from engramdown.redaction import find_secrets, redact
 
 __all__ = [
@@ -48,17 +48,17 @@ class TurnedDown:
         self.unwanted = tuple(unwanted)
         self._exactly = {*self.unwanted}
         # Of a proposal that held a secret, only the redacted words were there to be declined.
-        self._known = Rewordings(redact(text) for text, _ in self.unwanted)
+        self._known = Rewordings(
+            (redact(text) for text, _ in self.unwanted), (kind for _, kind in self.unwanted)
+        )
 
     def matching(self, engram: Engram) -> str:
         """Return the one of the texts that ``engram`` re-words, redacted and in full, or ``""``."""
         said = in_full(redact(engram.text), engram.kind)
         if (engram.text, engram.kind) in self._exactly:
             return said
-        near = (
-            in_full(self._known.texts[at], self.unwanted[at][1]) for at in self._known.near(said)
-        )
-        return next((text for text in near if is_rewording(said, text)), "")
+        at = self._known.find(said)
+        return "" if at is None else in_full(self._known.texts[at], self.unwanted[at][1])
 
 
 class Evidence:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import accumulate, combinations, pairwise
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from engramdown.engram import fold
 from engramdown.likeness.claims import LONGEST, OPPOSITES, Claim, read
@@ -36,6 +36,9 @@ _WORDS_PER_ADDITION: Final = 3
 _PHRASES: Final = 4
 _LOOKED_AT: Final = 40
 _LETTERS_PER_WORD: Final = 8
+_FEW: Final = 4
+_ORDERED: Final = 8
+_MOST_BITS: Final = 1 << 28
 # What a contradiction may differ in. Whoever differs in a name or a path speaks of another thing.
 _CONTRADICTING: Final = frozenset({"a negation", "opposites", "a number", "a version"})
 _MARKS: Final[tuple[Literal["number", "version", "path"], ...]] = ("number", "version", "path")
@@ -118,14 +121,24 @@ class Rewordings:
     1
     """
 
-    __slots__ = ("_folded", "_starts", "_whole", "texts")
+    __slots__ = ("_compared", "_folded", "_held", "_kinds", "_starts", "_whole", "_worded", "texts")
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        """Take the ``texts``; nothing is compared yet."""
+    def __init__(self, texts: Iterable[str], kinds: Iterable[str] = ()) -> None:
+        """Take the ``texts``; nothing is compared yet.
+
+        Args:
+            texts: The texts.
+            kinds: The kind of each, so that it is compared as :func:`in_full` says it; without,
+                each is compared as it stands.
+        """
         self.texts: tuple[str, ...] = tuple(texts)
+        self._kinds = tuple(kinds)
         self._folded = [text.lower() if text.isascii() else fold(text) for text in self.texts]
         self._whole = "\n".join(self._folded)
         self._starts = [0, *accumulate(len(folded) + 1 for folded in self._folded)]
+        self._held: dict[str, int] = {}
+        self._worded: _Worded | None = None
+        self._compared = 0
 
     def find(self, text: str) -> int | None:
         """Return the position of the first text that ``text`` re-words."""
@@ -133,7 +146,10 @@ class Rewordings:
 
     def matches(self, text: str) -> Iterator[int]:
         """Yield the positions of all texts that ``text`` re-words."""
-        return (at for at in self.near(text) if is_rewording(text, self.texts[at]))
+        near = self._near(text)
+        if self._worded is not None:
+            near = self._worded.alike(text, near)
+        return (at for at in _places_in(near) if is_rewording(text, self._said(at)))
 
     def near(self, text: str) -> Iterator[int]:
         """Return, in order, the positions of texts that hold enough of the words of ``text``.
@@ -141,17 +157,50 @@ class Rewordings:
         None that agrees with it is missing: forms of one word begin alike, and a re-wording leaves
         out at most one word in four.
         """
+        return _places_in(self._near(text))
+
+    def _said(self, at: int) -> str:
+        return in_full(self.texts[at], self._kinds[at]) if self._kinds else self.texts[at]
+
+    def _near(self, text: str) -> int:
+        """Return which texts may agree with ``text``, a bit for each.
+
+        Many that share their words are looked at more closely, from when as many were found as
+        there are texts: to read all of them costs less than to compare as many.
+        """
+        near = self._sharing(text)
+        if self._worded is None:
+            self._compared += near.bit_count()
+            if self._compared > max(len(self.texts), _LOOKED_AT):
+                self._worded = _Worded([self._said(at) for at in range(len(self.texts))])
+        return near if self._worded is None else self._worded.agreeing(text, near)
+
+    def _sharing(self, text: str) -> int:
+        """Return which texts hold enough of the words of ``text``."""
+        if not self.texts:
+            return 0
         words = {word for word in read(text).words if word not in _OPPOSITE}
         keys = sorted({word_key(word) for word in words}, key=lambda key: (-len(key), key))
+        if not keys:
+            return (1 << len(self.texts)) - 1
         missing = _may_miss(len(words))
-        some, enough = keys[: missing + 1], len(keys) - missing
         # The cheap test first: almost every text fails it.
-        found = {at for key in some for at in self._holding(key)}
-        places = sorted(found) if keys else range(len(self.texts))
-        return (at for at in places if _holds(self._folded[at], keys, enough))
+        found = 0
+        for key in keys[: missing + 1]:
+            found |= self._holding(key)
+        if found.bit_count() > _LOOKED_AT:
+            return _at_most(found, map(self._holding, keys), missing)[missing]
+        enough = len(keys) - missing
+        return _bits(at for at in _places_in(found) if _holds(self._folded[at], keys, enough))
 
-    def _holding(self, key: str) -> Iterator[int]:
-        """Yield the positions of the texts that hold ``key``, from one search through them all."""
+    def _holding(self, key: str) -> int:
+        """Return which texts hold ``key``, from one search through them all."""
+        if key not in self._held:
+            _make_room(self._held, len(self.texts))
+            self._held[key] = _bits(self._search(key))
+        return self._held[key]
+
+    def _search(self, key: str) -> Iterator[int]:
         found = self._whole.find(key)
         while found >= 0:
             at = bisect_right(self._starts, found) - 1
@@ -182,6 +231,116 @@ class Rewordings:
                     yield earlier, later
             for key in mine:
                 holders.setdefault(key, []).append(later)
+
+
+class _Worded:
+    """What many texts that share their words say, to compare one with few of them.
+
+    Texts are passed over that surely differ: in what both would have to say, in the order of their
+    words, in a number, a version, a path, a name that is code or a negation.
+    """
+
+    __slots__ = ("_always", "_before", "_codes", "_folds", "_keys", "_orders", "_signs", "_sizes")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._before: dict[tuple[str, str], int] = {}
+        self._orders: list[tuple[str, ...]] = []
+        self._keys, self._codes, self._folds = _Postings(), _Postings(), _Postings()
+        self._signs, self._sizes = _Postings(), _Postings()
+        every: list[int] = []
+        for at, text in enumerate(texts):
+            claim = read(text)
+            if len(text) > LONGEST:
+                every.append(at)  # Of these not all is read.
+            core = _core(claim)
+            orders = _orders(claim)
+            self._orders.append(orders[0] if len(orders) == 1 else ())
+            for key in core:
+                self._keys.add(key, at)
+            for name in claim.code or ("",):
+                self._codes.add(name, at)
+            self._folds.add(fold(text), at)
+            self._signs.add(_sign(claim), at)
+            self._sizes.add(len(core), at)
+        self._always = _bits(every)
+
+    def agreeing(self, text: str, near: int) -> int:
+        """Return which of the texts ``near`` may agree with ``text``, or contradict it."""
+        if len(text) > LONGEST or near.bit_count() <= _FEW:
+            return near
+        claim, found = read(text), 0
+        core, words = _core(claim), len(set(claim.words))
+        missing = _may_miss(words)
+        # One of the two says all that the other one says, but for words with an opposite.
+        within = _at_most(near, map(self._keys.of, core), missing)
+        for more in range(words // _WORDS_PER_ADDITION + 1):
+            found |= within[0] & self._sizes.of(len(core) + more)
+        for less in range(1, min(missing, len(core)) + 1):
+            found |= within[less] & self._sizes.of(len(core) - less)
+        for order in _orders(claim):
+            if found.bit_count() > _FEW:
+                found &= ~self._turned(order)
+        return near & (found | self._sure(text))
+
+    def alike(self, text: str, near: int) -> int:
+        """Return which of the texts ``near`` may say the same as ``text``."""
+        if len(text) > LONGEST or near.bit_count() <= _FEW:
+            return near
+        claim = read(text)
+        named = 0
+        for name in ("", *claim.every):
+            named |= self._codes.of(name)
+        found = self._signs.of(_sign(claim)) & named
+        return near & (found | self._sure(text))
+
+    def _sure(self, text: str) -> int:
+        """Return which texts are not passed over, whatever they say."""
+        return self._always | self._folds.of(fold(text))
+
+    def _turned(self, order: tuple[str, ...]) -> int:
+        """Return in which texts these words stand in another order, however it is turned round."""
+        # A few words tell, and the same ones for all texts of these words.
+        few = frozenset(sorted(order)[:_ORDERED])
+        words = [word for word in order if word in few]
+        once = twice = 0
+        for here, after in pairwise([*words, *words[:1]]):
+            back = self._stands_before(after, here)
+            once, twice = once | back, twice | (once & back)
+        return twice
+
+    def _stands_before(self, word: str, other: str) -> int:
+        """Return in which texts of one clause ``word`` stands before ``other``."""
+        pair = (word, other)
+        if pair not in self._before:
+            _make_room(self._before, len(self._orders))
+            both = self._keys.of(word_key(word)) & self._keys.of(word_key(other))
+            self._before[pair] = _bits(
+                at for at in _places_in(both) if _in_order(self._orders[at], pair)
+            )
+        return self._before[pair]
+
+
+class _Postings:
+    """Which texts have something, by what it is."""
+
+    __slots__ = ("_bits", "_places")
+
+    def __init__(self) -> None:
+        self._places: dict[object, list[int]] = {}
+        self._bits: dict[object, int] = {}
+
+    def add(self, key: object, at: int) -> None:
+        self._places.setdefault(key, []).append(at)
+
+    def of(self, key: object) -> int:
+        found = self._bits.get(key)
+        if found is None:
+            places = self._places.get(key, [])
+            found = _bits(places)
+            if places:
+                _make_room(self._bits, places[-1])
+                self._bits[key] = found
+        return found
 
 
 class _Pair:
@@ -291,6 +450,68 @@ class _Pair:
         return any(len(one & other) > 1 for one, other in combinations(went.values(), 2))
 
 
+def _core(claim: Claim) -> set[str]:
+    """Return the keys of words that both of two texts must say, or one of them adds."""
+    keys = {word_key(word) for word in claim.words if len(word) > 1}
+    return keys - _OPPOSITE_KEYS
+
+
+def _sign(claim: Claim) -> tuple[object, ...]:
+    """Return what two texts that say the same have in common."""
+    marks = (frozenset(claim.marks.get(kind, _NONE)) for kind in _MARKS)
+    return (*marks, len(claim.negations), claim.only)
+
+
+def _orders(claim: Claim) -> list[tuple[str, ...]]:
+    """Return the words whose order counts and that stand once, clause by clause."""
+    clauses: dict[int, list[str]] = {}
+    for word, (clause, _) in _places(claim.forms).items():
+        words = clauses.setdefault(clause, [])
+        if len(word) > 1 and word_key(word) not in _OPPOSITE_KEYS:
+            words.append(word)
+    return [tuple(words) for words in clauses.values()]
+
+
+def _in_order(order: tuple[str, ...], pair: tuple[str, str]) -> bool:
+    word, other = pair
+    return word in order and other in order and order.index(word) < order.index(other)
+
+
+def _at_most(among: int, holding: Iterable[int], missing: int) -> list[int]:
+    """Return which of ``among`` miss none of what others hold, at most one, at most two, ..."""
+    within = [among] * (missing + 1)
+    for held in holding:
+        for misses in range(missing, 0, -1):
+            within[misses] = within[misses - 1] | (within[misses] & held)
+        within[0] &= held
+    return within
+
+
+def _bits(places: Iterable[int]) -> int:
+    """Return a number in which the bits at ``places`` are set."""
+    found = bytearray()
+    for at in places:
+        byte = at >> 3
+        if byte >= len(found):
+            found.extend(bytes(byte + 1 - len(found)))
+        found[byte] |= 1 << (at & 7)
+    return int.from_bytes(found, "little")
+
+
+def _places_in(bits: int) -> Iterator[int]:
+    """Yield in order the places of the bits that are set."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _make_room(kept: dict[Any, int], texts: int) -> None:
+    """Forget what was looked up if it takes too much room."""
+    if len(kept) * texts > _MOST_BITS:
+        kept.clear()
+
+
 def _pair(a: str, b: str) -> _Pair:
     # In one order, so that what is found does not depend on which is asked about.
     return _Pair(*(read(text) for text in sorted((a, b))))
@@ -355,3 +576,4 @@ def _index_opposites() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE: Final = _index_opposites()
+_OPPOSITE_KEYS: Final = frozenset(map(word_key, _OPPOSITE))

@@ -6,6 +6,7 @@ was written: label, what the pair tries, and the two texts. Nothing was tuned on
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +15,12 @@ from hypothesis import given
 
 from engramdown.engram import Engram, Kind
 from engramdown.likeness import claims
+from engramdown.likeness import similarity as similarity_module
 from engramdown.likeness.claims import LONGEST, read
 from engramdown.likeness.similarity import (
     Rewordings,
     differs_in_substance,
+    in_full,
     is_contrary,
     is_rewording,
     similarity,
@@ -157,6 +160,70 @@ def test_what_shares_one_word_is_neither_near_nor_a_pair() -> None:
     assert known.find("Deploy on a Friday") == 1
     assert list(Rewordings(["alpha beta", "alpha gamma", "gamma beta"]).pairs()) == []
     assert list(Rewordings(["alpha beta", "gamma", "alpha betas"]).pairs()) == [(0, 2)]
+
+
+VOCABULARY: Final = (
+    "tests test deploy deploys server cache cached config get_user getUser Maria not never only "
+    "before after on off open closed to in with , . and 3 4 7.1 --flag a/b A B fast slow port_1"
+)
+NOUNS: Final = "tests deploy server cache branch build format review module commit package"
+
+
+@pytest.mark.parametrize("room", [1, similarity_module._MOST_BITS])
+def test_among_many_the_same_is_found_as_when_each_is_compared(
+    monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(similarity_module, "_MOST_BITS", room)
+    for seed in range(8):
+        dice = random.Random(seed)
+        words = dice.sample(VOCABULARY.split(" "), dice.choice([4, 8, 14, 30]))
+        most = dice.choice([2, 4, 6, 8])
+        texts = [" ".join(dice.sample(words, min(len(words), most))) for _ in range(60)]
+        texts += [" ".join(dice.choices(words, k=dice.randint(1, most))) for _ in range(30)]
+        texts.append("tests deploy " * LONGEST)
+        kinds = [dice.choice(["always", "never", "lesson"]) for _ in texts] if seed % 3 else []
+        shown = [in_full(*each) for each in zip(texts, kinds, strict=True)] if kinds else texts
+        known = Rewordings(texts, kinds)
+        for text in [*dice.choices(shown, k=40), *(f"Never {each}" for each in texts[:40])]:
+            agree = [is_rewording(text, each) for each in shown]
+            near = set(known.near(text))
+            assert list(known.matches(text)) == [at for at, same in enumerate(agree) if same]
+            # Few texts are compared one by one, and of these none is missing.
+            few = [Rewordings([each]) for each in shown]
+            contrary = {
+                at
+                for at, each in enumerate(shown)
+                if is_contrary(text, each) and list(few[at].near(text))
+            }
+            assert contrary <= near
+        assert known.find(shown[-1]) == len(texts) - 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{0} {1} {2} {3} {4} {5}",
+        "Rule {at} of many",
+        "Use port_{at} for tests",
+        "{0} {1} {2}",
+        "Open v1.{at} in src/{at}",
+    ],
+)
+def test_of_many_that_share_their_words_few_are_compared(
+    monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    dice = random.Random(7)
+    texts = [line.format(*dice.sample(NOUNS.split(" "), 6), at=at) for at in range(1_200)]
+    compared, compare = [0], is_rewording
+
+    def counted(one: str, other: str) -> bool:
+        compared[0] += 1
+        return compare(one, other)
+
+    monkeypatch.setattr(similarity_module, "is_rewording", counted)
+    known = Rewordings(texts[:600])
+    found = [known.find(text) for text in texts[600:]]
+    assert compared[0] <= 8 * len(found)
 
 
 def said(text: str, kind: Kind = "always") -> Engram:
