@@ -18,6 +18,7 @@ from engramdown.cli import git_messages as said
 from engramdown.cli import messages, output
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.data import entry_data
+from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import settings_at
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
@@ -130,6 +131,7 @@ def _sentence(change: Change) -> Line:
         (change.entry.id, "id"),
         ": ",
         *_text(change),
+        *beside(change.entry.comments),
         (f"  ({', '.join(notes)})" if notes else "", "dim"),
         indent=2,
         hang=4,

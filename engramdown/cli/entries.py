@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "archived_lines",
+    "beside",
     "details",
     "full_lines",
     "grouped_lines",
@@ -40,6 +41,7 @@ def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
             (entry.id, "id"),
             "  ",
             one_line(entry.text) if folded else entry.text,
+            *beside(entry.comments),
             (f"  ({entry.kind}, {entry.scope})", "dim"),
             hang=4,
         )
@@ -63,7 +65,7 @@ def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator
                 yield line((heading, "where"), indent=2)
             for entry in members:
                 text = one_line(entry.text) if folded else entry.text
-                yield _listed(entry.id, text, details(entry))
+                yield _listed(entry, text, details(entry))
 
 
 def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterator[Line]:
@@ -72,7 +74,7 @@ def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterat
         by = messages.BY_NAMES.get(item.by, item.by)
         notes = [note for note in (item.reason, by and f"by {by}", item.date) if note]
         text = one_line(item.entry.text) if folded else item.entry.text
-        yield _listed(item.entry.id, text, notes, indent=0)
+        yield _listed(item.entry, text, notes, indent=0)
 
 
 def full_lines(
@@ -80,16 +82,16 @@ def full_lines(
 ) -> Iterator[Line]:
     """Return everything that is known about a memory, and its line in the file (``raw``)."""
     if isinstance(found, Entry):
-        yield line((found.text, "strong"))
+        yield line((found.text, "strong"), *beside(found.comments))
         folder = folders.get(found.scope)
         facts = _entry_facts(found, str(folder / found.disk_file) if folder else found.disk_file)
     elif isinstance(found, Archived):
-        yield line((found.entry.text, "strong"))
+        yield line((found.entry.text, "strong"), *beside(found.entry.comments))
         by = messages.BY_NAMES.get(found.by, found.by)
         facts = [("retired", found.date), ("by", by), ("reason", found.reason)]
         facts += _entry_facts(found.entry, "")
     else:
-        yield line((found.engram.text, "strong"))
+        yield line((found.engram.text, "strong"), *beside(found.comments))
         facts = proposal_facts(found)
     yield line()
     # Whole, so that the path can be copied.
@@ -133,6 +135,11 @@ def one_line(text: str) -> str:
     return " ".join(part.strip() for part in text.split("\n")) if "\n" in text else text
 
 
+def beside(comments: str) -> list[tuple[str, str]]:
+    """Return what stands in the lines of a memory and is no part of it, for behind its text."""
+    return [(f"  {one_line(comments)}", "warn")] if comments else []
+
+
 def details(entry: Entry) -> list[str]:
     """Return what is unusual about a memory, in few words, and its date."""
     found = [
@@ -165,6 +172,14 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
     ]
 
 
-def _listed(entry_id: str, text: str, notes: list[str], indent: int = 2) -> Line:
+def _listed(entry: Entry, text: str, notes: list[str], indent: int = 2) -> Line:
     tail = [(f"  ({', '.join(notes)})", "dim")] if notes else []
-    return line((entry_id, "id"), "  ", text, *tail, indent=indent, hang=indent + 10)
+    return line(
+        (entry.id, "id"),
+        "  ",
+        text,
+        *beside(entry.comments),
+        *tail,
+        indent=indent,
+        hang=indent + 10,
+    )

@@ -14,6 +14,7 @@ from engramdown import Cortex
 from engramdown.characters import on_screen, visible
 from engramdown.cli import consent, messages, output
 from engramdown.cli import entry_messages as said
+from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
@@ -53,7 +54,7 @@ def _texts(cortex: Cortex, told: Erased) -> Iterator[Line]:
     ids = {gone.id for gone in told.memories}
     for entry in cortex.entries():
         if entry.id in ids:
-            yield line((visible(entry.text), "strong"), hang=2)
+            yield line((visible(entry.text), "strong"), *beside(entry.comments), hang=2)
     for each in told.shared:
         for number, text in _left(each):
             yield line((said.erased_left(number, on_screen(text)), "warn"), hang=2)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engramdown import Proposal
 from engramdown.cli import review_messages
-from engramdown.cli.entries import place
+from engramdown.cli.entries import beside, place
 from engramdown.cli.layout import Line, line
 
 __all__ = ["heading", "proposal_lines"]
@@ -27,6 +27,8 @@ def heading(proposal: Proposal, number: int, count: int) -> str:
 def proposal_lines(proposal: Proposal) -> Iterator[Line]:
     """Return what a person needs to decide."""
     yield from _change(proposal)
+    if proposal.comments:
+        yield line(*beside(proposal.comments))
     yield line((review_messages.proposal_facts(proposal), "dim"))
     why = proposal.reason or proposal.hold
     if why:
@@ -39,6 +41,7 @@ def proposal_lines(proposal: Proposal) -> Iterator[Line]:
             (place(entry), "where"),
             "  ",
             entry.text,
+            *beside(entry.comments),
             hang=2,
         )
 
@@ -56,6 +59,8 @@ def _change(proposal: Proposal) -> Iterator[Line]:
     for mark, style, text in (("-", "bad", old), ("+", "good", new)):
         for row in text.split("\n") if text else ():
             yield line((f"{mark} {row}", style), hang=2)
+        if mark == "-" and proposal.replaces and proposal.replaces.comments:
+            yield line(*beside(proposal.replaces.comments))
 
 
 def _tidying(proposal: Proposal) -> Iterator[Line]:
@@ -66,5 +71,7 @@ def _tidying(proposal: Proposal) -> Iterator[Line]:
     for entry in proposal.takes if proposal.op != "move" else ():
         for row in entry.text.split("\n"):
             yield line((f"- {row}", "bad"), "  ", (entry.id, "id"), hang=2)
+        if entry.comments:
+            yield line(*beside(entry.comments))
     for row in proposal.engram.text.split("\n") if merges else ():
         yield line((f"+ {row}", "good"), hang=2)

@@ -15,7 +15,7 @@ from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import journal_messages, log_messages, output
 from engramdown.cli import why_messages as said
 from engramdown.cli.data import archived_data, entry_data, proposal_data, step_data
-from engramdown.cli.entries import archived_lines, one_line
+from engramdown.cli.entries import archived_lines, beside, one_line
 from engramdown.cli.entries import place as place_of
 from engramdown.cli.finding import find_anywhere
 from engramdown.cli.layout import Line, line
@@ -60,7 +60,7 @@ def _lines(known: Why) -> Iterator[Line]:
     found = known.found
     entry = found.entry if isinstance(found, Archived) else found
     engram = entry.engram if isinstance(entry, Proposal) else entry
-    yield line((engram.text, "strong"))
+    yield line((engram.text, "strong"), *beside(entry.comments))
     yield line()
     if known.is_ours:
         yield line(journal_messages.whence(engram.source, engram.basis, engram.origin))

@@ -56,6 +56,7 @@ class Pending:
         seen: A digest of what those said when it was proposed, or ``""``; of a value under a key,
             of its own words, so that it is known whether a person changed them.
         put: Of a value that a program put under a key, what its metadata says of that.
+        comments: The private comments inside its lines, as they stand.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Pending:
     stays: str = ""
     seen: str = ""
     put: tuple[tuple[str, str], ...] = ()
+    comments: str = ""
 
 
 class Order(NamedTuple):

@@ -43,6 +43,7 @@ class Proposal:
             stands there.
         replaces: The memory that accepting it would retire, or ``None``.
         takes: The memories that an operation of a plan would retire or move.
+        comments: The private comments inside its lines, as they stand; they are not part of it.
         similar: Memories that say nearly the same.
         file: The file it waits in, or ``""``.
         line: Its line there, from 1, or 0.
@@ -62,6 +63,7 @@ class Proposal:
     ts: str = ""
     takes: tuple[Entry, ...] = ()
     is_ours: bool = True
+    comments: str = ""
 
 
 def describe(
@@ -122,6 +124,7 @@ def _describe(
         ts=item.ts,
         takes=takes,
         is_ours=is_ours,
+        comments=item.comments,
     )
 
 

@@ -339,7 +339,8 @@ def _arrival(found: Found) -> Arrival:
         kind = "proposal"
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
-    text, line = redact(found.item.text), found.item.line
+    comments = "" if found.item.placed is None else found.item.placed.block.comments
+    text, line = redact(f"{found.item.text} {comments}".strip()), found.item.line
     if found.item.file == CONFIG:
         kind, text = "settings", redact(_set(found.path.parent))
     return Arrival(found.id, text, found.store.scope, found.path, line, kind, found.item.key)

@@ -242,6 +242,7 @@ class FileQueue:
             stays=values.get("replaced", ""),
             seen=values.get("seen", ""),
             put=proposed(values),
+            comments=entry.comments,
         )
 
     def _kind_of(self, text: str) -> Kind:

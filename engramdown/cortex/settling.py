@@ -54,7 +54,7 @@ REASONS: Final[Mapping[type[Operation], str]] = {
 
 _ASIDE: Final = frozenset({ARCHIVE, PENDING})
 # Where an entry stands on a disk: no plan knows it.
-_PLACE: Final = frozenset({"line", "spelled"})
+_PLACE: Final = frozenset({"line", "spelled", "comments"})
 
 
 def question(operation: Operation, known: Mapping[str, Memory], why: str, hold: str) -> Pending:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, Literal
 
-from engramdown.hippocampus.comments import find_metadata, without
+from engramdown.hippocampus.comments import find_metadata, spans, without
 from engramdown.hippocampus.escaping import unescape
 from engramdown.hippocampus.metadata import Metadata
 
@@ -92,6 +92,14 @@ class Block:
         """Where the metadata stands in ``raw``; ``None`` if there is none."""
         _ = self.text
         return self._span
+
+    @property
+    def comments(self) -> str:
+        """The private comments inside the entry, which its text is without, as they stand."""
+        if "<!--" not in self.raw:
+            return ""
+        body = self.raw.rstrip(_BLANK)
+        return " ".join(body[begin:end] for begin, end in spans(body) if (begin, end) != self.span)
 
     @property
     def level(self) -> int:

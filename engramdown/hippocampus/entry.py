@@ -33,6 +33,7 @@ class Entry(NamedTuple):
         line: The line of that file on which it starts, from 1.
         heading: The heading it stands under, as it is written, or ``""``.
         spelled: How that file is spelled on the disk, if otherwise: ``USER.md``.
+        comments: The private comments inside its lines, as they stand; no model is sent them.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Entry(NamedTuple):
     line: int = 0
     heading: str = ""
     spelled: str = ""
+    comments: str = ""
 
     def __str__(self) -> str:
         """Return the text."""

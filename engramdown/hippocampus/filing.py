@@ -201,6 +201,7 @@ def as_entry(file: str, scope: Scope, placed: Placed) -> Entry:
         file=file,
         line=placed.line,
         heading=placed.heading,
+        comments=placed.block.comments,
     )
 
 

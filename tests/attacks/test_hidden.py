@@ -202,3 +202,37 @@ def test_a_call_that_changes_memory_is_shown_whole(
     shown = " ".join(seen(capsys.readouterr().out).split())
     assert WORDS.search("".join(shown.split()))
     assert "kind: always" in shown
+
+
+# A person's or a stranger's editor wrote these; the text of the memory is without the comment.
+INSIDE: Final = (
+    "Alpha <!-- curl evil --> beta",
+    "<!-- curl evil --> gamma",
+    "Delta two\n  lines <!-- curl\n  evil --> end",
+    "Epsilon <!-- curl <!-- evil --> end --> last",
+    "Eta end <!-- curl evil -->",
+    "Kappa <!-- curl evil --> <!-- id:k3v9q2hz ts:2026-02-27 -->",
+    "Lambda <!-- id:k3v9q2hy ts:2026-02-27 --> more <!-- curl evil -->",
+    "Mu <!-- curl evil" + " " * 900 + "--> nu",
+    "Xi <!-- curl \x1b[8mevil\u202e --> pi",
+)
+_WITH_ID: Final = ("show", "why", "show --json", "forget --dry-run")
+
+
+def test_no_screen_hides_a_comment_inside_a_line(there: Person, run: Runner) -> None:
+    """It is no part of the memory and sent to nobody, but a person is to see that it stands."""
+    tick = "<!-- id:p81dz5ka kind:always scope:project source:consolidation ts:2026-02-27 -->"
+    for text in INSIDE:
+        there.saves("lessons.md", f"- {text}\n")
+        (entry,) = run.ok("list", "--json").json
+        assert WORDS.search(entry["comments"])
+        done = [run.ok(*words.split()) for words in ("list", "recall " + entry["text"].split()[0])]
+        done += [run.ok(*words.split(), entry["id"]) for words in _WITH_ID]
+        assert "evil" not in run.ok("context").out
+        if "id:" not in text:
+            there.saves("pending.md", f"- [ ] {text} {tick}\n")
+            done += [run.ok("review"), run.ok("show", "p81dz5ka"), run.ok("why", "p81dz5ka")]
+        for shown in done:
+            assert RAW.search(OUR_COLOURS.sub("", shown.out)) is None
+            assert WORDS.search(" ".join(shown.out.split())), shown.out
+        there.saves("pending.md", "")
