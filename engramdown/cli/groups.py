@@ -22,7 +22,7 @@ __all__ = ["Commands", "WordsCommand"]
 # What other programs call them; hidden, and they work where the command is there.
 _ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}
 # These are named, and never run: what they take away is not what was asked for.
-_TAKES_AWAY: Final = {"rm", "delete"}
+_TAKES_AWAY: Final = frozenset({"rm", "delete", "remove", "erase", "del", "purge"})
 # No typing error leads to one of these.
 _DESTRUCTIVE: Final = frozenset(
     {"delete", "exclude", "forget", "purge", "redact", "remove", "undo"}

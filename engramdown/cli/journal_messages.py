@@ -20,7 +20,7 @@ __all__ = [
     "NO_STEPS",
     "SOMEBODY_ELSES",
     "is_erased",
-    "is_from_git",
+    "is_said_by_title",
     "more_changes",
     "no_history",
     "no_step",
@@ -44,6 +44,7 @@ _BASES: Final = {
     "verified": "said so, and a person confirmed it",
 }
 _CLONED: Final = ("found", "git had it already")
+_OTHER_VERSION: Final = "Another version of the file came with git"
 _WITH_GIT: Final = "The file came with git"
 _WHO: Final = {
     "user": "You",
@@ -56,7 +57,6 @@ _WHO: Final = {
 _OPS: Final = {
     "accept": "accepted a proposal",
     "compact": "compacted memory",
-    "checkout": "took another version of the file from git",
     "decline": "declined a proposal",
     "edit": "edited the file",
     "encode": "remembered",
@@ -109,15 +109,19 @@ def retired(item: Archived) -> str:
     return f"It was retired{by}{date}: {item.reason or 'no reason given'}{now}."
 
 
-def is_from_git(step: Step) -> bool:
-    """Whether a step only found a file that a clone or a pull had brought."""
-    return (step.op, step.why) == _CLONED
+def is_said_by_title(step: Step) -> bool:
+    """Whether the title of a step says already why it was done."""
+    by_hand = step.by == "person" and step.why.startswith("by hand")
+    return by_hand or (step.op, step.why) == _CLONED
 
 
 def step_title(step: Step) -> str:
     """Say who did what."""
-    if is_from_git(step):
+    if (step.op, step.why) == _CLONED:
         return _WITH_GIT
+    if step.op == "checkout":
+        # Nobody here wrote it, whoever was first to see it.
+        return _OTHER_VERSION
     what = f" step {step.of}" if step.of else ""
     return f"{_WHO.get(step.by, step.by)} {_OPS.get(step.op, step.op)}{what}"
 

@@ -151,7 +151,9 @@ def delete_skill(
     skills = opened(place, scope)
     skill = _meant(skills, label, scope)
     home = skill.path.parent
-    if dry_run and skill.scope != "builtin":
+    if skill.scope == "builtin":
+        raise RefusalError(said.built_in(skill.label))
+    if dry_run:
         lines = [line((messages.DRY_RUN, "warn")), whole(f"{home} would be put aside.")]
         _show(lines, {**skill_data(skill), "changed": True, "dry_run": True}, as_json=as_json)
         return

@@ -25,6 +25,7 @@ __all__ = [
     "NO_SUCH_LABEL",
     "SHORT_HELP",
     "added",
+    "built_in",
     "changed",
     "comes",
     "draft_kept",
@@ -73,6 +74,11 @@ _SCOPES: Final = {
 def added(skill: Skill) -> str:
     """Say that a skill was written."""
     return f"Wrote {skill.path}"
+
+
+def built_in(label: str) -> str:
+    """Say that a built-in skill cannot be deleted."""
+    return f"{label} comes with the program and stays; a skill of yours with this label replaces it"
 
 
 def changed(skill: Skill) -> str:

@@ -36,7 +36,7 @@ def step_lines(step: Step, scope: str, patch: Iterable[Line] | None = None) -> I
         (f"  ({scope})", "dim"),
         hang=4,
     )
-    if step.why and not step.of and not journal_messages.is_from_git(step):
+    if step.why and not step.of and not journal_messages.is_said_by_title(step):
         yield line(step.why, indent=4)
     if patch is not None:
         yield from patch

@@ -30,6 +30,8 @@ _BOM: Final = "\ufeff"
 _SECTION: Final = 2
 _WORD: Final = re.compile(r"[a-z0-9]++")
 _GLUED: Final = re.compile(r"-->\w")
+_OURS: Final = "<<<<<<<"
+_MERGED: Final = re.compile(r"^(?:<{7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 # So many blocks on each side decide whether neighbours must be kept apart.
 _AROUND: Final = 3
 
@@ -155,8 +157,29 @@ class Document:
         items = (at for at in reversed(section) if document.blocks[at].shape == "item")
         above = [(at, marker(document.blocks[at].raw)) for at in islice(items, 2)]
         if not above:
-            return document, section.stop, "-"
-        return document, above[0][0] + 1, next_marker(*(mark for _, mark in above))
+            return document, document._beside_conflict(section.stop, section), "-"
+        at = document._beside_conflict(above[0][0] + 1, section)
+        return document, at, next_marker(*(mark for _, mark in above))
+
+    def _beside_conflict(self, at: int, section: range) -> int:
+        """Return ``at``, or a place that no side of a merge takes along when it is thrown away.
+
+        That is below the merge that git left there, or above it if it goes on in the next section.
+        """
+        for index in range(at, len(self.blocks)):
+            found = _MERGED.search(self.blocks[index].raw)
+            if found is None:
+                continue
+            if found[0] == _OURS:
+                return at
+            if index < section.stop:
+                return self._beside_conflict(index + 1, section)
+            above = (one for one in reversed(range(section.start, at)) if self._opens(one))
+            return next(above, at)
+        return at
+
+    def _opens(self, index: int) -> bool:
+        return any(each[0] == _OURS for each in _MERGED.finditer(self.blocks[index].raw))
 
     def has_section(self, title: str) -> bool:
         """Whether there is a section of a person's own with this title, or one of this kind."""

@@ -123,7 +123,7 @@ def check_label(label: str) -> str:
         InvalidSkillError: If not; the error says why and what is allowed.
     """
     if not _LABEL.fullmatch(label):
-        raise InvalidSkillError("label", f"{_shown(label)} is none; use {_LETTERS}")
+        raise InvalidSkillError("label", f"{_shown(label)} is not a label; use {_LETTERS}")
     if len(label) > LONGEST_LABEL:
         reason = f"{_shown(label)} has {len(label)} characters; at most {LONGEST_LABEL} are allowed"
         raise InvalidSkillError("label", reason)

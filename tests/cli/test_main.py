@@ -144,7 +144,7 @@ def test_a_name_of_other_programs_works_and_the_real_one_is_said(
     assert f"  {name} " not in run.ok("--help").out
 
 
-@pytest.mark.parametrize("name", ["rm", "delete"])
+@pytest.mark.parametrize("name", ["rm", "delete", "remove", "erase"])
 def test_what_takes_away_is_named_and_not_run(name: str, memory: Path, run: Runner) -> None:
     entry = run.remember("Never use pip")
     before = (memory / "rules.md").read_bytes()

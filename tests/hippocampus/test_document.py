@@ -238,6 +238,36 @@ def test_edits_in_a_row_read_back(page: str, many: list[laws.Edit]) -> None:
             id="above-sections-without-a-title",
         ),
         pytest.param("- a\n\n", "never", "- a\n\n## Never\n\n- new\n", id="new-section"),
+        pytest.param(
+            "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> o\n\nprose\n",
+            "",
+            "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> o\n- new\n\nprose\n",
+            id="below-a-merge",
+        ),
+        pytest.param(
+            "- a\n<<<<<<< HEAD\n- b\n=======\n>>>>>>> o\n<<<<<<< HEAD\n=======\n>>>>>>> o\n",
+            "",
+            "- a\n<<<<<<< HEAD\n- b\n=======\n>>>>>>> o\n<<<<<<< HEAD\n=======\n>>>>>>> o\n- new\n",
+            id="below-two-merges",
+        ),
+        pytest.param(
+            "## Always\n- a\n<<<<<<< HEAD\n- b\n## Never\n=======\n- c\n>>>>>>> o\n",
+            "always",
+            "## Always\n- a\n- new\n<<<<<<< HEAD\n- b\n## Never\n=======\n- c\n>>>>>>> o\n",
+            id="above-a-merge-of-more-sections",
+        ),
+        pytest.param(
+            "<<<<<<< HEAD\n## Always\n- a\n## Never\n=======\n>>>>>>> o\n",
+            "always",
+            "<<<<<<< HEAD\n## Always\n- a\n- new\n## Never\n=======\n>>>>>>> o\n",
+            id="in-a-merge-of-whole-sections",
+        ),
+        pytest.param(
+            "## Always\n- a\n## Never\n<<<<<<< HEAD\n- b\n=======\n>>>>>>> o\n",
+            "always",
+            "## Always\n- a\n- new\n## Never\n<<<<<<< HEAD\n- b\n=======\n>>>>>>> o\n",
+            id="above-somebody-elses-merge",
+        ),
     ],
 )
 def test_where_a_new_entry_goes(page: str, kind: str, expected: str) -> None:

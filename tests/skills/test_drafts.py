@@ -35,8 +35,8 @@ def test_a_person_may_change_every_word() -> None:
     [
         ("Ship it", "is no skill; write `Skill `"),
         ("Skill ship-it: Ship", "is no skill"),
-        ("Skill `Ship It`: Ship", "'Ship It' is none; use small letters"),
-        ("Skill `../x`: Ship", "is none; use small letters"),
+        ("Skill `Ship It`: Ship", "'Ship It' is not a label; use small letters"),
+        ("Skill `../x`: Ship", "is not a label; use small letters"),
         ("Skill `ship`:\n\n1. Ship", "description: has 0 characters"),
         (f"Skill `ship`: {'x' * 1025}", "has 1025 characters"),
     ],
