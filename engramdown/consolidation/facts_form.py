@@ -10,6 +10,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engramdown.consolidation.lessons_form import OfItems
+
 __all__ = ["MOST", "FoundFact", "FoundFacts"]
 
 MOST: Final = 20
@@ -45,10 +47,8 @@ class FoundFact(BaseModel):
     )
 
 
-class FoundFacts(BaseModel):
+class FoundFacts(OfItems):
     """What is worth keeping of a conversation; most hold nothing."""
-
-    model_config = ConfigDict(extra="forbid")
 
     worth_persisting: bool = Field(description="Whether anything is: false, and no items count.")
     items: list[FoundFact] = Field(default_factory=list, max_length=MOST)

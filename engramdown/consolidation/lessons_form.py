@@ -1,16 +1,36 @@
 """The forms of a model's answers when it is asked what a session teaches.
 
-Promises: what does not have such a form is no answer; its size is bounded before anything is made
-of it. Loads pydantic, so it is imported where a model is about to be asked.
+Promises: what does not have such a form is no answer, but one item of another form costs only
+itself; its size is bounded before anything is made of it. Loads pydantic, so it is imported where a
+model is about to be asked.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Iterable
+from typing import Any, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
-__all__ = ["MOST", "Fact", "Facts", "Lesson", "Lessons", "ScratchpadLesson", "ScratchpadLessons"]
+__all__ = [
+    "MOST",
+    "Fact",
+    "Facts",
+    "Lesson",
+    "Lessons",
+    "OfItems",
+    "ScratchpadLesson",
+    "ScratchpadLessons",
+    "carry_refusals",
+]
 
 MOST: Final = 20
 """So many things one answer may hold; more than are kept, so that a long one is not asked again."""
@@ -18,6 +38,57 @@ MOST: Final = 20
 _LONGEST: Final = 20_000
 _LONGEST_NAME: Final = 200
 _Numbers = list[int]
+Answer = TypeVar("Answer", bound=BaseModel)
+"""Any form."""
+
+
+class OfItems(BaseModel):
+    """An answer that is a list of items, of which those of another form are left out.
+
+    If none is left, the answer is of another form.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    _wrong: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Why items were left out, in words."""
+        return self._wrong
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _without_wrong_items(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401 - JSON
+        try:
+            return handler(data)
+        except ValidationError as error:
+            found = {tuple(each["loc"][:2]): each["msg"] for each in error.errors()}
+            kept = _left(data, found)
+            if kept is None:
+                raise
+        answer = handler(kept)
+        answer._wrong = tuple(f"item {at[1]} is refused: {why}" for at, why in found.items())  # noqa: SLF001 - its own
+        return answer
+
+
+def carry_refusals(answer: Answer, same: BaseModel) -> Answer:
+    """Return ``answer``, a copy of ``same``, which tells what was left out of that one, too."""
+    if isinstance(answer, OfItems) and isinstance(same, OfItems):
+        answer._wrong = same.wrong  # noqa: SLF001 - of this module
+    return answer
+
+
+def _left(data: Any, wrong: Iterable[tuple[Any, ...]]) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
+    """Return an answer without some items, or ``None`` if it has none left or it is not theirs."""
+    places = {at for at in wrong if len(at) == 2 and isinstance(at[1], int)}  # noqa: PLR2004 - a list, a place
+    if not isinstance(data, dict) or places != set(wrong):
+        return None
+    left = {
+        name: [each for at, each in enumerate(data[name]) if (name, at) not in places]
+        for name in {name for name, _ in places}
+    }
+    return data | left if all(left.values()) else None
 
 
 class Lesson(BaseModel):
@@ -41,10 +112,8 @@ class Lesson(BaseModel):
     topic: str = Field("", max_length=_LONGEST_NAME, description="One or two words.")
 
 
-class Lessons(BaseModel):
+class Lessons(OfItems):
     """What the session teaches; nothing where it teaches nothing."""
-
-    model_config = ConfigDict(extra="forbid")
 
     items: list[Lesson] = Field(max_length=MOST)
 
@@ -60,10 +129,8 @@ class ScratchpadLesson(BaseModel):
     )
 
 
-class ScratchpadLessons(BaseModel):
+class ScratchpadLessons(OfItems):
     """What to do another way; nothing where it was only bad luck."""
-
-    model_config = ConfigDict(extra="forbid")
 
     lessons: list[ScratchpadLesson] = Field(max_length=MOST)
 
@@ -83,9 +150,7 @@ class Fact(BaseModel):
     )
 
 
-class Facts(BaseModel):
+class Facts(OfItems):
     """What the user told of themselves; nothing where they told nothing."""
-
-    model_config = ConfigDict(extra="forbid")
 
     facts: list[Fact] = Field(max_length=MOST)

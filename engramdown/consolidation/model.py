@@ -231,7 +231,7 @@ def learn_from(
         UnusableAnswerError: If nothing of the second answer can be used either.
         ModelError: If the model gives no answer of the form.
     """
-    found = read(model.ask(schema, prompt.system, prompt.user))
+    found = _read(model.ask(schema, prompt.system, prompt.user), read)
     if found.engrams or not found.refusals:
         return found
     why = _why(found)
@@ -239,10 +239,19 @@ def learn_from(
         again = model.ask(schema, prompt.system, prompt.user + _TOLD.format(why=why))
     except SpendError:
         raise UnusableAnswerError(f"{model.name}: {why}") from None
-    found = read(again)
+    found = _read(again, read)
     if found.refusals and not found.engrams:
         raise UnusableAnswerError(f"{model.name}: {_why(found)}")
     return found
+
+
+def _read(answer: T, read: Callable[[T], Learned]) -> Learned:
+    """Return what is learned from an answer; of items of another form is said that they are."""
+    from engramdown.consolidation.lessons_form import OfItems
+
+    found = read(answer)
+    wrong = answer.wrong if isinstance(answer, OfItems) else ()
+    return found._replace(refusals=(*wrong, *found.refusals))
 
 
 def _why(found: Learned) -> str:

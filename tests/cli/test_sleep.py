@@ -280,6 +280,33 @@ def test_one_wrong_citation_loses_one_lesson(
     assert b"cheese" not in (session / "lessons.md").read_bytes()
 
 
+def test_one_item_of_another_form_loses_only_itself(
+    run: Runner, session: Path, isolated_home: Path
+) -> None:
+    """One that cites nothing, or is no item at all."""
+    home = isolated_home / ".engramdown"
+    home.mkdir(exist_ok=True)
+    moon = {"text": "The moon is made of cheese"}
+    wrong: list[Any] = [
+        *({**moon, "cells": cells} for cells in ([], ["one"], [1.5], None, "1", [1] * 30)),
+        *(moon, {"text": 7, "cells": [1]}, {**LESSON, "why": "so"}, None, "x", [LESSON]),
+    ]
+    good = [{"text": f"Take lock {number} first", "cells": [1]} for number in range(2)]
+    run.ok("sleep", "--no-model")
+    with serving(answering({"items": [good[0], *wrong, good[1]]})) as url:
+        settings = f'model = "openai/test"\nbase_url = "{url}"\n'
+        (home / "config.toml").write_text(f"[consolidation]\n{settings}", encoding="utf-8")
+        data = json.loads(run("sleep", "--json").out)
+    (replay,) = [job for job in data["jobs"] if job["job"] == "replay"]
+    assert [each["action"] for each in replay["receipts"]] == ["encoded"] * 2
+    assert len(replay["refused"]) == len(wrong)
+    assert not replay["problems"]
+    lessons = (session / "lessons.md").read_text(encoding="utf-8")
+    assert "lock 0" in lessons
+    assert "lock 1" in lessons
+    assert "moon" not in lessons
+
+
 def test_an_answer_of_no_use_is_tried_in_three_sleeps(
     run: Runner, session: Path, isolated_home: Path
 ) -> None:

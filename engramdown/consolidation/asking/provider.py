@@ -73,6 +73,8 @@ class Provider:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         ceiling = "max_completion_tokens" if is_openai(self._name, client) else "max_tokens"
 
+        from engramdown.consolidation.lessons_form import carry_refusals
+
         def ask() -> Answer:
             value = client.create(
                 response_model=schema,
@@ -83,7 +85,8 @@ class Provider:
             )
             usage = usage_of(getattr(value, "_raw_response", None))
             # Instructor answers in a class of its own below the schema, which equals no other.
-            return Answer(schema.model_validate(value.model_dump(by_alias=True)), *usage)
+            answer = schema.model_validate(value.model_dump(by_alias=True))
+            return Answer(carry_refusals(answer, value), *usage)
 
         self._heard = False
         answer = _outcome_of(ask, self._timeout)
