@@ -73,6 +73,9 @@ def _planned(path: Path, text: str, *, force: bool, replace: bool) -> Change:
         if not (replace and text):
             return found._replace(after=put_in(found.before or b"", text, force=force))
         outside = taken_out(found.before or b"", force=force)
+        if not _twice(outside, text):
+            # The block stays where it is, so that doing it again changes nothing.
+            return found._replace(after=put_in(found.before or b"", text, force=force))
         before, after = _without_twice(outside, text)
         return found._replace(after=put_in(before, text) + after)
     except BlockError as error:
@@ -80,10 +83,10 @@ def _planned(path: Path, text: str, *, force: bool, replace: bool) -> Change:
 
 
 def _twice(data: bytes, text: str) -> list[Placed]:
-    """Return the list items of a file without its block that say what the block says."""
+    """Return the list items and paragraphs of a file without its block that the block says, too."""
     said = {fold(placed.block.text) for placed in parse(text).placed()}
     placed = parse(data.decode("utf-8", "surrogateescape")).placed()
-    return [each for each in placed if each.block.shape == "item" and fold(each.block.text) in said]
+    return [each for each in placed if fold(each.block.text) in said]
 
 
 def _without_twice(data: bytes, text: str) -> tuple[bytes, bytes]:

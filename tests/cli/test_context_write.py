@@ -203,3 +203,16 @@ def test_lines_that_stand_twice_are_named_and_give_way_when_asked(run: Runner, p
     assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == []
     assert page.read_bytes().decode() == text
     assert run("context", "--write", "AGENTS.md", "--replace", "--remove").code == 2
+
+
+def test_what_was_migrated_gives_way_once_paragraphs_too(run: Runner, page: Path) -> None:
+    page.write_text("# Ours\n\n- Use make\n\nThe port is 8123.\n\nEnd of it\n", encoding="utf-8")
+    run.ok("remember", "Use make")
+    run.ok("remember", "The port is 8123.")
+    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [3, 5]
+    run.ok("context", "--write", "AGENTS.md", "--replace")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("8123") == text.count("Use make") == 1
+    assert text.index("8123") < text.index("End of it")
+    assert run.ok("context", "--write", "AGENTS.md", "--replace", "--json").json["changed"] is False
+    assert page.read_text(encoding="utf-8") == text
