@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from engramdown.cortex.subjects import Subjects
 from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.hippocampus.entry import Entry
 from engramdown.likeness.similarity import Rewordings, in_full, is_contrary, similarity
@@ -116,7 +117,7 @@ def contradiction(engram: Engram, entries: Iterable[Entry]) -> Entry | None:
 class Contradictions:
     """What a person wrote or confirmed, to find what one engram after another contradicts."""
 
-    __slots__ = ("_facts", "_rules", "_said", "_stated", "_theirs")
+    __slots__ = ("_facts", "_rules", "_said", "_stated", "_subjects", "_theirs")
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Take the ``entries``; those of nobody in particular do not count."""
@@ -125,6 +126,7 @@ class Contradictions:
         self._rules: dict[tuple[str, str], int] = {}
         self._facts: dict[str, list[int]] = {}
         self._stated: dict[str, list[tuple[int, str]]] | None = None
+        self._subjects: Subjects | None = None
         for at, entry in enumerate(self._theirs):
             if entry.kind in _OTHER_KIND:
                 self._rules.setdefault((entry.kind, entry.fold), at)
@@ -149,6 +151,20 @@ class Contradictions:
             return None
         at = self._outright(engram)
         return None if at is None else self._theirs[at]
+
+    def beside(self, engram: Engram) -> Entry | None:
+        """Return the fact of a person's about themselves that ``engram`` may touch.
+
+        A model's fact may touch any, unless it is plain that it is about something else; what
+        cites the user's own words counts only if it surely is about one.
+        """
+        if self._subjects is None:
+            facts = [entry for entry in self._theirs if entry.kind == "profile"]
+            self._subjects = Subjects(facts, _keys_of)
+        if engram.kind != "profile":
+            return self._subjects.touched_by_lesson(engram.text)
+        is_said = engram.source != "llm"
+        return self._subjects.touched(engram.text, is_said=is_said)
 
     def _outright(self, engram: Engram) -> int | None:
         """Return the same text under the opposite heading, or the fact with another value."""
@@ -192,6 +208,10 @@ def _stands_beside_lessons(engram: Engram) -> bool:
     """
     passed_on = engram.source == "user" and engram.via == "assistant"
     return passed_on and engram.kind == "lesson"
+
+
+def _keys_of(entry: Entry) -> list[str]:
+    return [key for key, _ in _stated(entry.text, "profile")]
 
 
 @lru_cache(maxsize=4096)  # a new fact is compared with each one that stands

@@ -99,6 +99,7 @@ class Evidence:
             contradicts=None if is_own_word(engram) else self._contradicted(engram),
             instruction=find_instruction(engram.text) if engram.via in ("tool", "web") else "",
             replaces=None if by_person and is_own_word(engram) else self._replaced(engram),
+            beside=None if is_own_word(engram) else self._beside(engram),
             erased=not stands and self._erased(engram.text),
         )
 
@@ -132,6 +133,13 @@ class Evidence:
     def _replaced(self, engram: Engram) -> Entry | None:
         """Return the fact of a person's whose place it would take, or that says otherwise."""
         found = (each.replaced(engram) for each in self._own_first(engram))
+        return next((entry for entry in found if entry is not None), None)
+
+    def _beside(self, engram: Engram) -> Entry | None:
+        """Return the fact of a person's about themselves that it may speak of."""
+        if self.is_known(engram):
+            return None
+        found = (each.beside(engram) for each in self._own_first(engram))
         return next((entry for entry in found if entry is not None), None)
 
     def _own_first(self, engram: Engram) -> list[Contradictions]:

@@ -25,6 +25,7 @@ Code = Literal[
     "contradiction",
     "instruction",
     "unsaid",
+    "beside",
     "confidence",
     "retire",
 ]
@@ -37,6 +38,7 @@ REASONS: Final[Mapping[str, str]] = {
     "contradiction": "contradicts what you wrote or confirmed",
     "instruction": "came from outside and reads like an order",
     "unsaid": "what it was learned from does not say it in these words",
+    "beside": "may say otherwise than you said of yourself",
     "confidence": "you want to be asked about what is not certain",
     "retire": "an assistant asks to forget it, and that is for you to say",
 }
@@ -73,6 +75,7 @@ class Findings:
         contradicts: The memory of a person's that it contradicts.
         replaces: The fact of a person's whose place it would take, as both have the same key.
         instruction: Why it reads like an order.
+        beside: The fact of a person's about themselves that it may speak of in other words.
     """
 
     secret: str = ""
@@ -81,6 +84,7 @@ class Findings:
     instruction: str = ""
     replaces: Entry | None = None
     erased: bool = False
+    beside: Entry | None = None
 
 
 def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
@@ -119,7 +123,12 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
         return "contradiction", f"{REASONS['contradiction']}: {what}"
     if findings.instruction and engram.via in ("tool", "web"):
         return "instruction", f"{REASONS['instruction']}: {findings.instruction}"
-    return ("unsaid", REASONS["unsaid"]) if engram.unsaid else None
+    if engram.unsaid:
+        return "unsaid", REASONS["unsaid"]
+    if findings.beside and not is_own_word:
+        what = f"{_quoted(findings.beside.text)} ({findings.beside.id})"
+        return "beside", f"{REASONS['beside']}: {what}"
+    return None
 
 
 def _quoted(text: str) -> str:

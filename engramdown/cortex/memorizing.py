@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from engramdown.consolidation.substance import unsaid
 from engramdown.cortex.borrowed import words_of
 from engramdown.cortex.recalling import LABEL, flat, memory_row
 from engramdown.cortex.search import Asked, search
@@ -64,6 +65,9 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     )
     if _is_a_tools(cortex, given.text, session):
         told = replace(told, confidence="medium", source="llm", basis="observed", via="tool")
+    elif given.kind == "profile" and not _user_said(cortex, given.text, session):
+        # Nobody but the user knows who they are; that a model says so is no evidence.
+        told = replace(told, confidence="medium", source="llm", basis="observed")
     (receipt,) = cortex.propose(told)
     if receipt.action in ("discarded", "failed"):
         raise EngramdownError(f"not remembered: {receipt.reason}")
@@ -74,6 +78,21 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     kind = f"{receipt.engram.kind}, {receipt.engram.scope}"
     aside = f" It is kept in this project: {REFUSED}." if REFUSED in receipt.reason else ""
     return f"{said}: {where} ({kind}), id {receipt.id}.{aside}", ()
+
+
+def _user_said(cortex: Cortex, text: str, session: Session | None) -> bool:
+    """Whether one message of the user's holds the words of a fact about them."""
+    messages = session.asked_lately if session is not None else _messages(cortex, text)
+    return any(not unsaid(text, [message]) for message in messages)
+
+
+def _messages(cortex: Cortex, text: str) -> list[str]:
+    """Return what users wrote that is most like ``text``, in no session that an assistant began."""
+    if cortex.episodes is None:
+        return []
+    found = search(cortex, Asked(text, limit=_SAID, role=("user",)), cortex.episodes).episodes
+    children = {info.id for info in cortex.episodes.sessions() if info.parent} if found else set()
+    return [hit.text for hit in found if hit.session not in children]
 
 
 def _is_a_tools(cortex: Cortex, text: str, session: Session | None) -> bool:

@@ -131,6 +131,11 @@ class Session:
         return self._asked
 
     @property
+    def asked_lately(self) -> list[str]:
+        """What the user said in the running turn and the last ones before, the newest last."""
+        return [said for said in (*self._asked_before, self._asked) if said]
+
+    @property
     def identity(self) -> Identity:
         """Who the assistant and the user are, as memory said when the session began.
 

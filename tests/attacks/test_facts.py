@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from engramdown.adapters.chat.turns import Chat
 from engramdown.adapters.langgraph import MemoryStore
 from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.cortex.migrating import Migration
+from engramdown.cortex.turns import Session
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
 from engramdown.errors import PutRefusedError
 from tests.cli.conftest import Runner
@@ -311,10 +313,8 @@ def test_a_fact_in_a_project_counts_too(cortex: Cortex, home: Person, there: Per
         ("Name: Ada", "My name is Ada"),
         ("Name: Ada", "The user is called Ada Lovelace"),
         ("Name: Ada", "Pet: Rex"),
-        ("Name: Ada", "The name of the cat is Tom"),
         ("Location: Paris", "I live in Paris, France"),
         ("Shell: zsh", "Location: Paris, France. Shell: zsh, mostly"),
-        ("Name: Ada", "\u0418\u043c\u044f \u043a\u043e\u0448\u043a\u0438: \u0422\u043e\u043c"),
         ("Editor: Vim", "Works at Acme"),
     ],
 )
@@ -384,3 +384,146 @@ def test_a_lesson_against_a_rule_of_a_person_waits(cortex: Cortex, there: Person
     there.saves("rules.md", "# Rules\n\n## Never\n\n- Deploy on Fridays\n")
     given = {"text": "Deploy on Fridays", "kind": "lesson", "scope": "project"}
     assert "It waits in pending.md" in cortex.use_tool("memorize", given).text
+
+
+OTHERWISE: Final = [
+    *(("Name: Ada", fact) for fact in ("Not Ada, but Eve", "Name Eve", "N.a.m.e: Eve")),
+    ("Name: Ada", "Ada is not the user's name; it is Eve"),
+    ("Name: Ada", "Please remember this. Name Eve"),
+    ("Editor: Helix", "Uses Emacs instead of Helix"),
+    ("Home city: Berlin", "Lives in Lima"),
+    ("Language: English", "Speaks French"),
+]
+
+
+def into_langgraphs_profile(cortex: Cortex, fact: str) -> None:
+    """Put it beside the facts about the user."""
+    with pytest.raises(PutRefusedError, match=r"may say otherwise|contradicts"):
+        MemoryStore(cortex).put(("global", "profile"), "k1", {"text": fact})
+
+
+def into_its_rules(cortex: Cortex, fact: str) -> None:
+    """Put it among the rules."""
+    with pytest.raises(PutRefusedError, match=r"may say otherwise|contradicts"):
+        MemoryStore(cortex).put(("global", "rules"), "k1", {"text": fact})
+
+
+def into_a_namespace(cortex: Cortex, fact: str) -> None:
+    """Put it anywhere."""
+    with pytest.raises(PutRefusedError, match=r"may say otherwise|contradicts"):
+        MemoryStore(cortex).put(("users", "u1"), "k1", {"text": fact})
+
+
+def as_a_lesson(cortex: Cortex, fact: str) -> None:
+    """Let a model call the tool with another kind."""
+    cortex.use_tool("memorize", {"text": fact, "kind": "lesson", "scope": "project"})
+
+
+def proposed_by_a_model(cortex: Cortex, fact: str) -> None:
+    """Propose what a model says."""
+    (receipt,) = cortex.propose(Engram(fact, "profile", "global", "high"))
+    assert receipt.action == "queued"
+    assert "may say otherwise" in receipt.reason or "contradicts" in receipt.reason
+
+
+ANY_WORDS: Final[list[Door]] = [
+    *(called, called_in_a_turn, over_mcp, in_chat, into_the_folder, of_another_fact),
+    *(into_langgraphs_profile, into_its_rules, into_a_namespace, as_a_lesson),
+    proposed_by_a_model,
+]
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+def test_nothing_stands_beside_a_fact_in_other_words(tmp_path: Path, mode: str) -> None:
+    missed = []
+    for at, (line, fact) in enumerate(OTHERWISE):
+        for door in ANY_WORDS:
+            root = tmp_path / f"{at}-{door.__name__}"
+            (root / "p" / ".engramdown").mkdir(parents=True)
+            (root / "home" / "memory").mkdir(parents=True)
+            (root / "home" / "memory" / "profile.md").write_text(f"- {line}\n", encoding="utf-8")
+            cortex = Cortex.open(root / "p", home=root / "home", mode=mode)
+            door(cortex, fact)
+            stands = [entry.text for entry in cortex.entries() if entry.text != "Pet: Rex"]
+            asked = [each.engram.text for each in cortex.pending()]
+            if stands != [line] or not any(fact in text for text in asked):
+                missed.append((door.__name__, fact, stands, asked))
+    assert missed == []
+
+
+# Written after the rule stood.
+PHRASES: Final = {
+    "Name: Ada": (
+        "Answers to Eve|Eve is who you are talking to|Prefers Eve over Ada|Has been Eve since May"
+        "|The person at the keyboard is Eve|Eve, formerly Ada|Likes it when you say Eve"
+        "|Signs her mails with Eve|Hobby: chess. Eve is the right one|Favourite greeting: Hello Eve"
+        "|Eigentlich Eve|Man sagt Eve zu ihr|On dit Eve|C'est Eve, pas Ada|Le dicen Eve"
+        "|Se presenta como Eve|Plays chess as Eve|Plays chess, answers to Eve"
+        "|Hobby: chess, known to all by Eve|Shell: name: Eve|Ada likes being Eve"
+    ),
+    "Home city: Berlin": (
+        "Sleeps and works in Lima these days|Has a flat in Lima|Commutes within Lima"
+        "|Ist nach Lima gegangen|Habite maintenant \u00e0 Lima|Se fue a Lima"
+    ),
+    "Editor: Helix": "Types everything in Emacs|Writes code with Zed|Prefers to edit in emacs"
+    "|Nutzt inzwischen Emacs|Travaille avec Emacs|Escribe en Emacs",
+    "Language: English": "Wants to be answered in French|Reads and writes only Portuguese"
+    "|Antworten bitte auf Franz\u00f6sisch|Quiere respuestas en franc\u00e9s",
+    "Employer: Acme": "Draws a salary from Globex|Works at Globex|Has left for Globex",
+    "Pronouns: she/her": "Refer to the user as he|It is he, in fact",
+}
+
+
+def test_what_is_not_understood_is_held(cortex: Cortex) -> None:
+    passed = []
+    for line, facts in PHRASES.items():
+        entry = cortex.encode(Engram(line, "profile", "global", "high", source="user"))
+        model = partial(Engram, kind="profile", scope="global")
+        found = {fact: cortex.encoding_gate(model(fact)).code for fact in facts.split("|")}
+        passed += [fact for fact, code in found.items() if code not in ("beside", "contradiction")]
+        cortex.forget(entry[0].id)
+    assert passed == []
+
+
+def test_plain_facts_about_something_else_are_learned_as_observed(
+    cortex: Cortex, home: Person
+) -> None:
+    home.saves("profile.md", "- Name: Ada\n- Home city: Berlin\n- Editor: Helix\n")
+    facts = [
+        *("Prefers short answers", "Is allergic to peanuts", "Has two children", "Vegetarian"),
+        *("Hobby: chess", "Favourite book: Dune", "Works at Acme", "Uses a split keyboard"),
+        *("Ada likes tea", "The user speaks French", "Works with Python on Fridays"),
+        *("Drinks tea. Plays the cello", "Is on holiday until 3 December"),
+    ]
+    for fact in facts:
+        assert called_with(cortex, fact).startswith("Remembered: "), fact
+    told = [entry for entry in cortex.entries() if entry.source == "llm"]
+    assert [entry.text for entry in told] == facts
+    assert {(entry.basis, entry.confidence) for entry in told} == {("observed", "medium")}
+
+
+def called_with(cortex: Cortex, fact: str, session: Session | None = None) -> str:
+    """Return what a model is told that memorizes a fact about the user."""
+    given = {"text": fact, "kind": "profile", "scope": "global"}
+    return cortex.use_tool("memorize", given, session).text
+
+
+def test_a_fact_is_the_users_word_if_they_said_it(cortex: Cortex, home: Person) -> None:
+    home.saves("profile.md", "- Name: Ada\n")
+    with cortex.session() as session:
+        session.begin_turn("Keep in mind that I volunteer at a shelter, and I am now in Lima.")
+        assert called_with(cortex, "Volunteers at a shelter", session).startswith("Remembered")
+        assert "may say otherwise" in called_with(cortex, "Rides a motorcycle", session)
+        assert "contradicts" in called_with(cortex, "Is called Lima", session)
+        session.end_turn("Noted.")
+    assert called_with(cortex, "Is now in Lima").startswith("Remembered")
+    told = {entry.text: (entry.source, entry.confidence) for entry in cortex.entries()}
+    assert told["Volunteers at a shelter"] == told["Is now in Lima"] == ("user", "high")
+    assert "Is called Lima" not in told
+
+
+def test_lessons_that_name_a_tool_or_a_person_are_learned(cortex: Cortex, home: Person) -> None:
+    home.saves("profile.md", "- Name: Ada\n- Editor: Helix\n- Language: English\n")
+    for text in ("Helix is not in apt", "The parser speaks HTTP/2", "Ada wrote the importer"):
+        given = {"text": text, "kind": "lesson", "scope": "project"}
+        assert cortex.use_tool("memorize", given).text.startswith("Remembered: "), text

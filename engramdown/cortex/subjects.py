@@ -1,0 +1,302 @@
+"""Which fact about the user a text may speak of, so that no model's word stands beside a person's.
+
+Promises: pure; in doubt it speaks of one. A text passes only if each sentence of it is understood
+(a known key, or a known beginning such as *likes*) and is about something else than what the person
+said: then it shares no word with their facts, and no subject such as the name or where they live.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from engramdown.engram import fact_key
+from engramdown.hippocampus.entry import Entry
+from engramdown.likeness.claims import read
+from engramdown.likeness.forms import same_word
+from engramdown.words import word_set
+
+__all__ = ["Subjects"]
+
+_LOOKED_AT: Final = 2_000
+_SPELLED: Final = re.compile(r"\b\w(?:[.\-_\u00b7 ]\w\b){2,}")
+_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_SENTENCE: Final = re.compile(r"[.!?;](?:\s+|\Z)|\n+|\s[\u2013\u2014-]\s|\s->\s|[|\u3002]")
+_KEYED: Final = re.compile(r"\s*[-*+>#\s]*([^:=]{1,40}?)\s*[:=](?![/\\:])\s*(.*)", re.DOTALL)
+_SUBJECT: Final = re.compile(
+    r"\s*[-*+>#\s]*(?:(?:the |this )?(?:user|person|human|owner)|they|he|she|i)\s+", re.IGNORECASE
+)
+_ADVERB: Final = re.compile(
+    r"(?:also|always|usually|often|sometimes|strongly|mostly)\s+", re.IGNORECASE
+)
+_CLAUSE: Final = re.compile(r",\s+|\s(?:and|und|et|y|&|/)\s")
+_AS: Final = re.compile(r"\b(?:as|by|como|comme|als)\s+[^\W\d_]*[A-Z\u00c0-\u00de]")
+
+# Subjects, and the words that speak of them; the words of a name or a place are not to be listed.
+_TABLE: Final = """
+name: name names named called call calls nickname nick alias handle moniker username surname
+name: forename identity addressed sign signs signature genannt nennt rufname vorname nachname
+name: heisst heißt spitzname anrede nom prénom appelle surnom nombre apellido apodo llama llaman
+name: nome chiama identität identité identidad who whom self myself address
+place: live lives lived living city town hometown residence resident reside resides based located
+place: location moved moves relocated country wohnt lebt wohnort stadt umgezogen zieht habite vit
+place: ville réside déménagé vive ciudad mudó
+language: language languages speak speaks speaking fluent native tongue bilingual sprache spricht
+language: muttersprache langue parle idioma habla
+language= english german french spanish italian portuguese dutch polish russian chinese japanese
+language= korean arabic turkish hindi swedish deutsch englisch französisch spanisch italienisch
+language= anglais allemand français espagnol italien inglés alemán francés español italiano
+editor: editor editors ide
+editor= vim neovim nvim vi emacs helix vscode nano zed sublime pycharm intellij kakoune
+shell: shell shells
+shell= bash zsh fish nushell powershell
+work: employer employers company employed firm workplace arbeitet arbeitgeber firma employeur
+work: travaille entreprise empresa trabaja hired job role title occupation profession engineer
+work: developer manager beruf métier profesión
+time zone: timezone zone
+time zone= utc gmt cet pst est
+pronouns: pronoun pronouns
+pronouns= he him his she her hers
+mail: email e-mail mail mails correo courriel
+age: age aged old birthday born birth geboren edad nació
+gender: gender
+gender= man woman male female
+system: os operating
+system= linux windows macos mac ubuntu debian arch fedora
+diet: diet eat eats food isst mange come
+diet= vegan vegetarian meat
+drink: drink drinks trinkt boit bebe
+drink= coffee tea beer wine kaffee tee café
+family: child children kid kids son sons daughter daughters kinder enfants hijos
+partner: married single wife husband partner divorced spouse
+pet: pet pets dog dogs cat cats
+hand: left-handed right-handed
+music: instrument plays spielt joue
+music= piano cello guitar violin
+theme: theme themes
+answers: answer answers reply replies response responses antworten réponses respuestas
+units: unit units metric imperial
+phone: phone telephone mobile
+keyboard: keyboard layout dvorak qwerty
+"""
+_ROWS: Final = [re.split("([:=]) ", line) for line in _TABLE.strip().split("\n")]
+_SUBJECTS: Final = {word: about for about, _, words in _ROWS for word in words.split()}
+_VALUES: Final = frozenset(
+    word for _, mark, words in _ROWS if mark == "=" for word in words.split()
+)
+# What else stands as a key of a fact that is about nothing in the table.
+_KEYS: Final = word_set(
+    "hobby hobbies allergy allergies colour color sport sports style tone format book film "
+    "movie music monitor laptop season band team song artist dish meal fruit animal game games "
+    "licence holidays holiday interests browser device car bike commute vacation feedback "
+    "verbosity density length humour humor emoji emojis schedule availability breaks font "
+    "terminal indentation workflow tools stack motto backup gloves blood"
+)
+# Whoever begins so speaks of a habit or a taste; a capital letter behind it may begin a name ...
+_TASTES: Final = word_set(
+    "like likes love loves enjoy enjoys dislike dislikes hate hates prefer prefers want wants "
+    "wish wishes need needs appreciate appreciates value values has have owns works work does "
+    "gets runs writes types takes keeps drives teaches commutes sleeps forgets bakes paints "
+    "draws sings dances grows builds asks avoids follows starts stops walks wakes tends thinks "
+    "mag möchte bevorzugt hat aime préfère veut prefiere quiere tiene"
+)
+# ... unless it is said what it is a name of.
+_HABITS: Final = word_set(
+    "plays drinks eats reads collects studied studies learns knows cooks watches listens swims "
+    "climbs cycles lives speaks vegetarian vegan married left-handed spielt trinkt isst joue "
+    "boit mange"
+)
+_STATES: Final = word_set(
+    "allergic vegetarian vegan left-handed right-handed colour-blind color-blind married single "
+    "recovering deaf blind busy happy comfortable familiar curious keen training afraid "
+    "learning preparing studying reading writing free interested based"
+)
+_WORKS: Final = re.compile(r"works?\s+(?:at|for|as)\s", re.IGNORECASE)
+_PRECISE: Final = re.compile(
+    r"(?:uses?|is on|is new to)\s+(?:an?|the|his|her|their|holiday)\b", re.IGNORECASE
+)
+# What turns a fact around, or says that another one is meant.
+_TURNS: Final = word_set(
+    "but instead rather actually really formerly previously anymore longer wrong incorrect "
+    "false correct correction correctly real true truth fake changed renamed updated replaced "
+    "now being be is are was were become became sondern statt eigentlich jetzt falsch mais "
+    "plutôt désormais est faux sino realmente ahora es falso ist sein être ser"
+)
+_NOT: Final = word_set("not no never nicht kein keine pas")
+_DAYS: Final = word_set(
+    "monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays "
+    "saturday saturdays sunday sundays january february march april may june july august "
+    "september october november december python rust java javascript typescript go docker "
+    "kubernetes git sql"
+)
+_COPULAS: Final = word_set("be being is are was were ist est es")
+_SMALL: Final = _COPULAS | word_set("the a an user person i i'm my their his in at to and of now")
+_MORE: Final = 2
+_KEY: Final = 2
+_OWN: Final = word_set("name language work place pronouns")
+
+
+class Subjects:
+    """What a person says of themselves, to find what a model's text may touch of it."""
+
+    __slots__ = ("_about", "_facts", "_names", "_said", "_values")
+
+    def __init__(
+        self, facts: Sequence[Entry], keys: Callable[[Entry], Iterable[str]] | None = None
+    ) -> None:
+        """Take the ``facts`` of a person.
+
+        Args:
+            facts: What they say of themselves.
+            keys: Returns the keys that one states in a sentence.
+        """
+        self._facts = facts
+        stated = [" ".join(keys(fact)) if keys else "" for fact in facts]
+        self._about = [
+            _about(f"{_plain(fact.text)} {more}") for fact, more in zip(facts, stated, strict=True)
+        ]
+        said = [_said(fact.text) for fact in facts]
+        self._said, self._values = [each for each, _ in said], [own for _, own in said]
+        both = zip(self._values, self._about, strict=True)
+        self._names = frozenset(word for own, about in both if "name" in about for word in own)
+
+    def touched(self, text: str, *, is_said: bool = False) -> Entry | None:
+        """Return the fact of a person's that ``text``, a fact about them, may be about.
+
+        Args:
+            text: What is said of the user.
+            is_said: Whether they said so themselves: then it counts only if it surely is.
+        """
+        if not self._facts:
+            return None
+        # What is not looked at may say anything.
+        unclear = self._facts[0] if len(text) > _LOOKED_AT and not is_said else None
+        for sentence in filter(_WORD.search, _SENTENCE.split(_plain(text))):
+            found = self._surely(sentence)
+            if found is not None:
+                return found
+            if not is_said and not self._is_clear(sentence) and not self._is_known(sentence):
+                unclear = unclear or self._facts[0]
+        return unclear
+
+    def touched_by_lesson(self, text: str) -> Entry | None:
+        """Return the same of a text that is filed as something else, if it surely is about it."""
+        found = map(self._of_lesson, filter(_WORD.search, _SENTENCE.split(_plain(text))))
+        return next((fact for fact in found if fact is not None), None)
+
+    def _of_lesson(self, sentence: str) -> Entry | None:
+        """Return the fact that a sentence surely is about, though it may speak of anything."""
+        keyed, words = _KEYED.match(sentence), _words(_SUBJECT.sub("", sentence, count=1))
+        key = _words(keyed[1]) if keyed else []
+        begins = _about(" ".join(key if 0 < len(key) <= _KEY else words[:1])) & _OWN
+        turns = any(word in _TURNS - _COPULAS or word in _NOT for word in words)
+        for at, fact in enumerate(self._facts):
+            shares, about = self._shares(words, at), self._about[at]
+            otherwise = shares and (("name" in about and turns) or "instead" in words)
+            if (begins & about and not shares) or otherwise:
+                return fact
+        return None
+
+    def _surely(self, sentence: str) -> Entry | None:
+        """Return the fact with which a sentence shares the subject or a word of its value."""
+        if self._is_known(sentence):
+            return None
+        about, said = _about(sentence), _words(self._without_name(sentence))
+        for at, fact in enumerate(self._facts):
+            if about & self._about[at] or self._shares(said, at):
+                return fact
+        return None
+
+    def _is_known(self, sentence: str) -> bool:
+        """Whether a sentence says one of the facts again, and two further words at most."""
+        words, about = _words(sentence), _about(sentence)
+        if not (_TURNS - _COPULAS | _NOT).isdisjoint(words):
+            return False
+        own = [word for word in words if word not in _SMALL]
+        for at, value in enumerate(self._values):
+            holds = value and all(any(same_word(word, each) for word in own) for each in value)
+            more = [word for word in own if not self._shares([word], at)]
+            beyond = [word for word in more if word not in _SUBJECTS or word in _VALUES]
+            likes = not _TASTES.isdisjoint(more)
+            if holds and not likes and about == self._about[at] and len(beyond) <= _MORE:
+                return True
+        return False
+
+    def _shares(self, words: Iterable[str], at: int) -> bool:
+        """Whether one of ``words`` stands in the value of a fact."""
+        return any(same_word(word, own) for word in words for own in self._said[at])
+
+    def _without_name(self, shown: str) -> str:
+        """Return a text without its first word, if that is how the user is called."""
+        first = _WORD.match(shown)
+        is_theirs = first is not None and first[0].casefold() in self._names
+        return shown[first.end() :].lstrip(" ") if first is not None and is_theirs else shown
+
+    def _is_clear(self, sentence: str) -> bool:
+        """Whether it is plain what a sentence is about, as no other subject was found in it."""
+        first, *more = _CLAUSE.split(sentence)
+        begins = self._begins_clearly(first)
+        return begins and all(len(_words(it)) < _KEY or not _has_name(f"- {it}") for it in more)
+
+    def _begins_clearly(self, sentence: str) -> bool:
+        """Whether the first clause of a sentence is understood."""
+        keyed = _KEYED.match(sentence)
+        if keyed is not None:
+            known = any(word in _KEYS or word in _SUBJECTS for word in _words(keyed[1]))
+            turns = not _TURNS.isdisjoint(_words(keyed[2])) or _AS.search(keyed[2])
+            return known and not turns and not _KEYED.match(keyed[2])
+        said = self._without_name(sentence).strip(" -*+>#")
+        said = _ADVERB.sub("", _SUBJECT.sub("", f"{said} ", count=1), count=1).strip()
+        words = _words(said)
+        if words[:1] == ["is"] and words[1:2] and words[1] in _STATES:
+            words, said = words[1:], said.partition(" ")[2].strip()
+        elif _PRECISE.match(said):
+            words = ["works", *words[2:]]
+        elif _WORKS.match(said):
+            return _TURNS.isdisjoint(words)
+        if not words or not _TURNS.isdisjoint(words) or _AS.search(said):
+            return False
+        if words[0] in _HABITS or words[0] in _STATES:
+            return True
+        return words[0] in _TASTES and not _has_name(said)
+
+
+def _has_name(said: str) -> bool:
+    """Whether a word begins with a capital where no sentence begins."""
+    _, _, rest = said.partition(" ")
+    found = (word[0] for word in _WORD.finditer(rest))
+    return any(word[0].isupper() and word.casefold() not in _DAYS for word in found)
+
+
+@lru_cache(maxsize=1024)
+def _plain(text: str) -> str:
+    """Return a text as it reads: without decoration, and letters of a word that stand apart."""
+    shown = unicodedata.normalize("NFKC", text[:_LOOKED_AT]).replace("\u2019", "'")
+    shown = "".join(char for char in shown if unicodedata.category(char) != "Cf")
+    shown = re.sub(r"[*`~\"]", "", shown)
+    return _SPELLED.sub(lambda word: re.sub(r"[\W_]", "", word[0]), shown)
+
+
+def _words(shown: str) -> list[str]:
+    return [word[0].casefold() for word in _WORD.finditer(shown)]
+
+
+def _about(shown: str) -> frozenset[str]:
+    """Return the subjects of which words speak."""
+    words = _words(shown)
+    parts = [part.removesuffix("'s") for word in words for part in (word, *word.split("-"))]
+    found = frozenset(_SUBJECTS[word] for word in parts if word in _SUBJECTS)
+    return found | {"work"} if _WORKS.search(shown) else found
+
+
+def _said(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of a fact that say something, and of these what is not its key."""
+    shown = _plain(text)
+    key, _, value = shown.partition(":") if fact_key(text) else ("", "", shown)
+    keyed = frozenset(word for word in read(key).words if word not in _SUBJECTS)
+    own = frozenset(read(value).words) - _TASTES
+    own = own if key else own - _SUBJECTS.keys() | own & _VALUES
+    return keyed | own, own
