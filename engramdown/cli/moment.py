@@ -1,10 +1,11 @@
 """A day or a time that a person gives to an option.
 
-Promises: it is of the person's clock; loads nothing until one is given.
+Promises: it is of the person's clock, unless it names a zone; loads nothing until one is given.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -43,4 +44,8 @@ class Moment(click.ParamType[str]):
                 return stamp(local(moment + last))
             except (ValueError, OverflowError):
                 continue
+        # As programs write it, with seconds and a zone; a day alone is of the person's clock.
+        if ":" in text:
+            with suppress(ValueError, OverflowError):
+                return stamp(local(datetime.fromisoformat(text)))
         return self.fail(said.no_moment(text), param, ctx)

@@ -41,9 +41,25 @@ def given(text: str) -> tuple[str, str]:
         ("Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00", "2026-03-29T21:59:59"),
         ("Europe/Berlin", "2026-10-25", "2026-10-24T22:00:00", "2026-10-25T22:59:59"),
         ("Europe/Berlin", "2026-03-29 12:00", "2026-03-29T10:00:00", "2026-03-29T10:00:00"),
+        ("Europe/Berlin", "2026-10-25T02:30+02:00", "2026-10-25T00:30:00", "2026-10-25T00:30:00"),
+        ("Europe/Berlin", "2026-10-25T02:30+01:00", "2026-10-25T01:30:00", "2026-10-25T01:30:00"),
+        ("Asia/Tokyo", "2026-02-27T10:15:00.5Z", "2026-02-27T10:15:00", "2026-02-27T10:15:00"),
+        ("Asia/Tokyo", "2026-02-27 10:15:30", "2026-02-27T01:15:30", "2026-02-27T01:15:30"),
         ("No/Where", "2026-02-27", "2026-02-27T00:00:00", "2026-02-27T23:59:59"),
     ],
-    ids=["utc", "east", "west", "23-hours", "25-hours", "time", "no-zone"],
+    ids=[
+        "utc",
+        "east",
+        "west",
+        "23-hours",
+        "25-hours",
+        "time",
+        "summer",
+        "winter",
+        "utc-time",
+        "seconds",
+        "no-zone",
+    ],
 )
 def test_a_day_is_one_of_the_persons_clock(
     at_home: Callable[[str], None], zone: str, text: str, first: str, last: str
@@ -53,7 +69,10 @@ def test_a_day_is_one_of_the_persons_clock(
     assert os.environ["TZ"] == zone
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2026-02-30", "27.2.2026", "2026-02-27 25:00"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "2026-02-30", "27.2.2026", "2026-02-27 25:00", "10:15", "2026-02-27T10:15+99:00"],
+)
 def test_what_is_no_date_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
         Moment().convert(text, None, None)
