@@ -6,8 +6,11 @@ Promises: no test reads or writes the real home folder, or an ``.engramdown`` ab
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +26,7 @@ _PERSONAL: Final = (
     "FORCE_COLOR",
     "LINES",
     "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",  # every program that a test starts would compile the package anew
     "PYTHONWARNINGS",
     "VISUAL",
     "XDG_CONFIG_HOME",
@@ -30,6 +34,9 @@ _PERSONAL: Final = (
 
 # Each of these is one long test, or nearly.
 _LONG: Final = ("tests/crash/test_sleep.py", "tests/test_readme.py", "tests/episodes/test_kills.py")
+
+# Where a law takes long, or is one of the experiments that only the whole suite does.
+_SLOW: Final = ("tests/attacks/", "tests/benchmarks/", "tests/crash/", "tests/fuzz/")
 
 # No deadline and no health check of speed: the machines that run this are shared.
 _PATIENT: Final = settings(
@@ -43,6 +50,7 @@ settings.register_profile("default", _PATIENT, max_examples=60)
 # that holds on the oldest Python is tried on the others, not searched again.
 _EXAMPLES: Final = 50 if sys.version_info < (3, 12) else 20
 settings.register_profile("ci", _PATIENT, max_examples=_EXAMPLES, derandomize=True)
+settings.register_profile("fast", _PATIENT, max_examples=10, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # A shell starts what runs in the background deaf to Ctrl-C; so would be every program of a test.
@@ -57,22 +65,69 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return None if config.args_source == config.ArgsSource.TESTPATHS else 0
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Try each law on a few examples if only what is fast was asked for."""
+    if config.option.markexpr == "fast":
+        settings.load_profile("fast")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Read no file for ``-m fast`` in which nothing is: most of that minute would go there."""
+    if config.option.markexpr != "fast" or collection_path.suffix != ".py":
+        return None
+    name = collection_path.relative_to(ROOT).as_posix()
+    if name.startswith("tests/cli/") or not collection_path.name.startswith("test_"):
+        return None
+    is_in = "@given" in collection_path.read_text(encoding="utf-8")
+    return None if is_in and not name.startswith(_SLOW) else True
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no processor waits for another one at the end."""
+    """Mark what is fast, and begin with what takes longest.
+
+    Fast are the laws, which are the tests with generated examples, and of each file in tests/cli
+    the first test, which is the story of a command. No processor waits for another one at the end
+    if the longest tests come first.
+    """
+    files: set[Path] = set()
+    for item in items:
+        is_story = item.nodeid.startswith("tests/cli/") and item.path not in files
+        is_law = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if is_story or (is_law and not item.nodeid.startswith(_SLOW)):
+            item.add_marker("fast")
+        files.add(item.path)
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
+@pytest.fixture(scope="session")
+def fresh_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the paths of folders that do not exist yet, without end.
+
+    ``tmp_path_factory.mktemp`` lists all earlier folders to find the next number, which takes
+    longer than most tests once there are thousands.
+    """
+    base = tmp_path_factory.mktemp("fresh", numbered=False).resolve()
+    return (base / str(number) for number in count())
+
+
+@pytest.fixture
+def tmp_path(fresh_folders: Iterator[Path], request: pytest.FixtureRequest) -> Path:
+    """Return an empty folder for this test, instead of pytest's own, for the same reason."""
+    folder = next(fresh_folders) / re.sub(r"\W", "_", request.node.name)[:30]
+    folder.mkdir(parents=True)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def isolated_home(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def isolated_home(fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give the test an empty home, without a global scope, and start it in an empty folder there.
 
     ``ENGRAMDOWN_HOME`` is ``<home>/.engramdown``, which does not exist yet.
     """
-    folder = tmp_path_factory.mktemp("home").resolve()
+    folder = next(fresh_folders) / "home"
     start = folder / "start"
-    start.mkdir()
+    start.mkdir(parents=True)
     for name in os.environ:
         if name.startswith("ENGRAMDOWN_") or name in _PERSONAL:
             monkeypatch.delenv(name)

@@ -7,6 +7,8 @@ import random
 import shutil
 import signal
 import sys
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +24,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="only where proc
 _CALLS: Final = frozenset(
     {"open", "os.rename", "os.link", "os.remove", "os.truncate", "os.mkdir", "os.scandir"}
 )
+
+
+STRIDE: Final = 40
+"""How many calls are passed over between two kills of one way through."""
 
 
 def killed(project: Path, name: str, at: int) -> bool:
@@ -67,10 +73,13 @@ def check(project: Path, home: Path, name: str) -> bool:
     return begun
 
 
-def kill_at(points: list[int], folder: Path, home: Path) -> int:
+def kill_at(points: Iterable[int], folder: Path, home: Path) -> int:
     """Kill at each of ``points``; return how many of these erasures had begun."""
+    shutil.rmtree(home / ".engramdown", ignore_errors=True)
+    (home / ".engramdown").mkdir()
+    (home / ".engramdown" / "config.toml").write_text("", encoding="utf-8")
     master, kept = folder / "master", folder / "home"
-    master.mkdir()
+    master.mkdir(parents=True)
     name = everywhere(master)
     shutil.copytree(home, kept)
     begun = 0
@@ -89,15 +98,18 @@ def kill_at(points: list[int], folder: Path, home: Path) -> int:
 
 
 def test_what_was_begun_is_finished_by_the_next(tmp_path: Path, isolated_home: Path) -> None:
-    (isolated_home / ".engramdown").mkdir()
-    (isolated_home / ".engramdown" / "config.toml").write_text("", encoding="utf-8")
     dice = random.Random(14)
     points = sorted(dice.sample(range(1, 700), 12))
     assert kill_at(points, tmp_path, isolated_home) >= 4
 
 
 @pytest.mark.soak
-def test_wherever_it_is_killed(tmp_path: Path, isolated_home: Path) -> None:
-    (isolated_home / ".engramdown").mkdir()
-    (isolated_home / ".engramdown" / "config.toml").write_text("", encoding="utf-8")
-    assert kill_at([*range(1, 20_000)], tmp_path, isolated_home) > 100
+def test_wherever_it_is_killed(tmp_path: Path, isolated_home: Path, soak_seconds: float) -> None:
+    end = time.monotonic() + soak_seconds
+    # Once through the whole erasure in strides, and again until every call had its turn.
+    for first in random.SystemRandom().sample(range(1, STRIDE + 1), STRIDE):
+        points = range(first, 20_000, STRIDE)
+        begun = kill_at(points, tmp_path / f"{first}", isolated_home)
+        assert begun > 100 // STRIDE, f"at each {STRIDE}th call from {first} on"
+        if time.monotonic() > end:
+            break
