@@ -30,6 +30,7 @@ UNFINISHED: Final = ".part"
 ERASING: Final = "erasing.json"
 """The file, in the folder of a scope, that says what is being erased; there only in between."""
 
+_MOST_DIGITS: Final = 8
 _MEGABYTE: Final = 1024 * 1024
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
@@ -331,14 +332,25 @@ class Disk:
         """
         if size > self.limit:
             raise StoreError(
-                f"{path}: has {megabytes(size)} MB, more than the limit of "
-                f"{megabytes(self.limit)} MB; split it, or raise max_file_mb in config.toml."
+                f"{path}: has {megabytes(size, self.limit)} MB, more than the limit of "
+                f"{megabytes(self.limit, size)} MB; split it, or raise max_file_mb in config.toml."
             )
 
 
-def megabytes(size: int) -> str:
-    """Return a number of bytes as one counts them in ``max_file_mb``: ``16``, ``47.7``."""
-    return f"{size / _MEGABYTE:.1f}".removesuffix(".0")
+def megabytes(size: int, other: int = 0) -> str:
+    """Return a number of bytes as one counts them in ``max_file_mb``: ``16``, ``47.7``.
+
+    With so many digits that it is told from ``other``, which is named beside it.
+
+    >>> megabytes(16_777_217, 16_777_216), megabytes(16_777_216, 16_777_217), megabytes(900, 10)
+    ('16.000001', '16', '0.001')
+    """
+    shown = ""
+    for digits in range(1, _MOST_DIGITS):
+        shown = f"{size / _MEGABYTE:.{digits}f}"
+        if float(shown) and shown != f"{other / _MEGABYTE:.{digits}f}":
+            break
+    return shown.rstrip("0").removesuffix(".")
 
 
 def _is_folder(item: os.DirEntry[str]) -> bool:

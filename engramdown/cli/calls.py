@@ -166,8 +166,13 @@ def _ms(value: float | None) -> str:
     return said.UNKNOWN if value is None else f"{value:.0f}"
 
 
+# Of a failure whose result says nothing: an empty name is none.
+_NO_REASON: Final = "(no reason given)"
+
+
 def _sum_data(each: ToolSum) -> dict[str, Any]:
-    return {**asdict(each), "error_rate": each.error_rate}
+    errors = {reason or _NO_REASON: times for reason, times in each.errors.items()}
+    return {**asdict(each), "errors": errors, "error_rate": each.error_rate}
 
 
 def _call_data(call: ToolCall) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from engramdown.cli.streams import (
     one_line,
     set_up_streams,
     terminal_columns,
+    wrapped,
 )
 
 __all__ = [
@@ -176,7 +177,7 @@ def print_json(data: object) -> None:
 
 def note(message: str) -> None:
     """Say something on stderr that is no result."""
-    click.echo(f"note: {one_line(message)}", err=True)
+    click.echo(wrapped(f"note: {one_line(message)}"), err=True)
 
 
 def page(rows: Iterable[str]) -> None:

@@ -34,6 +34,7 @@ __all__ = ["remember"]
 
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
+_BULLETS: Final = ("-", "*", "+")
 
 
 def _kind_flags(command: Command) -> Command:
@@ -109,9 +110,10 @@ def _engram(options: dict[str, Any]) -> Engram:
 
 
 def _text(words: tuple[str, ...]) -> str:
-    if words != ("-",):
-        return " ".join(words)
-    return read_stdin()
+    text = read_stdin() if words == ("-",) else " ".join(words)
+    # Who types a line of a list means what stands in it; several lines of one are a text.
+    mark, space, rest = text.lstrip().partition(" ")
+    return rest if mark in _BULLETS and space and "\n" not in rest.strip() else text
 
 
 def _kind(options: dict[str, Any]) -> Kind | None:

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import TextIO
+from typing import Final, TextIO
 
 __all__ = [
     "complain",
@@ -21,7 +21,11 @@ __all__ = [
     "one_line",
     "set_up_streams",
     "terminal_columns",
+    "wrapped",
 ]
+
+# In fewer columns the terminal cuts words as it likes.
+_NARROWEST: Final = 12
 
 
 def complain(message: str, command: str = "engramdown") -> None:
@@ -29,7 +33,7 @@ def complain(message: str, command: str = "engramdown") -> None:
     from engramdown.redaction import redact
 
     if sys.stderr is not None:
-        sys.stderr.write(f"{command}: {one_line(redact(message))}\n")
+        sys.stderr.write(f"{wrapped(f'{command}: {one_line(redact(message))}')}\n")
         sys.stderr.flush()
 
 
@@ -38,6 +42,21 @@ def one_line(message: str) -> str:
     from engramdown.characters import on_screen
 
     return on_screen(" ".join(message.split("\n")))
+
+
+def wrapped(text: str) -> str:
+    """Return a line for stderr in rows of whole words, if a terminal shows it."""
+    if not is_terminal(sys.stderr):
+        return text
+    # Imported here: whoever is called by another program has no terminal.
+    from engramdown.cli.layout import line, wrap
+
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    rows = wrap(line(text, hang=2), columns) if columns > _NARROWEST else []
+    return "\n".join("".join(part.text for part in row) for row in rows) or text
 
 
 def flush() -> None:

@@ -242,7 +242,12 @@ class _Inspector:
         if not self._is_file(found.st_mode, name):
             return
         if found.st_size > self.limit:
-            self._add(name, "too-large", size=megabytes(found.st_size), limit=megabytes(self.limit))
+            self._add(
+                name,
+                "too-large",
+                size=megabytes(found.st_size, self.limit),
+                limit=megabytes(self.limit, found.st_size),
+            )
         else:
             self._permissions(target, name)
             self._read(target, name)
@@ -303,7 +308,9 @@ class _Inspector:
             self._permissions(path, name)
             size, limit = path.lstat().st_size, ROOM * self.limit
             if size > limit:
-                self._add(name, "too-large", size=megabytes(size), limit=megabytes(limit))
+                self._add(
+                    name, "too-large", size=megabytes(size, limit), limit=megabytes(limit, size)
+                )
             else:
                 self._steps(path, name)
 

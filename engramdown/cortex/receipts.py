@@ -80,6 +80,9 @@ def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
     """Return the receipt for what a store wrote."""
     entry = written.entry
     why = "known already" if written.action == "merged" else reason
+    # A fact about the user is kept for all projects, whatever scope it was given.
+    if engram.scope != entry.scope:
+        engram = replace(engram, scope=entry.scope)
     return Receipt(engram, written.action, why, entry.id, entry.disk_file, entry.line)
 
 

@@ -130,7 +130,12 @@ def _texts(
     texts = {name: decoded(each) or "" for name, each in zip(small, data, strict=True)}
     wanted = {name.removeprefix(_MEMORY) for name in staged}
     found = [
-        find((name, 0), "too-large", size=megabytes(sizes[name]), limit=megabytes(limit))
+        find(
+            (name, 0),
+            "too-large",
+            size=megabytes(sizes[name], limit),
+            limit=megabytes(limit, sizes[name]),
+        )
         for name in sorted(wanted & {*sizes} - {*small})
     ]
     return found + check_form(texts, wanted)

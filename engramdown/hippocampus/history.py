@@ -115,8 +115,9 @@ class History:
         limit = ROOM * self._disk.limit
         if size > limit:
             raise StoreError(
-                f"{self.path}: has {megabytes(size)} MB, more than the limit of "
-                f"{megabytes(limit)} MB; move it away: memory stays, and a new journal begins."
+                f"{self.path}: has {megabytes(size, limit)} MB, more than the limit of "
+                f"{megabytes(limit, size)} MB; move it away: "
+                "memory stays, and a new journal begins."
             )
 
     def append(self, steps: Sequence[Step]) -> int:

@@ -120,7 +120,8 @@ def switched_off(what: Sequence[str]) -> str:
 def troubled(reason: str) -> str:
     """Say that memory does not work as it should."""
     return (
-        f"Memory is degraded: {_short(reason, 300)}. Tell the user; `engramdown doctor` says more."
+        f"Memory is degraded: {_short(reason.rstrip('.'), 300)}. "
+        "Tell the user; `engramdown doctor` says more."
     )
 
 

@@ -123,6 +123,7 @@ def test_all_sessions_are_summed_up(run: Runner) -> None:
     counts = {each["name"]: (each["calls"], each["failed"]) for each in found["tools"]}
     assert counts == {"shell\n2": (2, 1), "read": (2, 1), "": (1, 0)}
     assert found["tools"][0]["errors"] == {"no such file": 1}
+    assert all(reason for each in found["tools"] for reason in each["errors"])
     assert [each["pointer"] for each in found["calls"]][-1] == "t-2#1"
 
 

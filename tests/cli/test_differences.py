@@ -224,7 +224,7 @@ def test_a_file_that_is_too_large_is_not_read(run: Runner, desk: Desk) -> None:
     lessons.write_text("- a\n", encoding="utf-8")
     done = run("diff")
     assert done.code == 1
-    assert "lessons.md: has 0 MB, more than the limit of 0 MB" in done.err
+    assert "lessons.md: has 0.02 MB, more than the limit of 0.01 MB" in done.err
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the driver is a script for sh")

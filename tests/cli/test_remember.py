@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from engramdown.clock import today
 from tests.cli.conftest import Runner
+from tests.cli.terminal import Terminal
 
 TOKEN = "ghp_" + "1234567890abcdefghij" + "ABCDEFGHIJ123456"
 
@@ -218,3 +220,40 @@ def test_a_day_that_is_over_is_refused(run: Runner, memory: Path) -> None:
     assert f"--expires: {yesterday} is over; name today or a later day" in done.err
     assert (memory / "lessons.md").read_bytes() == before
     run.ok("remember", "--expires", now.isoformat(), "The staging host is down")
+
+
+def test_what_is_typed_as_the_line_of_a_list_is_what_stands_in_it(
+    memory: Path, run: Runner
+) -> None:
+    for typed, kept in (("- x y", "x y"), ("* Use uv", "Use uv"), ("-5 is cold", "-5 is cold")):
+        run.ok("remember", "--", typed)
+        assert f"\n- {kept} <!--" in (memory / "lessons.md").read_text(encoding="utf-8")
+
+
+def test_complaints_at_a_terminal_are_cut_between_words(
+    memory: Path, run: Runner, child_env: dict[str, str]
+) -> None:
+    (memory.parent / "config.toml").write_text('mode = "maybe"\n', encoding="utf-8")
+    words = run("remember", "x").err.split()
+    long = max(map(len, words))
+    code = "import sys; from engramdown.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "remember", "x"]
+    with Terminal(command, child_env, columns=long + 12) as terminal:
+        assert terminal.end() == 3
+    assert terminal.text.split() == words
+
+
+def test_sizes_beside_a_limit_are_told_from_it(memory: Path, run: Runner) -> None:
+    """A megabyte and a byte is not 1 MB, more than the limit of 1 MB."""
+    for limit in ("0.00001", "0.01", "1"):
+        (memory.parent / "config.toml").write_text(f"max_file_mb = {limit}\n", encoding="utf-8")
+        size = int(float(limit) * 1024 * 1024) + 1
+        (memory / "rules.md").write_bytes(b"# " + b"x" * (size - 2))
+        for command in ("list", "doctor"):
+            done = run(command)
+            figures = re.findall(
+                r"rules\.md\S* +(?:too-large +)?has (\S+) MB, more than the limit of (\S+) MB",
+                re.sub(r"[\s:]+", " ", done.out + done.err),
+            )
+            assert figures, done
+            assert all(float(found) > float(most) for found, most in figures), figures

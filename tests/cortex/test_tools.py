@@ -283,3 +283,13 @@ def test_a_model_is_told_that_embeddings_are_off(cortex: Cortex, lake: Path) -> 
     rows = ask(cortex, query="boat house").text.split("\n")
     assert rows[0] == "Note: embeddings are off for this recall: OSError: no network"
     assert rows[1] == LABEL
+
+
+def test_the_receipt_of_a_fact_names_the_scope_that_keeps_it(project: Path) -> None:
+    """A fact about the user is kept for all projects, also if no scope, or another, is given."""
+    cortex = Cortex.open(project=project)
+    for text in ("Name: Ada", "Name: Ada"):  # remembered, then known
+        told = use(cortex, "memorize", {"text": text, "kind": "profile"}).text
+        assert "(profile, global)" in told
+    (receipt,) = cortex.propose(Engram("Editor: Vim", "profile", "project", source="user"))
+    assert receipt.engram.scope == "global"
