@@ -125,8 +125,13 @@ def troubled(reason: str) -> str:
     )
 
 
-def how_to() -> str:
-    """Say how to remember and to look something up."""
+def how_to(*, writes: bool = True) -> str:
+    """Say how to remember, unless memory is switched off, and how to look something up."""
+    if not writes:
+        return (
+            'To look something up run `engramdown recall "..."` (or the tool `recall`); nothing '
+            "can be remembered here, as memory is switched off."
+        )
     return (
         'To keep something for later sessions run `engramdown remember "..."` (or the tool '
         '`memorize`); to look something up `engramdown recall "..."` (or `recall`).'

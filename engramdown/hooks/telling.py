@@ -67,7 +67,7 @@ def at_start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -
         shown = tuple(dict.fromkeys([*shown, *before.ids]))
     else:
         say(str(context))
-        say(said.how_to())
+        say(said.how_to(writes=place.settings.mode != "off"))
     if event.session:
         _give(place, kept, Given(start, shown, before.learned))
     say(said.switched_off(place.settings.stopped()))

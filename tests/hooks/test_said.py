@@ -56,3 +56,14 @@ def test_a_merge_that_is_left_is_said_in_a_line() -> None:
     told = said.unmerged("rules.md:3: an unresolved merge;\nboth sides are memory")
     assert told == "rules.md:3: an unresolved merge; both sides are memory. Tell the user."
     assert len(said.unmerged("x" * 1_000)) < 500
+
+
+def test_nobody_is_told_to_remember_where_memory_is_off() -> None:
+    assert "engramdown remember" in said.how_to()
+    assert "engramdown remember" not in said.how_to(writes=False)
+    assert "engramdown recall" in said.how_to(writes=False)
+
+
+def test_what_git_brought_is_counted() -> None:
+    assert "1 thing in memory came with git and nobody here wrote it;" in said.news(1)
+    assert "2 things in memory came with git and nobody here wrote them;" in said.news(2)

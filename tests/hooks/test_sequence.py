@@ -464,6 +464,11 @@ def test_a_session_begins_with_how_to_remember_and_recall(agent: Agent) -> None:
     for name in ("engramdown remember", "engramdown recall", "memorize"):
         assert name in said[0]
     assert len(said[0].split()) < 40
+    # Where memory is off nobody is sent to a command that refuses.
+    agent.env["ENGRAMDOWN_MODE"] = "off"
+    told = agent.ok("SessionStart", source="clear")
+    assert "engramdown recall" in told
+    assert "engramdown remember" not in told
 
 
 @pytest.mark.parametrize(
