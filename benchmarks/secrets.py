@@ -38,7 +38,10 @@ SECRETS: Final = {
     "seen": secrets_seen,
     "tuned on": secrets_tuning,
 }
-MARKED: Final[tuple[Literal["unseen", "held_out", "stranger", "seen", "tuned"], ...]] = (
+MARKED: Final[
+    tuple[Literal["everyday", "unseen", "held_out", "stranger", "seen", "tuned"], ...]
+] = (
+    "everyday",
     "unseen",
     "held_out",
     "stranger",

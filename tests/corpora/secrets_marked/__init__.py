@@ -8,8 +8,9 @@ were found, with no false alarm; four of the others led to a change. ``stranger`
 somebody who had not seen the patterns; first run 117 of 130, 2 alarms of 130; the patterns were
 changed because of it. (The line end behind a private key is not counted as part of it.)
 ``unseen`` was written by another stranger, and nothing was changed because of it: 100 of 120 were
-found, 27 of the 45 told in prose and 73 of the other 75, with 3 alarms of 120. All values are
-random or made up.
+found, 27 of the 45 told in prose and 73 of the other 75, with 3 alarms of 120. ``everyday`` was
+written on 24 November 2026 by somebody who had read neither the patterns nor the other sets, and
+committed before it was run for the first time. All values are random or made up.
 
 In a line ``⟦…⟧`` stands around what must be hidden, and ``¦`` inside of what a scanner of pushes
 would take for a token. Both are taken out.
@@ -50,7 +51,7 @@ class Marked:
 
 
 def read(
-    name: Literal["tuned", "seen", "held_out", "stranger", "unseen"],
+    name: Literal["tuned", "seen", "held_out", "stranger", "unseen", "everyday"],
 ) -> tuple[list[Marked], list[Marked]]:
     """Return the texts with secrets of one set, and the harmless ones."""
     file = Path(__file__).with_name(f"{name}.jsonl")
