@@ -302,12 +302,13 @@ _PLACEHOLDER: Final = (
     r"\.\.\.|\u2026|<[^<>]{1,60}>|\$\{|\$\(|\{\{|^\{\w{0,40}\}|^\$[a-z_]\w*+(?![!#^*~]\S)|^%[a-z_(]"
     r"|x{4}|[*#\u2022_]{4}|0{8}|change[_-]?(?:me|it|this)|dummy|example|place-?holder|redacted"
     r"|replace|sample|your(?:api|key|pass|secret|token)"
+    r"|^(?:[a-z]+[_-])*(?:hier|ici|aqui|qui)(?:[_-][a-z]+)*$"
     r"|(?<![a-z0-9])(?:fake|here|insert|my|paste|todo|your?)(?![a-z0-9])"
 )
 # A publishable key of Stripe or PostHog, the account of Twilio, an address by content (IPFS), a
 # public key of SSH, age or minisign.
 _PUBLIC: Final = (
-    r"pk_(?:live|test)_|phc_|AC[0-9a-f]{32}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}(?![A-Za-z0-9])"
+    r"sha(?:256|384|512)-|pk_(?:live|test)_|phc_|AC[0-9a-f]{32}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}(?![A-Za-z0-9])"
     r"|baf[ky][a-z2-7]{50,}|BAF[KY][A-Z2-7]{50,}|z[bd][1-9A-HJ-NP-Za-km-z]{40,}|k51[a-z0-9]{50,}"
     r"|6L[A-Za-z0-9_-]{38}\Z|12D3Koo|AAAA[BCE][23]|age1[a-z0-9]{50,}"
 )

@@ -66,6 +66,9 @@ def _is_known_blob(piece: str, start: int, end: int) -> bool:
         r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-|\bpublic[ _-]?key[\"':= ]{1,5})\S{0,300}\Z"
     ).search(before):
         return True
+    # A public key as JSON writes one.
+    if _compiled(r"\"kty\"[^{}]{0,250}\"[nxy]\"[ \t]{0,4}:[ \t]{0,4}\"\Z").search(before):
+        return True
     # One line of many in base64.
     if _compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or _compiled(r"\n" + _LINE).match(
         piece, end

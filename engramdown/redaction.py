@@ -302,7 +302,7 @@ _PRIVATE_KEY: Final = (
 # A user and a password that are called so, on this machine or on one that is called host.
 _NOBODY: Final = (
     r"(?i:(?:db[_-]?)?(?:user(?:[_-]?name)?|usr)?:(?:db[_-]?)?(?:pass(?:w(?:or)?d)?|pwd?)"
-    r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?)(?![\w.-]))"
+    r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?|example\.(?:com|net|org))(?![\w.-]))"
 )
 
 # (kind, hints, pattern); the secret is the first group, or the whole where there is none.
@@ -374,7 +374,17 @@ _SHAPES: Final = (
         ),
     ),
     ("password", ("docker login",), r"docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)"),
-    ("password", ("mysql",), r"\bmysql\w{0,8} [^\n|;]{0,120}?-p([^\s\"']{4,200}+)"),
+    ("password", ("mysql",), r"\bmysql\w{0,8} [^\n|;]{0,120}?-p[\"']?([^\s\"']{4,200}+)"),
+    (
+        "password",
+        ("requirepass", "masterauth"),
+        r"\b(?:requirepass|masterauth)[ \t]{1,9}(\S{6,200}+)",
+    ),
+    (
+        "Twilio key",
+        ("auth token", "auth_token"),
+        r"(?:[Aa]uth|AUTH)[ _](?:[Tt]oken|TOKEN)\W{1,4}([0-9a-f]{32})(?!\w)",
+    ),
     (
         "password",
         ("keyring.set_password(",),
@@ -564,7 +574,8 @@ _WORDY: Final = r"(?:[A-Z]?[a-z]*[0-9]{0,4}|[A-Z_-]+[0-9]{0,4}|[a-z]+(?:[-_/.][a
 
 def _wrapped(piece: str, found: list[_Ranked]) -> Iterator[_Ranked]:
     """Find the rest of a token behind the end of its line, and tokens that show only as a whole."""
-    if "\n" not in piece and "\\n" not in piece and "+" not in piece and ". " not in piece:
+    joined = ("+" in piece or ". " in piece) and ("'" in piece or '"' in piece)
+    if not joined and "\n" not in piece and "\\n" not in piece:
         return
     known = {start for start, *_ in found}
     for start, end, kind, rule in found:

@@ -31,6 +31,7 @@ __all__ = ["KEY_IDS", "LOGINS", "NOUNS", "find_told", "find_told_keys", "find_to
 LOGINS: Final = (
     *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
     *("auth", "gangsdaten", "meldedaten", "identifiants", "inloggegevens"),
+    *("inlog", "connecte", "entra c", "root ", "admin "),
 )
 """Without one of these, in small letters, :func:`find_told_passwords` finds nothing."""
 
@@ -42,6 +43,7 @@ _VALUE: Final = r"[\"'`]?([^\s\"'`<>,;/:]{6,64})(?=[\s\"'`<>,;]|[:/]?(?:\s|\Z))"
 _PAIR: Final = (
     r"\b(?i:log(?:ged)?[ -]?in|sign in|ssh in|cred(?:ential)?s|(?:an|zu)(?:gangs|melde)daten"
     r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)"
+    r"(?:[ \t](?i:d\w{0,4}|for|of|fur|vo[nm]|van)[ \t][\w-]{1,20})?"
     r"(?:[ \t](?i:are|as|is|the|user|using|with|sind|sont|son|sono|sao|zijn)){0,4}[ \t]?:?[ \t]"
     r"[A-Za-z][\w.-]{0,30}[ \t]?[/:][ \t]?" + _VALUE
 )
@@ -49,6 +51,16 @@ _PAIR: Final = (
 _PASSWORD: Final = (
     r"\b(?i:and|use|using|with|(?:user|username)[ \t][\w.-]{1,30},?)[ \t](?i:the[ \t])?"
     r"(?i:pass(?:word|wd|phrase|code)?|pw)[ \t]" + _VALUE
+)
+# Somebody comes in with ann and …, or uses root and ….
+_WITH_BOTH: Final = (
+    r"(?i:(?:log in|logged in|login|sign in|einlogg?en|connecte\w{0,4}|entra|inlogg?en)\b[^\n.;!?]{0,40}?[ \t]"
+    r"(?:with|mit|avec|con|com|met)[ \t][\w.@+-]{2,40}|root|admin)"
+    r"(?:,?[ \t](?:and|und|et|y|e|en)|[ \t]?/)[ \t]" + _VALUE
+)
+_BOTH: Final = (
+    *("log in", "login", "logged in", "sign in", "inlog", "einlog", "connecte", "entra c"),
+    *("root ", "admin "),
 )
 # Two strings for HTTP's basic authentication.
 _BASIC: Final = (
@@ -85,11 +97,24 @@ def find_told_passwords(piece: str) -> Iterator[Span]:
     [(14, 21, 'password')]
     """
     lowered = small(piece)
-    for sought in _SOUGHT:
-        for match in sought.finditer(piece, lowered):
-            value = match[1].rstrip(".)]}?")
-            if _is_strong(value):
-                yield match.start(1), match.start(1) + len(value), "password"
+    found = [match for sought in _SOUGHT for match in sought.finditer(piece, lowered)]
+    both = _compiled(_WITH_BOTH)
+    found += [
+        match for word in _BOTH for at in _places(lowered, word) if (match := both.match(piece, at))
+    ]
+    for match in found:
+        value = match[1].rstrip(".)]}?")
+        told = _is_strongly_told("pass", value) and not _compiled(_VERSIONED).match(value)
+        if told or _is_strong(value):
+            yield match.start(1), match.start(1) + len(value), "password"
+
+
+def _places(lowered: str, word: str) -> Iterator[int]:
+    """Yield where ``word`` stands."""
+    place = lowered.find(word)
+    while place >= 0:
+        yield place
+        place = lowered.find(word, place + len(word))
 
 
 def find_told_keys(piece: str) -> Iterator[Span]:
@@ -101,8 +126,10 @@ def find_told_keys(piece: str) -> Iterator[Span]:
                 yield *match.span(), "AWS secret key"
 
 
+# A product with its version: Firefox-128.
+_VERSIONED: Final = r"[A-Z][A-Za-z]+-?[0-9.]+\Z"
 # A sign that no name has, a digit between letters, or two digits behind a word.
-_STRONG: Final = r"[!#$%&*+=?^~|]|[A-Za-z][0-9]+[A-Za-z]|[A-Za-z][0-9]{2,}\Z"
+_STRONG: Final = r"[!#$%&*+=?^~|]|[A-Za-z][0-9]+[._-]?[A-Za-z]|[A-Za-z][0-9]{2,}\Z"
 
 
 def _is_strong(value: str) -> bool:
@@ -130,6 +157,18 @@ class _Noun(NamedTuple):
     compound: bool = False
 
 
+_OF: Final = (
+    r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en"
+    r"|para"
+    r"|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
+)
+# What a code opens.
+_LOCKS: Final = ("alarm", "deur", "door", "entry", "garage", "gate", "haustur", "lock", "safe")
+_LOCKED: Final = (
+    r"(?:(?:front )?door|gate|alarm[aem]?|allarme|safe|lock|building|garage|tor|(?:haus)?tur|tresor"
+    r"|porte(?: d'entree)?|portail|entree|immeuble|coffre|puerta|caja fuerte|porta|portone|portao"
+    r"|cancello|cassaforte|sblocco|desbloqueo|desbloqueio|cofre|(?:voor)?deur|hek|poort|kluis)"
+)
 _NOUNS: Final = (
     _Noun("passwor", "passwor[dt]", "password", compound=True),
     _Noun("passwd", "passwd", "password", compound=True),
@@ -152,12 +191,22 @@ _NOUNS: Final = (
     _Noun("senha", "senha", "password"),
     _Noun("palavra", "palavra[ -](?:passe|chave)", "password"),
     _Noun("parola", "parola (?:d'ordine|chiave|segreta)", "password"),
+    _Noun(" ww ", " ww(?= )", "password"),
+    _Noun("wifi", "wifi", "login"),
+    _Noun("login?", r"login(?=\?)", "login"),
+    _Noun("wachtwoordzin", "wachtwoordzin", "phrase"),
     _Noun("passphrase", "passphrase", "phrase", compound=True),
     _Noun("phrase", "phrase (?:secrete|de passe)", "phrase"),
     _Noun("frase", "frase (?:d[ei] (?:paso|acceso|accesso)|secreta|segreta)", "phrase"),
     _Noun("wachtzin", "wachtzin", "phrase"),
     _Noun("pin", "pin(?:[ -]?(?:code|number|nummer))?", "pin"),
     _Noun("geheimzahl", "geheimzahl", "pin"),
+    _Noun("digicode", "digicode", "pin"),
+    _Noun("code", rf"code (?:{_OF} (?:\w{{2,3}} |l')?{_LOCKED}|d'{_LOCKED})", "pin"),
+    _Noun("codi", rf"codi(?:ce|go) {_OF} (?:\w{{1,3}} |l')?{_LOCKED}", "pin"),
+    _Noun("clave", rf"clave {_OF} (?:\w{{1,3}} |l')?{_LOCKED}", "pin"),
+    *(_Noun(f"{lock}code", f"{lock}code", "pin", compound=True) for lock in _LOCKS),
+    *(_Noun(f"{lock} code", f"{lock} code", "pin") for lock in _LOCKS),
     _Noun("token", "token(?: d[ei]? ?'?(?:acceso|acces|acesso|accesso))?", "token", compound=True),
     _Noun("jeton", "jeton(?: d'(?:acces|api))?", "token"),
     _Noun("secret", "secret(?: key)?", "token", compound=True),
@@ -184,7 +233,8 @@ NOUNS: Final = tuple(
 )
 """Without one of these, in small letters, :func:`find_told` finds nothing."""
 
-_KINDS: Final = {"pass": "password", "phrase": "password", "pin": "PIN"}
+_WITH_WORD: Final = {word: [noun for noun in _NOUNS if word in noun.word] for word in NOUNS}
+_KINDS: Final = {"login": "password", "pass": "password", "phrase": "password", "pin": "PIN"}
 
 
 def find_told(piece: str) -> Iterator[Span]:
@@ -194,13 +244,15 @@ def find_told(piece: str) -> Iterator[Span]:
     [(20, 27, 'password')]
     """
     lowered = small(piece)
-    for noun in _NOUNS:
-        place = lowered.find(noun.word)
-        while place >= 0:
+    found: dict[Span, None] = {}
+    # A noun with two such words is looked for twice, and found once.
+    nouns = [noun for word in NOUNS if word in lowered for noun in _WITH_WORD[word]]
+    for noun in nouns:
+        for place in _places(lowered, noun.word):
             if told := _named(piece, lowered, noun, place):
-                for start, end in dict.fromkeys(_values(told)):
-                    yield start, end, _KINDS.get(noun.family, noun.family)
-            place = lowered.find(noun.word, place + len(noun.word))
+                kind = _KINDS.get(noun.family, noun.family)
+                found |= dict.fromkeys((*span, kind) for span in _values(told))
+    yield from found
 
 
 class _Told(NamedTuple):
@@ -245,22 +297,18 @@ def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
 
 # ---- how a sentence gives a value ----
 
-_OF: Final = (
-    r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en"
-    r"|para"
-    r"|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
-)
 # What a password is, behind its name: a new one, that of the wifi.
 _SUCH: Final = (
     r"(?:[ \t]\(?(?:admin|ftp|prod|root|smtp|ssh|staging|vpn|wifi|wlan"
     r"|(?:a[ct]+ual|actuel|alt|ancien|anterior|antig|attual|corrent|corrient|definitiv|inici"
     r"|inizial"
-    r"|initial|ma[ei]?[se]?tr|mestr|neu|nouve|nov|nuev|nuov|precedent|predefinit|princip|provis"
+    r"|bonne?|cert[ao]|correct[ao]?|corrett[ao]|giust[ao]|richtige?|initial|ma[ei]?[se]?tr|mestr|neu|nouve|nov|nuev|nuov|precedent|predefinit|princip|provis"
     r"|provvis|secret|segret|tempor|vecchi|viej)[a-z]{0,6})\)?)?"
 )
-_MEANT: Final = rf"{_SUCH}(?:[ \t]{_OF}(?:[ \t][^\s:=,;|]{{1,30}}){{1,6}}?)?"
+_MEANT: Final = rf"{_SUCH}(?:[ \t]{_OF}(?:[ \t][^\s:=,;|]{{1,30}}(?<![.!?])){{1,6}}?)?"
 _STILL: Final = (
-    r"(?:[ \t](?:also|currently|just|now|simply|still|aktuell|derzeit|jetzt|noch|nun|einfach"
+    r"(?:[ \t](?:also|back to|currently|just|now|simply|still|since \w+"
+    r"|seit \w+|ubrigens|trouwens|aktuell|derzeit|jetzt|noch|nun|einfach"
     r"|actuellement|maintenant|encore|toujours|donc|desormais|ahora|todavia|entonces|ora|adesso"
     r"|ancora|quindi|agora|ainda|entao|nu|nog|dus|momenteel|le|el)){0,2}"
 )
@@ -274,26 +322,31 @@ _MAYBE: Final = (
     r"|se (?:non )?ricordo (?:bene|male)|(?:eu )?acho(?: que)?|talvez|se nao me engano|geloof ik"
     r"|denk ik|volgens mij|misschien|waarschijnlijk|meen ik)\)?,?)?"
 )
-_COPULA: Final = r"(?:is|was|will be|being|ist|war|lautet|heisst|est|etait|es|era|e|luidt)"
+_COPULA: Final = (
+    r"(?:is|was|will be|being|ist|war|lautet|heisst|bleibt|steht auf|est|etait|reste|es|era"
+    r"|sigue siendo|quedo|e|rimane|ficou|continua sendo|luidt|blijft)"
+)
 _IS: Final = (
     rf"{_COPULA}{_STILL}{_MAYBE}"
     r"(?::?[ \t]{1,3}|:(?=\r?\n))"
 )
 # Between a name and its value, in a list and in a table, too.
 _SIGN: Final = (
-    r"[\"'`]?(?:\*\*|__)?[ \t]{0,3}(?:->|=>|[:=|])[ \t]{0,4}(?:\*\*|__)?[ \t]{0,3}(?![:=|])"
+    r"[\"'`]?(?:\*\*|__)?[ \t]{0,3}(?:->|=>|[:=|]|\?(?=[ \t]))"
+    r"[ \t]{0,4}(?:\*\*|__)?[ \t]{0,3}(?![:=|])"
 )
 _GIVES: Final = rf"{_MEANT}(?:,?[ \t]c'est[ \t]|{_SIGN}|[ \t]{_IS})"
 # Somebody comes in with a password, or is user ann, password ….
 _WITH: Final = (
     r"(?:(?:con|com|with|using|mit|avec|met)[ \t](?:(?:the|an?|o|de[mn]|le|la|el|il|het)[ \t])?"
     r"|(?:user(?:[ -]?name)?|login|benutzer(?:name)?|utilisateur|identifiant|usuario|utente"
-    r"|gebruiker(?:snaam)?)[ \t:=]{1,3}[\w.@-]{1,40},?[ \t](?:(?:and|und|et|y|e|en|/)[ \t])?)\Z"
+    r"|gebruiker(?:snaam)?)[ \t:=]{1,3}[\w.@-]{1,40},?[ \t](?:(?:and|und|et|y|e|en|/)[ \t])?"
+    r"|(?:[,;/]|[ \t](?:and|und|et|y|e|en))[ \t](?:(?:the|das|le|la|el|il|a|o|het)[ \t])?)\Z"
 )
 _CHANGE: Final = (
     r"(?:chang|andern|\bset\b|reset|updat|rotat|geander|gesetzt|modifi|mis\b|cambi|pus[eo]|puest"
     r"|impost|mud"
-    r"|alter|defin|tro[cq]|verander|gewijzigd|ingesteld|\bgezet|\bzet\b|umgestellt|wechsel|ersetz"
+    r"|alter|defin|tro[cq]|verander|gewijzigd|ingesteld|gezet|\bzet\b|umgestellt|wechsel|ersetz"
     r"|remis\b|remplac|replac|switch|swap|\bmade\b|cho(?:se|os)|pick|gewahlt|choisi|elegi|eligi"
     r"|scelt"
     r"|mess[oa]\b|metti|escolh|coloqu|coloca|gekozen|\bkies|\bput\b)"
@@ -347,7 +400,19 @@ class _Value(NamedTuple):
 
 
 def _values(told: _Told) -> Iterator[tuple[int, int]]:
-    """Yield where the value stands that is told, if one is."""
+    """Yield where the values stand that are told."""
+    if told.family != "login":
+        yield from _next(told)
+    line = f"{told.before()} {told.behind()}"
+    if told.family == "pin" or (told.family != "key" and _compiled(_HINT).search(line)):
+        if told.family not in {"pin", "login"}:
+            yield from _framed(told)
+        if told.family != "token":
+            yield from _near(told)
+
+
+def _next(told: _Told) -> Iterator[tuple[int, int]]:
+    """Yield where the value stands that is given next to the name, if one is."""
     gives = _compiled(_GIVES).match(told.lowered, told.end)
     if gives and "|" in gives[0] and _compiled(_COMMAND).search(told.before()):
         return
@@ -364,8 +429,6 @@ def _values(told: _Told) -> Iterator[tuple[int, int]]:
         value = _behind(told) or _changed_or_used(told)
         if value and _is_strongly_told(told.family, value.text):
             yield value.span
-    if told.family in {"pass", "password", "phrase", "token"}:
-        yield from _framed(told)
 
 
 # A word on the way to a value; what somebody is called is no such word.
@@ -446,10 +509,6 @@ _INSTEAD: Final = (
     rf"[^;!?]{{0,80}}?[ \t](?:instead of|rather than|(?:an)?statt|au lieu de|en vez de|en lugar de"
     rf"|invece di|al posto di|em vez de|em lugar de|in plaats van)[ \t]{_LIKELY}"
 )
-_IS_NOW: Final = (
-    rf"{_MEANT}(?:{_WORD}){{0,4}}?[ \t]?[:;,.][ \t](?:c'est|{_NOW}{_COPULA}){_STILL}:?"
-    rf"[ \t]{_LIKELY}"
-)
 _KNOWN_ALREADY: Final = (
     rf"(?:,?{_WORD}){{0,6}}?[ \t]?[,:;\u2013-]{{1,2}}(?:[ \t](?:it's|it is|that's|es|c'est|e|is"
     rf"|ist))?[ \t]{_LIKELY}"
@@ -469,7 +528,6 @@ _THEN_SET: Final = (
 _AFTER: Final = (
     (_FROM_TO, _CHANGE),
     (_INSTEAD, _CHANGE),
-    (_IS_NOW, ""),
     (_KNOWN_ALREADY, _KNOWN),
     (_THEN_ENTERED, _ASKED),
     (_THEN_SET, _ASKED),
@@ -498,7 +556,7 @@ _PRODUCT: Final = r"[A-Z][A-Za-z]+[0-9]\Z|(?i:(?:office|microsoft)[-_]?365|windo
 def _framed(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield the values that a sentence gives without a word between them and what they are."""
     before, behind = told.before(), told.behind()
-    if not _compiled(_HINT).search(f"{before} {behind}") or _compiled(_WITHOUT).search(before):
+    if _compiled(_WITHOUT).search(before):
         return
     start = told.start - len(before)
     found = [(start, match) for match in _in_front(before, behind)]
@@ -563,12 +621,106 @@ def _value(text: str, at: int) -> _Value | None:
     return _Value(bare.rstrip(".,;:)]}"), match.start("bare"), quoted=False)
 
 
+# ---- what a sentence near the name says ----
+
+_NEW: Final = r"[\"'`(]?([^\s\"'`<>|]{4,80})[\"'`]?"
+# What stands for the name once it was said: it, the new one, la del portatil.
+_IT: Final = (
+    r"(?:(?:it|that|this|which|mine|yours|er|es|das|dies|ce|cela|ca|il|elle|esta|questa|isso|esta"
+    r"|het|dat|dit|die)"
+    r"|(?:the|my|our|your)[ \t](?:[\w-]{1,20}[ \t])?(?:one|new|right)"
+    r"|(?:das|die|celui|celle|la|el|quella|quello|a|o|dat)[ \t]"
+    rf"(?:{_OF}[ \t](?:[\w'-]{{1,20}}[ \t]?){{1,3}}?|nueva|nouveau|nuova|nova|nieuwe))"
+)
+_SO: Final = (
+    r"(?:and|but|so|now|und|jetzt|nun|neu|et|maintenant|desormais|donc|y|ahora|asi que|ed?|ora"
+    r"|adesso|quindi|agora|entao|en|nu|dus)"
+)
+# A new clause that says what it is: now it's …, heisst nun …, celui du NAS, c'est ….
+_ANAPHOR: Final = (
+    rf"(?:\A(?=[ \t]\w{{1,3}}[ \t]back)|[.,;:!?)(\u2013-]|(?=(?:[ \t]{_SO}){{2}}))[ \t]{{0,2}}"
+    rf"(?:{_SO}[ \t]){{0,2}}"
+    rf"(?:(?:it|that)'s|(?:{_IT},?[ \t])?c'est|(?:{_IT},?[ \t]?)?(?<![a-z]){_COPULA})"
+    rf"{_STILL}:?[ \t]"
+    rf"(?:(?:die|der|das|the|le|la|el|il|o)[ \t])?{_NEW}"
+)
+# As always, but …: what it is then stands at the end.
+_ALIKE: Final = (
+    r"(?<![a-z])(?:(?:same|as|than)[ \t](?:as[ \t])?(?:always|before|ever|usual)"
+    r"|wie (?:immer|sonst)"
+    r"|que d'habitude|de siempre|como siempre|de sempre|di sempre|solit[ao]|mesma"
+    r"|als (?:altijd|eerst))"
+    rf"[^.!?]{{0,60}}?(?:[:,]|[:,][ \t]{_SO})[ \t]{_NEW}"
+)
+# How it is written: with a capital O, all in one word, a 7 at the end.
+_SPELT: Final = (
+    r"(?<![a-z])(?:capital|uppercase|lower ?case|upper ?case|at the end|all one word"
+    r"|gross(?:e[mns]?|geschrieben)?[ \t:]|hinten|am ende|kleine[mns]?|zusammengeschrieben"
+    r"|majuscul|minuscul|mayuscul|maiuscol|minuscol|maiuscul|a la fin|al final|in fondo|alla fine"
+    r"|no fim|tutto attaccato|todo junto|tudo junto|hoofdletter|kleine letter|erachter|aan elkaar)"
+)
+_RULES: Final = (
+    r"(?<![a-z])(?:must|at least|should|require|mindestens|au moins|al menos|minimo|almeno"
+    r"|pelo menos|minstens)"
+)
+# The name comes last: …, la contrasena digo.
+_APPENDED: Final = (
+    rf"(?<![^\s\"'`(]){_LIKELY}(?:,?(?:[ \t][^\s,;:.!?]{{1,15}}){{0,4}})[ \t]?[,(]"
+    r"(?:[ \t]?[a-z]{1,5}){0,3}[ \t]?\Z"
+)
+_MEANING: Final = (
+    r"(?:[ \t](?:i mean|that is|meine ich|je veux dire|digo|quiero decir|intendo|dico|quero dizer"
+    r"|bedoel ik))?[ \t]{0,2}(?:[.,;:!?)]|\Z)"
+)
+# Letters, a digit and a sign inside as only passwords have it; no issue, no variable, no URL.
+_UNLIKE_WORDS: Final = (
+    r"(?<![^\s\"'`(])(?=\S{0,24}[0-9])(?=\S{0,24}[A-Za-z])(?!\S{0,24}(?:\$[A-Z_]|%[0-9A-Fa-f]{2}))"
+    r"(?!\S{0,24}[#$][0-9])([A-Za-z0-9](?=[\w.+&*?-]{0,22}[!#$%^][\w!#$%^])[\w.+&*?!#$%^-]{7,24})"
+    r"(?=[\s\"'`),;:]|\Z)"
+)
+# Two letters and a number: a ticket, a part.
+_TICKET: Final = r"[A-Z]{2,10}-[0-9][0-9A-Z-]*\Z"
+
+
+def _near(told: _Told) -> Iterator[tuple[int, int]]:
+    """Yield what a clause near the name says of it: of *it*, of how it is written."""
+    before, behind = told.before(), told.behind()
+    first, line = told.start - len(before), f"{before}{told.text[told.start : told.end]}{behind}"
+    found = [(told.end, match) for match in _compiled(_ANAPHOR).finditer(behind)]
+    found += [(told.end, match) for match in _compiled(_ALIKE).finditer(behind)]
+    if _compiled(_MEANING).match(behind):
+        found += [(first, match) for match in _compiled(_APPENDED).finditer(before)]
+    if _compiled(_SPELT).search(line) and not _compiled(_RULES).search(line):
+        found += [(first, match) for match in _compiled(rf"(?<!\S){_NEW}").finditer(line)]
+    if told.family != "pin":
+        given = told.text[first : first + len(line)]
+        found += [(first, match) for match in _compiled(_UNLIKE_WORDS).finditer(given)]
+    for at, match in found:
+        start, text = at + match.start(1), told.text[at + match.start(1) : at + match.end(1)]
+        text = text.rstrip(".,;:)]}")
+        called = _compiled(_CALLED).search(told.lowered, max(0, start - _CALLING), start)
+        if not called and _fits(told.family, text):
+            yield start, start + len(text)
+
+
+def _fits(family: str, text: str) -> bool:
+    if family == "pin":
+        return bool(_compiled(_NUMBER).match(text))
+    named = _compiled(_PRODUCT).match(text) or _compiled(_TICKET).match(text)
+    return not named and _is_strongly_told(family, text)
+
+
 # ---- whether what is given is a secret ----
+
+# A number that is typed at a door or a machine: 2584#, 38B12.
+_NUMBER: Final = r"(?:[0-9]{4,8}|(?=[A-Z0-9]*[0-9])[A-Z0-9]{4,8}|[0-9]{2}(?:-[0-9]{2}){2})[#*]?\Z"
 
 _LONG_KEY: Final = 20
 _SHORT: Final = 6
 # A sign that no name has, or a letter beside a digit.
-_CHOSEN: Final = r"\w[!#$%^*+&~]{1,2}\w|[!#$%^*&~]{2}|[A-Za-z][._-]?[0-9]|[0-9][A-Za-z]"
+_CHOSEN: Final = (
+    r"\w[!#$%^*+&~]{1,2}\w|[0-9]\?[A-Za-z]|[!#$%^*&~]{2}|[A-Za-z][._-]?[0-9]|[0-9][A-Za-z]"
+)
 # A product, a number of characters, a path, an address.
 _TALK: Final = (
     r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z"
@@ -601,7 +753,7 @@ def _is_given(told: _Told, value: _Value, gives: str) -> bool:
     if told.family == "pass":
         return "=" not in gives and _is_strongly_told(told.family, text)
     if told.family == "pin":
-        return bool(_compiled(r"[0-9]{4,8}\Z").match(text))
+        return bool(_compiled(_NUMBER).match(text))
     if told.family == "key":
         return not is_public(text) and looks_random(text, _LONG_KEY)
     return _is_token(text)
@@ -610,7 +762,8 @@ def _is_given(told: _Told, value: _Value, gives: str) -> bool:
 def _is_password(told: _Told, value: _Value, gives: str) -> bool:
     text = value.text
     if " " in text:
-        return told.family == "phrase" and _is_phrase(text)
+        phrase = told.family == "phrase" or told.text[told.start : told.end].startswith("parola")
+        return phrase and (_is_phrase(text) or (value.quoted and text.count(" ") > 1))
     if text.isdigit():
         return len(text) >= _SHORT
     if "=" not in gives and _compiled(_DOTTED).match(text):
