@@ -39,8 +39,9 @@ SECRETS: Final = {
     "tuned on": secrets_tuning,
 }
 MARKED: Final[
-    tuple[Literal["everyday", "unseen", "held_out", "stranger", "seen", "tuned"], ...]
+    tuple[Literal["fresh", "everyday", "unseen", "held_out", "stranger", "seen", "tuned"], ...]
 ] = (
+    "fresh",
     "everyday",
     "unseen",
     "held_out",

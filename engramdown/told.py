@@ -54,7 +54,8 @@ _PASSWORD: Final = (
 )
 # Somebody comes in with ann and …, or uses root and ….
 _WITH_BOTH: Final = (
-    r"(?i:(?:log in|logged in|login|sign in|einlogg?en|connecte\w{0,4}|entra|inlogg?en)\b[^\n.;!?]{0,40}?[ \t]"
+    r"(?i:(?:log in|logged in|login|sign in|einlogg?en|connecte\w{0,4}|entra"
+    r"|inlogg?en)\b[^\n.;!?]{0,40}?[ \t]"
     r"(?:with|mit|avec|con|com|met)[ \t][\w.@+-]{2,40}|root|admin)"
     r"(?:,?[ \t](?:and|und|et|y|e|en)|[ \t]?/)[ \t]" + _VALUE
 )

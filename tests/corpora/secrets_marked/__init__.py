@@ -51,7 +51,7 @@ class Marked:
 
 
 def read(
-    name: Literal["tuned", "seen", "held_out", "stranger", "unseen", "everyday"],
+    name: Literal["tuned", "seen", "held_out", "stranger", "unseen", "everyday", "fresh"],
 ) -> tuple[list[Marked], list[Marked]]:
     """Return the texts with secrets of one set, and the harmless ones."""
     file = Path(__file__).with_name(f"{name}.jsonl")
