@@ -4,9 +4,10 @@ The held-out texts were written in other words than those that the patterns were
 first run when the patterns stood; "seen" were held out once, and the patterns were changed
 because of them. "stranger" was written by somebody who had not seen the patterns: 117 of 130 were
 found in the first run, with 2 false alarms of 130, and the patterns were changed because of it. Of
-"unseen", another stranger's, nothing was changed: take its figure for the true one. All others were
-written by the author of the patterns. The yardstick of the time is ``str.split`` of the same
-sentences.
+"fresh" nothing was changed: take its figure for the true one. "everyday" was written before its
+author looked at the patterns: 105 of 160 at first, with 2 false alarms. "unseen", another
+stranger's: 100 of 120, with 3. Both changed the patterns. All others were written by the author of
+the patterns. The yardstick of the time is ``str.split`` of the same sentences.
 """
 
 from __future__ import annotations

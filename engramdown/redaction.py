@@ -305,10 +305,11 @@ _NOBODY: Final = (
     r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?|example\.(?:com|net|org))(?![\w.-]))"
 )
 
+# A hint that others have, too, costs nothing.
 # (kind, hints, pattern); the secret is the first group, or the whole where there is none.
 _SHAPES: Final = (
     ("private key", ("private key",), _PRIVATE_KEY),
-    ("Anthropic API key", ("sk-ant-",), _START + r"sk-ant-[A-Za-z0-9_-]{16,}+"),
+    ("Anthropic API key", ("sk-",), _START + r"sk-ant-[A-Za-z0-9_-]{16,}+"),
     (
         "OpenAI API key",
         ("sk-",),
@@ -344,7 +345,7 @@ _SHAPES: Final = (
     ("Resend key", ("re_",), _START + rf"re_[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{20,40}}{_END}"),
     ("Dynatrace token", ("dt0c01.",), _START + r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}(?![A-Z0-9])"),
     ("Twitch token", ("oauth:",), rf"oauth:[a-z0-9]{{30}}{_END}"),
-    ("Mapbox token", ("sk.eyj",), _START + r"sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+"),
+    ("Mapbox token", ("eyj",), _START + r"sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+"),
     ("SendGrid key", ("sg.",), _START + r"SG\.[\w-]{16,40}+\.[\w-]{16,80}+"),
     ("Databricks token", ("dapi",), _START + rf"dapi[0-9a-f]{{32}}(?:-[0-9])?{_END}"),
     ("Mailgun key", ("key-",), _START + rf"key-[0-9a-f]{{32}}{_END}"),
@@ -373,7 +374,7 @@ _SHAPES: Final = (
             r"\s{1,8}password ([^\s\"']{4,200}+)"
         ),
     ),
-    ("password", ("docker login",), r"docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)"),
+    ("password", ("login",), r"docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)"),
     ("password", ("mysql",), r"\bmysql\w{0,8} [^\n|;]{0,120}?-p[\"']?([^\s\"']{4,200}+)"),
     (
         "password",
@@ -411,7 +412,7 @@ _SHAPES: Final = (
     ),
     ("private key", ("-key-data",), r"\bclient-key-data: ?([A-Za-z0-9+/=]{40,}+)"),
     ("password", ("redis-cli",), r"redis-cli [^\n|;]{0,120}?(?:-a|--pass)[ =]([^\s\"']{4,200}+)"),
-    ("password", ("sshpass",), r"sshpass -p ?[\"']?([^\s\"']{3,200}+)"),
+    ("password", ("pass",), r"sshpass -p ?[\"']?([^\s\"']{3,200}+)"),
     (
         "authorization header",
         ("authorization",),

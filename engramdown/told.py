@@ -551,7 +551,10 @@ _WITHOUT: Final = (
 )
 _HINT: Final = r"(?<![^\s\"'`(<>|])(?=[^\s\"'`<>|]{0,79}?[0-9!#$%&*+=?^~])[^\s\"'`<>|]{6}"
 # A product with its number: KeePass2.
-_PRODUCT: Final = r"[A-Z][A-Za-z]+[0-9]\Z|(?i:(?:office|microsoft)[-_]?365|windows[-_]?1[01])\Z"
+_PRODUCT: Final = (
+    r"[A-Z][A-Za-z]+[0-9]\Z"
+    r"|(?i:(?:office|microsoft)[-_]?365|windows[-_]?1[01]|fritz!box[-_]?[0-9]*)\Z"
+)
 
 
 def _framed(told: _Told) -> Iterator[tuple[int, int]]:
@@ -691,9 +694,9 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
     found += [(told.end, match) for match in _compiled(_ALIKE).finditer(behind)]
     if _compiled(_MEANING).match(behind):
         found += [(first, match) for match in _compiled(_APPENDED).finditer(before)]
-    if _compiled(_SPELT).search(line) and not _compiled(_RULES).search(line):
-        found += [(first, match) for match in _compiled(rf"(?<!\S){_NEW}").finditer(line)]
     if told.family != "pin":
+        if _compiled(_SPELT).search(line) and not _compiled(_RULES).search(line):
+            found += [(first, match) for match in _compiled(rf"(?<!\S){_NEW}").finditer(line)]
         given = told.text[first : first + len(line)]
         found += [(first, match) for match in _compiled(_UNLIKE_WORDS).finditer(given)]
     for at, match in found:

@@ -90,17 +90,27 @@ def missed(texts: list[Marked]) -> list[str]:
 
 # A change of these figures is a change of what docs/gate.md may say: benchmarks/secrets.py.
 @pytest.mark.parametrize(
-    "name, left", [("tuned", 0), ("seen", 0), ("held_out", 3), ("stranger", 0)]
+    "name, left",
+    [
+        ("tuned", 0),
+        ("seen", 0),
+        ("held_out", 3),
+        ("stranger", 0),
+        ("unseen", 2),
+        ("everyday", 11),
+        ("fresh", 15),
+    ],
 )
 def test_secrets_in_seven_languages_and_in_disguise_are_found(
-    name: Literal["tuned", "seen", "held_out", "stranger"], left: int
+    name: Literal["tuned", "seen", "held_out", "stranger", "unseen", "everyday", "fresh"],
+    left: int,
 ) -> None:
     planted, harmless = secrets_marked.read(name)
     assert len(missed(planted)) == left
     assert [text.text for text in harmless if find_secrets(text.text)] == []
     assert {text.lang for text in planted} == {"en", "de", "fr", "es", "it", "pt", "nl"}
-    assert len(planted) > 95
-    assert len(harmless) > 95
+    assert len(planted) >= 80
+    assert len(harmless) >= 80
 
 
 REST: Final = chars("redaction/rest", ALNUM, 20)

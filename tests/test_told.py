@@ -402,3 +402,39 @@ def test_ordinary_sentences_about_passwords_are_left_alone(text: str) -> None:
 def test_what_a_keyring_is_given_is_hidden_and_no_name() -> None:
     text = 'keyring.set_password("weather-cli", "ann", "' + "Plum#77x" + '")'
     assert redact(text) == ('keyring.set_password("weather-cli", "ann", "[redacted: password]")')
+
+
+def test_a_clause_near_the_name_tells_what_it_is() -> None:
+    for text in (
+        "I changed the vault password, now it's {plum-Tree77}",
+        "Passwort ist neu; es ist jetzt {Pflaume-77x}.",
+        "my login? it's {Plum-tree77}",
+        "the password is the same as always: {Plum2024x}",
+        "My password has {Plum2024x} in it, with a capital P",
+        "{Plum2024x}, the password I mean",
+        "what they call the password reads {plum-77!tree} on the card",
+        "The digicode changed, now it's {A4471}",
+        "Use root and {Plum-7!tree}",
+    ):
+        value = text[text.index("{") + 1 : text.index("}")]
+        assert value not in redact(text.replace("{", "").replace("}", "")), text
+
+
+def test_what_only_stands_near_the_name_is_left_alone() -> None:
+    for text in (
+        "The password check is red, now it's SEC-2291.",
+        "I changed the password, and now it's Windows11.",
+        "The password must have a capital, as NIST2024x says",
+        "The PIN is typed at the end of 2024",
+        "the password of the FRITZ!Box7590 is lost",
+        "Log in with Chrome and Firefox-128",
+        "the password of $PLUM_77!x and of plum%20tree!7",
+    ):
+        assert find_secrets(text) == [], text
+
+
+def test_a_public_key_in_json_is_no_random_token() -> None:
+    key = chars("test_told/jwk", BASE64.replace("+", "").replace("/", ""), 43)
+    public = f'{{"kty": "EC", "crv": "P-256", "x": "{key}"}}'
+    assert find_secrets(public) == []
+    assert find_secrets(public.replace('"x"', '"d"')) != []

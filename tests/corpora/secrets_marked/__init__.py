@@ -6,11 +6,15 @@ changed by the first, and then by the second, of which they had found 133 of 143
 alarms. ``held_out`` was written after that, in other words, and first run when they stood: 90 of 97
 were found, with no false alarm; four of the others led to a change. ``stranger`` was written by
 somebody who had not seen the patterns; first run 117 of 130, 2 alarms of 130; the patterns were
-changed because of it. (The line end behind a private key is not counted as part of it.)
-``unseen`` was written by another stranger, and nothing was changed because of it: 100 of 120 were
-found, 27 of the 45 told in prose and 73 of the other 75, with 3 alarms of 120. ``everyday`` was
+changed because of it. (The line end behind a private key is not counted as part of it.) ``unseen``
+was written by another stranger: at first 100 of 120 were found, 27 of the 45 told in prose and 73
+of the other 75, with 3 alarms of 120; the patterns were changed by it later. ``everyday`` was
 written on 24 November 2026 by somebody who had read neither the patterns nor the other sets, and
-committed before it was run for the first time. All values are random or made up.
+committed before it was run for the first time: 105 of 160 were found, 32 of the 84 told in prose
+and 73 of the other 76, with 2 alarms of 160; then the patterns were changed by it. (A webhook's
+address counts there as a whole, where only its end is hidden.) ``fresh`` was written by the same
+hand when they stood, and nothing was changed because of it: 65 of 80 are found, 30 of the 42 told
+in prose and 35 of the other 38, with no alarm in 80. All values are random or made up.
 
 In a line ``⟦…⟧`` stands around what must be hidden, and ``¦`` inside of what a scanner of pushes
 would take for a token. Both are taken out.
