@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+import freezegun
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -52,6 +53,10 @@ _EXAMPLES: Final = 50 if sys.version_info < (3, 12) else 20
 settings.register_profile("ci", _PATIENT, max_examples=_EXAMPLES, derandomize=True)
 settings.register_profile("fast", _PATIENT, max_examples=10, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+# freezegun looks at every name of every module. To look at theirs imports more of them, in which
+# time stands still already, and what is imported then stays broken.
+freezegun.configure(extend_ignore_list=["langchain_core", "langgraph", "langsmith"])
 
 # A shell starts what runs in the background deaf to Ctrl-C; so would be every program of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
