@@ -110,6 +110,21 @@ def test_lines_that_share_a_few_words_are_named_and_stay(run: Runner, memory: Pa
     assert left_in([memory.parent], TEXT, size=12) == []
 
 
+def test_a_person_is_shown_the_lines_that_stay(
+    run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = run.remember(TEXT)
+    run.ok("log", "user", "--session", "talk", "The lighthouse keeper is on leave")
+    notes = memory.parent / "working" / "s.md"
+    notes.parent.mkdir()
+    notes.write_text("# Notes\n\n- The lighthouse is red\n", encoding="utf-8")
+    monkeypatch.setattr(output, "is_person", lambda: True)
+    said = run("forget", "--forever", name, stdin=b"n\n").out
+    assert "stays: #1 The lighthouse keeper is on leave" in said
+    assert "stays: #3 - The lighthouse is red" in said
+    assert "--pieces" in said
+
+
 def test_options_that_do_nothing_alone_are_refused(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     for option in ("--yes", "--pieces"):
