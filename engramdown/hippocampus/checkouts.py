@@ -217,10 +217,13 @@ def raced(path: Path, disk: Disk) -> Callable[[str], bool]:
     if first == _NEVER:
         return lambda _: False
     try:
-        folder = _git_folder(_work_tree(path, disk), disk)
+        tree = _work_tree(path, disk)
+        folder = _git_folder(tree, disk)
         log = folder / "logs" / "HEAD"
         told = [*_told(log, disk)] if disk.exists(log) else []
         times = [float(line[1]) for line in told if _brings(line[2])]
+        if not told:
+            times = _asked_times(tree, folder)
         spans = [(at, at + 1) for at in times]
         marks = [
             disk.changed_at(folder / name) / _NANO for name in _MARKS if disk.exists(folder / name)
@@ -530,6 +533,14 @@ def _is_marked(folder: Path, since: float, disk: Disk) -> bool:
     return any(
         disk.exists(each) and disk.changed_at(each) / _NANO > since - _GRAIN for each in marks
     )
+
+
+def _asked_times(tree: Path, folder: Path) -> list[float]:
+    """Return when git brought files, where it keeps its log in another place than a file."""
+    try:
+        return [move.at for move in _ask(tree, folder).log() if move.brings]
+    except GitError:
+        return []
 
 
 def _ask(tree: Path, folder: Path) -> Asked:

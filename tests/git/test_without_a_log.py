@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +31,11 @@ class Place:
         """Begin with a commit that holds one rule."""
         self.desk = Desk(top, init=False)
         top.mkdir(parents=True)
-        self.desk.git("init", "--quiet", f"--object-format={form}", "--initial-branch=main", ".")
-        for setting in settings:
+        refs = [each for each in settings if each.startswith("--")]
+        self.desk.git(
+            "init", "--quiet", f"--object-format={form}", *refs, "--initial-branch=main", "."
+        )
+        for setting in [each for each in settings if each not in refs]:
             self.desk.git("config", *setting.split("="))
         self.learn("From the beginning")
         self.desk.commit()
@@ -62,12 +66,20 @@ class Place:
         return {item.entry.text for item in self.store.archived()}
 
 
+def knows_tables() -> bool:
+    """Whether git here can keep references in tables, as it can from 2.45 on."""
+    said = subprocess.run(["git", "init", "-h"], capture_output=True, text=True, check=False)
+    return "--ref-format" in said.stdout + said.stderr or "--[no-]ref-format" in said.stdout
+
+
+TABLES: Final = {"tables": ("--ref-format=reftable",)}
 SETTINGS: Final = {
     "no-log": ("core.logAllRefUpdates=false",),
     "no-log-packed": ("core.logAllRefUpdates=false", "gc.packRefs=true"),
     "no-log-v4": ("core.logAllRefUpdates=false", "index.version=4"),
     "no-log-split": ("core.logAllRefUpdates=false", "core.splitIndex=true"),
     "log": (),
+    **(TABLES if knows_tables() else {}),
 }
 
 
