@@ -175,7 +175,7 @@ def test_a_zone_is_that_of_the_settings(run: Runner, memory: Path) -> None:
     assert "note: timezone 'Mars/Olympus' is not known here" in done.err
     settings.write_text("timezone = 5\n", encoding="utf-8")
     done = run("journal")
-    assert (done.code, "timezone: 5 is not a text in quotes" in done.err) == (2, True)
+    assert (done.code, "timezone: 5 is not a text in quotes" in done.err) == (3, True)
 
 
 def test_what_a_crash_left_is_swept_up(run: Runner, day: Path) -> None:
