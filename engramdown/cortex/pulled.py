@@ -340,7 +340,8 @@ def _arrival(found: Found) -> Arrival:
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
     comments = "" if found.item.placed is None else found.item.placed.block.comments
-    text, line = redact(f"{found.item.text} {comments}".strip()), found.item.line
+    shown = f"{found.item.text} {comments}" if comments else found.item.text
+    text, line = redact(shown), found.item.line
     if found.item.file == CONFIG:
         kind, text = "settings", redact(_set(found.path.parent))
     return Arrival(found.id, text, found.store.scope, found.path, line, kind, found.item.key)
