@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
-import json
 import logging
 import signal
 import socket
@@ -21,7 +20,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError
-from engramdown.servers.mcp.ids import NO_ID, NO_MESSAGE, is_batch, is_odd
 from engramdown.servers.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
@@ -195,12 +193,11 @@ class Guard:
         message = await _whole(receive)
         if message["type"] != "http.request":
             return  # Whoever asked has left.
-        if is_odd(message["body"]):
-            await _answer(send, _BAD, _error(NO_ID), _JSON)
-        elif is_batch(message["body"]):
-            await _answer(send, _BAD, _error(NO_MESSAGE), _JSON)
-        else:
+        refused = _refusal(message) if scope["method"] == "POST" else None
+        if refused is None:
             await self._app(scope, _beginning_with(message, receive), send)
+        else:
+            await _answer(send, _BAD, refused, _JSON)
 
     def _refused(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
         """Return the status and the reason with which a request is refused, if it is."""
@@ -304,10 +301,15 @@ async def _answer(send: Send, status: int, why: str, kind: str = _TEXT) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _error(why: str) -> str:
-    """Return the answer to what is no request."""
-    error = {"code": -32600, "message": why}
-    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+def _refusal(message: Message) -> str | None:
+    """Return the answer to a body that is no message, the same as over standard input."""
+    # Imported here: what only asks where a server listens needs none of the protocol.
+    from engramdown.servers.mcp.stdio import Refusal, read_message
+
+    if message.get("more_body", False):
+        return None  # Too long, as the server finds.
+    read = read_message(message["body"])
+    return read.answer.model_dump_json(by_alias=True) if isinstance(read, Refusal) else None
 
 
 def _end(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, Final
 
-__all__ = ["END", "NO_ID", "NO_MESSAGE", "id_of", "is_batch", "is_id", "is_odd"]
+__all__ = ["END", "NO_ID", "NO_MESSAGE", "id_of", "is_id", "is_odd"]
 
 NO_ID: Final = "the id of a request is a string or a whole number"
 """What a request is answered with whose id is none."""
@@ -56,20 +56,6 @@ def id_of(data: bytes) -> str | int | None:
 def is_id(key: object) -> bool:
     """Whether something may be the id of a request."""
     return isinstance(key, str | int) and not isinstance(key, bool)
-
-
-def is_batch(data: bytes) -> bool:
-    """Whether this is a list of messages, which the protocol knows no more.
-
-    >>> is_batch(b" []"), is_batch(b"{}"), is_batch(b"[[")
-    (True, False, False)
-    """
-    if data.lstrip()[:1] != b"[":
-        return False
-    try:
-        return isinstance(json.loads(data), list)
-    except (ValueError, RecursionError):
-        return False
 
 
 def is_odd(data: bytes) -> bool:

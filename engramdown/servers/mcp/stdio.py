@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
-__all__ = ["LONGEST", "Lines", "serve"]
+__all__ = ["LONGEST", "Lines", "Refusal", "Wire", "read_message", "serve"]
 
 LONGEST: Final = 4 * 1024 * 1024
 """How long a message may be, in bytes."""
@@ -49,7 +49,7 @@ async def serve(server: Server[Any]) -> None:
     """
     with _taken() as (source, sink), anyio.CancelScope() as scope, _ended_by(scope) as numbers:
         try:
-            async with _Wire(source, sink).open() as (read, write):
+            async with Wire(source, sink).open() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
         except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # A message was handed on as it ended.
@@ -78,13 +78,16 @@ def _ended_by(scope: anyio.CancelScope) -> Iterator[list[signal.Signals]]:
             loop.remove_signal_handler(number)
 
 
-class _Wire:
-    """Lines in, lines out."""
+class Wire:
+    """Messages read from lines of one descriptor, and written as lines to another."""
 
     def __init__(self, source: int, sink: int) -> None:
+        """Read from the descriptor ``source``, and write to ``sink``."""
         self._lines = Lines(source)
         self._sink = sink
         self._open: set[types.RequestId] = set()
+        # Refusals that are not written yet; not each of them has an id.
+        self._refused: list[types.JSONRPCError] = []
         self._answered: anyio.Event | None = None
 
     @contextlib.asynccontextmanager
@@ -107,14 +110,15 @@ class _Wire:
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async with heard, write:
                 while (line := await hand.begin(self._lines.next)) is not None:
-                    message = _message(line)
-                    if isinstance(message, _Refusal):
+                    message = read_message(line)
+                    if isinstance(message, Refusal):
+                        self._refused.append(message.answer)
                         await write.send(SessionMessage(message.answer))
                         continue
                     if isinstance(message, types.JSONRPCRequest):
                         self._open.add(message.id)
                     await heard.send(SessionMessage(message))
-                if self._open:
+                if self._open or self._refused:
                     self._answered = anyio.Event()
                     with anyio.move_on_after(_PATIENCE):
                         await self._answered.wait()
@@ -134,12 +138,13 @@ class _Wire:
                     return
                 if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
                     self._open -= {message.id}
-                if self._answered is not None and not self._open:
+                self._refused = [other for other in self._refused if other is not message]
+                if self._answered is not None and not (self._open or self._refused):
                     self._answered.set()
 
 
-class _Refusal(NamedTuple):
-    """What a line is answered with that is no message: an error that a client sends is one."""
+class Refusal(NamedTuple):
+    """The answer to a line that is no message; an error that a client sends is a message."""
 
     answer: types.JSONRPCError
 
@@ -195,8 +200,8 @@ class Lines:
             return b""
 
 
-def _message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
-    """Return what a line says; what is none is answered with an error."""
+def read_message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
+    """Return the message of a line, or a :class:`Refusal`."""
     if len(line) > LONGEST:
         return _refused(id_of(line), types.INVALID_REQUEST, _TOO_LONG)
     if is_odd(line):
@@ -216,9 +221,9 @@ def _message(line: bytes) -> Any:  # noqa: ANN401 - a message of any kind
     return _refused(asked if is_id(asked) else None, types.INVALID_REQUEST, NO_MESSAGE)
 
 
-def _refused(key: str | int | None, code: int, why: str) -> _Refusal:
+def _refused(key: str | int | None, code: int, why: str) -> Refusal:
     error = types.ErrorData(code=code, message=why)
-    return _Refusal(types.JSONRPCError(jsonrpc="2.0", id=key, error=error))
+    return Refusal(types.JSONRPCError(jsonrpc="2.0", id=key, error=error))
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -24,6 +24,8 @@ from engramdown.servers.mcp.changes import Changes
 from engramdown.servers.mcp.hands import Desk
 from engramdown.servers.mcp.http import Guard, bind
 from engramdown.servers.mcp.server import Memory, Offer
+from engramdown.servers.mcp.stdio import LONGEST
+from tests.servers.mcp.by_hand import NO_MESSAGES
 from tests.servers.mcp.conftest import ERAS, Asked, Served, run, said, serving
 
 HELLO: Final = {
@@ -321,13 +323,15 @@ def test_silent_connections_give_way_to_who_asks_for_something(
         assert [ask(served)[0] for _ in range(5)] == [200] * 5
 
 
-@pytest.mark.parametrize("body", [b"[]", b' [{"jsonrpc": "2.0", "id": 1, "method": "ping"}]'])
-def test_a_batch_is_answered_as_over_two_pipes(tmp_path: Path, programs: Path, body: bytes) -> None:
+def test_what_is_no_message_is_answered_as_over_two_pipes(tmp_path: Path, programs: Path) -> None:
     with serving(tmp_path, programs) as served:
-        status, text = ask(served, body=body)
-    told = json.loads(text)
-    assert (status, told["id"], told["error"]["code"]) == (400, None, -32600)
-    assert "batch" in told["error"]["message"]
+        for body, code, key in NO_MESSAGES:
+            if len(body) > LONGEST:
+                continue  # HTTP has a status for it.
+            status, text = ask(served, body=body)
+            refused = json.loads(text)
+            found = status, refused["error"]["code"], refused["id"]
+            assert found == (400, code, key), body[:60]
 
 
 def test_ctrl_c_ends_it_although_clients_are_there(tmp_path: Path, programs: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,9 +21,10 @@ from mcp import Client, StdioServerParameters
 
 from engramdown import Cortex
 from engramdown.scope_lock import ScopeLock
-from engramdown.servers.mcp.stdio import LONGEST, Lines
+from engramdown.servers.mcp import stdio
+from engramdown.servers.mcp.stdio import Lines
 from tests.conftest import ROOT
-from tests.servers.mcp.by_hand import HELLO, ByHand, pipe
+from tests.servers.mcp.by_hand import HELLO, NO_MESSAGES, ByHand, pipe
 from tests.servers.mcp.conftest import ERAS, Asked, run, said
 
 Pipes = Callable[..., StdioServerParameters]
@@ -245,30 +247,6 @@ def test_it_ends_when_nobody_reads_any_more(by_hand: ByHand) -> None:
     assert b"Traceback" not in pipe(by_hand.process.stderr).read()
 
 
-LONG: Final = b"x" * (2 * LONGEST)
-DEEP: Final = b"[" * 10_000 + b"]" * 10_000
-NO_MESSAGES: Final = (
-    (b"no JSON", -32700, None),
-    (b"\xff\xfe", -32700, None),
-    (b"[" * 200_000, -32700, None),
-    (b'{"jsonrpc": "2.0", "id": 7}', -32600, 7),
-    (b'{"jsonrpc": "2.0", "id": true, "method": 1}', -32600, None),
-    (b"[]", -32600, None),
-    (b'{"id": "' + b"x" * LONGEST + b'"}', -32600, None),
-    # Who waits for an answer gets one, wherever the id stands.
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": "' + LONG + b'"}', -32600, 7),
-    (b'{"method": "ping", "params": "' + LONG + b'", "jsonrpc": "2.0", "id": "a"}', -32600, "a"),
-    (b'{"jsonrpc": "2.0", "id": 7, "result": "' + LONG + b'"}', -32600, None),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "\xff"}}', -32700, 7),
-    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": ' + DEEP + b"}", -32700, 7),
-    (b'{"jsonrpc": "2.0", "id": 7, "result": 1}', -32600, None),
-    # Every reader would take them for notifications, which nobody answers.
-    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
-    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
-    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
-)
-
-
 def test_a_line_that_is_no_message_is_answered_and_passed_over(shared: ByHand) -> None:
     for line, code, key in NO_MESSAGES:
         shared.say(line)
@@ -277,6 +255,52 @@ def test_a_line_that_is_no_message_is_answered_and_passed_over(shared: ByHand) -
         shared.say(b"   ")
     shared.ask(1, "tools/list")
     assert shared.hear()["id"] == 1
+
+
+def test_a_line_is_refused_although_the_input_ends_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The loop goes round often behind the end of the input before a byte of it can be written."""
+    ended, may_write = asyncio.Event(), threading.Event()
+    written: list[bytes] = []
+    read_line = Lines.next
+
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+
+        def read(self: Lines) -> bytes | None:
+            line = read_line(self)
+            if line is None:
+                loop.call_soon_threadsafe(ended.set)
+            return line
+
+        def write(_: int, data: bytes) -> None:
+            may_write.wait()
+            written.append(data)
+
+        async def let_it() -> None:
+            await ended.wait()
+            for _ in range(100):
+                await asyncio.sleep(0)
+            may_write.set()
+
+        monkeypatch.setattr(Lines, "next", read)
+        monkeypatch.setattr(stdio, "_write", write)
+        source, sink = os.pipe()
+        os.write(sink, b"null\n")
+        os.close(sink)
+        waits = asyncio.ensure_future(let_it())
+        async with stdio.Wire(source, -1).open() as (heard, said_to), heard, said_to:
+            assert [message async for message in heard] == []
+            answered = list(written)
+        await waits
+        os.close(source)
+        assert [json.loads(data)["error"]["code"] for data in answered] == [-32600]
+
+    try:
+        run(work())
+    finally:
+        may_write.set()
 
 
 def test_a_byte_order_mark_is_passed_over(shared: ByHand) -> None:
