@@ -289,6 +289,7 @@ class WorkingNotes:
             self._make_folders()
             self._disk.check_writable(self.path.parent)
             with self._lock.hold(_PATIENCE):
+                self._hide_from_git()
                 for left in self._swap.leftovers(self.path.parent):
                     self._swap.clear_up(left)
                 yield
@@ -296,6 +297,9 @@ class WorkingNotes:
     def _make_folders(self) -> None:
         self._disk.make_folder(self.path.parent)
         self._episodes.make_folder(self.root / EPISODES, durable=True)
+
+    def _hide_from_git(self) -> None:
+        """Make the note to git; for whoever holds the lock, as it is written under one name."""
         note = self.path.with_name(".gitignore")
         if not self._disk.exists(note):
             # What was said is nobody's business but this machine's, whatever git is told above.

@@ -19,16 +19,15 @@ who = sys.argv[2]
 folder = MemoryFolder(Cortex.open(project=sys.argv[1]))
 
 def run(command, path, **more):
-    return folder.run({"command": command, "path": f"/memories/{path}", **more})
+    done = folder.run({"command": command, "path": f"/memories/{path}", **more})
+    assert not done.is_error, done.text
 
 run("create", f"topics/{who}.md", file_text=f"- {who} begins\\n")
 run("create", f"notes/{who}.md", file_text="begun\\n")
 for number in range(8):
-    done = run("insert", "lessons.md", insert_line=0, insert_text=f"- {who} saw {number}")
-    assert not done.is_error, done.text
+    run("insert", "lessons.md", insert_line=0, insert_text=f"- {who} saw {number}")
     changed = {"old_str": f"{who} saw {number}", "new_str": f"{who} saw the number {number}"}
-    done = run("str_replace", "lessons.md", **changed)
-    assert not done.is_error, done.text
+    run("str_replace", "lessons.md", **changed)
     run("insert", f"notes/{who}.md", insert_line=0, insert_text=f"{number}")
 """
 

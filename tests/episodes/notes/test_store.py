@@ -8,6 +8,7 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from freezegun import freeze_time
@@ -16,6 +17,7 @@ from engramdown import swapping
 from engramdown.disk import Disk
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.journal.entries import LONGEST
+from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.notes.finding import search_notes
 from engramdown.episodes.notes.store import Note, WorkingNotes, pieces
@@ -256,6 +258,52 @@ def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     assert [process.returncode for process in running] == [0, 0, 0]
     said = opened(tmp_path, session="shared").read().text.split("\n")
     assert sorted(said) == sorted(f"{name} {number}" for name in "abc" for number in range(10))
+
+
+class _Waiting(EpisodeDisk):
+    """Says when a lock is somebody else's."""
+
+    def __init__(self, met: Event) -> None:
+        self._met = met
+
+    def lock(self, descriptor: int) -> bool:
+        taken = super().lock(descriptor)
+        if not taken:
+            self._met.set()
+        return taken
+
+
+class _Crossed(Disk):
+    """Lets somebody else write, or wait for the lock, in the middle of the first file it makes."""
+
+    def __init__(self, other: Thread, met: Event) -> None:
+        super().__init__(durable=False)
+        self._other, self._met = other, met
+
+    def _sync(self, descriptor: int) -> None:
+        if self._other.ident is None:
+            self._other.start()
+            assert self._met.wait(30)
+        super()._sync(descriptor)
+
+
+def test_the_first_notes_of_a_scope_may_be_two_at_once(tmp_path: Path) -> None:
+    met = Event()
+    lock = FolderLock(tmp_path / "episodes" / ".lock", _Waiting(met), 30)
+    theirs = WorkingNotes(tmp_path, "theirs", disk=Disk(durable=False), lock=lock)
+
+    def write() -> None:
+        theirs.write("two")
+        met.set()
+
+    other = Thread(target=write)
+    notes = opened(tmp_path, _Crossed(other, met))
+    notes.write("one")
+    other.join(30)
+    assert (notes.read().text, theirs.read().text) == ("one", "two")
+    assert sorted(path.name for path in notes.path.parent.iterdir()) == [
+        *(".gitignore", f"{SESSION}.md", "theirs.md")
+    ]
 
 
 def test_no_link_or_pipe_is_followed(tmp_path: Path) -> None:
