@@ -55,8 +55,8 @@ class Finder:
         days_back: float | None = None,
         session: str | None = None,
         role: str | Iterable[str] | None = None,
-        since: date | None = None,
-        until: date | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
         mode: Mode = "best",
     ) -> Hits:
         """Return what was said about ``query``, in all sessions.
@@ -68,13 +68,13 @@ class Finder:
             days_back: How many days back at most.
             session: The id of the only session to look in.
             role: The only role, or several. By default all but events and what was recalled.
-            since: The earliest time or day, UTC if it has no zone.
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone.
             until: The latest time or day, which belongs to it.
             mode: ``best`` ranks what answers the question; ``exact`` finds the string as it is,
                 capitals or not, the newest first.
 
         Raises:
-            ValueError: If a role or the mode is none.
+            ValueError: If a role, a time or the mode is none.
         """
         from engramdown.episodes.search.wanted import wanted
 
@@ -88,8 +88,8 @@ class Finder:
 
     def messages(
         self,
-        since: date | None = None,
-        until: date | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
         *,
         role: str | Iterable[str] | None = None,
         session: str | None = None,
@@ -100,14 +100,15 @@ class Finder:
         What was excluded or redacted is left out.
 
         Args:
-            since: The earliest time or day, UTC if it has no zone; by default there is none.
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone. By default
+                there is none.
             until: The latest time or day, which belongs to it.
             role: The only role, or several. By default all but events and what was recalled.
             session: The id of the only session to look in.
             limit: How many at most; of more these are the newest.
 
         Raises:
-            ValueError: If a role is none.
+            ValueError: If a role or a time is none.
 
         >>> from datetime import date
         >>> Finder("nowhere").messages(date(2026, 2, 27), date(2026, 2, 28), role="user")

@@ -6,11 +6,12 @@ and what it may be; a message whose id stands in the session is not written agai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.episodes.episode import ROLES, Pointer, as_text, read_line
+from engramdown.episodes.episode import ROLES, Pointer, as_text, read_line, stamp
 
 if TYPE_CHECKING:
     from engramdown.episodes.memory import Said
@@ -19,9 +20,44 @@ if TYPE_CHECKING:
 __all__ = ["Arranged", "Message", "read_messages"]
 
 _OWN: Final = ("id", "role", "text", "session")
-_MORE: Final = ("name", "call", "ms", "error", "model", "turn", "recalled", "meta", "at")
 _LONGEST: Final = 500
 _REF: Final = b'"ref":'
+_SHOWN: Final = 60
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_length(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= sys.float_info.max
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+
+
+_MORE: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "name": (_is_text, "a string"),
+    "call": (_is_text, "a string"),
+    "ms": (_is_length, "a number of milliseconds, 0 or more"),
+    "error": (
+        lambda value: isinstance(value, bool | str),
+        "true, false, or the reason as a string",
+    ),
+    "model": (_is_text, "a string"),
+    "turn": (_is_count, "a whole number, 0 or more"),
+    "recalled": (_is_list_of_texts, "a list of strings"),
+    "meta": (lambda value: isinstance(value, Mapping), "an object"),
+    "at": (lambda value: _moment(value) is not None, "a datetime, or 2026-02-27T10:15:00Z"),
+}
+"""What else a message may say, and what is allowed there; ``None`` says nothing."""
 
 
 class Message(NamedTuple):
@@ -50,7 +86,7 @@ def read_messages(
     """
     told = list(batch)
     messages = [_read(place, value) for place, value in enumerate(told)]
-    names = {str(value["session"]) for value in told if value.get("session")}
+    names = {value["session"] for value in told if value.get("session")}
     if session is not None:
         names.add(session)
     if len(names) != 1:
@@ -75,20 +111,37 @@ def _read(place: int, value: object) -> Message:
     if role not in ROLES or role == "event":
         known = ", ".join(each for each in ROLES if each != "event")
         raise ValueError(f"{where} has the role {role!r}; use one of {known}")
-    said: Any = {key: value[key] for key in _MORE if key in value}
+    text, own = value.get("text", ""), value.get("session")
+    if text is None:
+        raise ValueError(_wrong(where, "text", text, "a string, or what a tool was given or gave"))
+    if own is not None and not isinstance(own, str):
+        raise ValueError(_wrong(where, "session", own, "a string"))
+    said: Any = {key: value[key] for key in _MORE if value.get(key) is not None}
+    for key, found in said.items():
+        is_allowed, allowed = _MORE[key]
+        if not is_allowed(found):
+            raise ValueError(_wrong(where, key, found, allowed))
     if "at" in said:
-        said["at"] = _moment(where, said["at"])
-    return Message(ref, str(role), as_text(value.get("text", "")), said)
+        said["at"] = _moment(said["at"])
+    return Message(ref, str(role), as_text(text), said)
 
 
-def _moment(where: str, value: object) -> datetime:
+def _wrong(where: str, key: str, value: object, allowed: str) -> str:
+    shown = repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    return f"{where} has {key}={shown}; give {allowed}"
+
+
+def _moment(value: object) -> datetime | None:
+    """Return a time that a caller gives, or ``None`` if it is none."""
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        found = None
-    if isinstance(found, datetime):
-        return found
-    raise ValueError(f"{where} has at={value!r}; give a datetime, or 2026-02-27T10:15:00Z")
+        if isinstance(found, datetime):
+            stamp(found)  # A time of the year 1 may have none in UTC.
+            return found
+    except (ValueError, OverflowError):
+        pass
+    return None
 
 
 class Arranged:

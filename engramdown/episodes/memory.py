@@ -208,14 +208,16 @@ class EpisodicMemory(Finder):
         Args:
             batch: Mappings with ``id`` (any text of the caller's), ``role``, ``text``, and what
                 else :class:`Said` has; ``at`` may be ISO 8601. ``session`` may stand there, too.
+                ``None`` says nothing but for ``id``, ``role`` and ``text``.
             session: The id of the session, which begins if it has not begun.
 
         Returns:
             Where each stands.
 
         Raises:
-            ValueError: If a message has no id, no role, a field that is none, or the batch is of
-                several sessions or of none; nothing is written.
+            ValueError: If a message has no id, no role, a field that is none or a value that is
+                not allowed there, or the batch is of several sessions or of none; the message
+                names its place, the field and the value, and nothing is written.
             InvalidSessionError: If the id of the session is no safe file name.
             LockTimeoutError: If others held the lock of the transcripts for too long.
             StoreError: If it could not be written.
@@ -340,8 +342,8 @@ class EpisodicMemory(Finder):
         name: str = "",
         limit: int = 100,
         *,
-        since: date | None = None,
-        until: date | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
     ) -> list[ToolCall]:
         """Return the last calls of a session or of all, the newest last; 1,000 at most.
 
@@ -349,11 +351,12 @@ class EpisodicMemory(Finder):
             session: Its id; ``None`` for all sessions.
             name: The only tool; by default all.
             limit: How many at most.
-            since: The earliest time or day, UTC if it has no zone.
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone.
             until: The latest time or day, which belongs to it.
 
         Raises:
             SessionNotFoundError: If there is none of that id.
+            ValueError: If a time is none.
         """
         from engramdown.episodes import calls
 
@@ -364,19 +367,20 @@ class EpisodicMemory(Finder):
         session: str | None = None,
         name: str = "",
         *,
-        since: date | None = None,
-        until: date | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
     ) -> list[ToolSum]:
         """Return how often each tool was called, how it failed, and how long it took.
 
         Args:
             session: The id of the only session; ``None`` for all.
             name: The only tool; by default all, the one that was called most first.
-            since: The earliest time or day, UTC if it has no zone.
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone.
             until: The latest time or day, which belongs to it.
 
         Raises:
             SessionNotFoundError: If there is none of that id.
+            ValueError: If a time is none.
 
         >>> EpisodicMemory("nowhere").tool_sums(name="shell")
         []
@@ -386,7 +390,9 @@ class EpisodicMemory(Finder):
         found = self._calls(session, since, until)
         return calls.sums(each for each in found if name in ("", each.name))
 
-    def _calls(self, session: str | None, since: date | None, until: date | None) -> list[ToolCall]:
+    def _calls(
+        self, session: str | None, since: date | str | None, until: date | str | None
+    ) -> list[ToolCall]:
         """Return the calls of a session, or of all, in the order of their times."""
         from engramdown.episodes import calls
         from engramdown.episodes.index.lines import microseconds

@@ -117,6 +117,23 @@ def test_nothing_said_is_nothing(tmp_path: Path) -> None:
         ({"id": "x", "role": "user", "at": 5}, "has at=5"),
         ({"id": "x", "role": "user", "session": "t"}, "of one session, and this one of 's', 't'"),
         ("text", "message 1 is of the type str"),
+        ({"id": "x", "role": "user", "text": None}, "message 1 has text=None; give a string"),
+        ({"id": "x", "role": "user", "session": 7}, "message 1 has session=7; give a string"),
+        *(
+            ({"id": "x", "role": "tool_result", key: value}, f"message 1 has {key}=.*; give {what}")
+            for key, what, values in (
+                ("name", "a string", (7, ["x"], True)),
+                ("call", "a string", (7, {})),
+                ("model", "a string", (4.1,)),
+                ("ms", "a number of mill", ("fast", "5", True, -1, float("nan"), float("inf"))),
+                ("error", "true, false, or the reason", (3, 0, ["x"])),
+                ("turn", "a whole number", ("1", 1.5, True, -1)),
+                ("recalled", "a list of strings", ("s#1", [1], {"a": 1})),
+                ("meta", "an object", ("x", [], 5)),
+                ("at", "a datetime", ("0001-01-01T00:00:00+23:00", {"a": "b" * 500})),
+            )
+            for value in values
+        ),
     ],
 )
 def test_of_a_batch_with_anything_wrong_nothing_is_written(
@@ -213,6 +230,16 @@ def test_secrets_of_tools_are_hidden_and_whole_texts_kept_once(tmp_path: Path) -
         assert key not in (tmp_path / "episodes" / "s.jsonl").read_text("utf-8")
         kept = list((tmp_path / "episodes" / PAYLOADS).rglob("*.txt"))
         assert [key in path.read_text("utf-8") for path in kept] == [False]
+
+
+def test_what_is_null_is_not_said(tmp_path: Path) -> None:
+    nothing = dict.fromkeys(
+        ("session", "name", "call", "ms", "error", "model", "turn", "recalled", "meta", "at")
+    )
+    with closing(EpisodicMemory(tmp_path)) as memory:
+        assert memory.ingest([{**nothing, **BATCH[0], "at": None}], "s").new == 1
+        (said,) = memory.session("s").episodes[1:]
+        assert (said.name, said.ms, said.error, said.turn, said.meta) == ("", None, False, None, {})
 
 
 def test_times_without_a_zone_are_utc(tmp_path: Path) -> None:

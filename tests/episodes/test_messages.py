@@ -5,9 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,24 @@ def test_all_sessions_come_in_the_order_of_time(asked: EpisodicMemory) -> None:
     assert texts(asked, session="nowhere") == []
     hit = asked.messages(at(1), at(1))[0]
     assert (str(hit.pointer), hit.role, hit.time) == ("a#1", "user", "2026-02-27T10:01:00.000000Z")
+
+
+def test_the_range_may_be_told_in_texts(asked: EpisodicMemory) -> None:
+    whole = asked.messages()
+    first, last = whole[0].time, whole[-1].time
+    assert asked.messages(since=first, until=last) == whole
+    assert asked.messages(since=first[:10], until=last[:10]) == whole
+    assert asked.messages(until=first) == [hit for hit in whole if hit.time == first]
+    assert len(asked.recall("", 1_000, since=first[:10])) == len(whole)
+    assert asked.tool_calls(since=first[:10]) == asked.tool_calls()
+    assert asked.tool_sums(until=last[:10]) == asked.tool_sums()
+    asks: tuple[Callable[..., object], ...] = (
+        *(asked.messages, asked.tool_calls, asked.tool_sums),
+        partial(asked.recall, ""),
+    )
+    for ask in asks:
+        with pytest.raises(ValueError, match="since is 'yesterday'; give a date, a datetime, or"):
+            ask(since="yesterday")
 
 
 def test_of_many_the_newest_are_kept(asked: EpisodicMemory) -> None:

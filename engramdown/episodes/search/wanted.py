@@ -7,6 +7,7 @@ and only comes when it is asked for. No I/O, no clock.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -63,8 +64,8 @@ def wanted(
     days_back: float | None = None,
     session: str | None = None,
     role: str | Iterable[str] | None = None,
-    since: date | None = None,
-    until: date | None = None,
+    since: date | str | None = None,
+    until: date | str | None = None,
 ) -> Wanted:
     """Return what is wanted, in terms of the index.
 
@@ -73,11 +74,11 @@ def wanted(
         days_back: How many days back at most.
         session: The id of the only session.
         role: The only role, or several.
-        since: The earliest time or day; a time without a zone is UTC, as a day is.
+        since: The earliest time or day, also as ISO 8601; without a zone it is UTC, as a day is.
         until: The latest time or day, which belongs to it.
 
     Raises:
-        ValueError: If a role is none, or a number of days is not one.
+        ValueError: If a role, a time or a number of days is none.
     """
     first = _FIRST
     if days_back is not None:
@@ -85,11 +86,11 @@ def wanted(
             raise ValueError(f"days_back is {days_back!r}; give a number of days, 0 or more")
         first = max(int(_microseconds(now) - min(days_back, _AGES) * _DAY), _FIRST)
     if since is not None:
-        first = max(first, _microseconds(since))
+        first = max(first, _microseconds(_time("since", since)))
     last = _LAST
     if until is not None:
-        whole_day = 0 if isinstance(until, datetime) else _DAY - 1
-        last = _microseconds(until) + whole_day
+        end = _time("until", until)
+        last = _microseconds(end) + (0 if isinstance(end, datetime) else _DAY - 1)
     return Wanted(_roles(role), first, last, session or "", now)
 
 
@@ -102,6 +103,18 @@ def _roles(role: str | Iterable[str] | None) -> frozenset[int]:
             known = ", ".join(each for each in ROLES if each != "event")
             raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
     return frozenset(place for place, name in enumerate(ROLES) if name in names)
+
+
+def _time(name: str, value: object) -> date:
+    """Return a day or a time that a caller gives."""
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str):
+        for read in (date.fromisoformat, datetime.fromisoformat):
+            with suppress(ValueError):
+                return read(value)
+    allowed = "a date, a datetime, or a text such as 2026-02-27 or 2026-02-27T10:15:00Z"
+    raise ValueError(f"{name} is {value!r}; give {allowed}")
 
 
 def _microseconds(at: date) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,21 @@ def test_days_back_count_from_now() -> None:
 def test_days_that_are_none_are_refused(days: float) -> None:
     with pytest.raises(ValueError, match="days_back"):
         wanted(NOW, days_back=days)
+
+
+def test_a_time_may_be_a_text() -> None:
+    day = wanted(NOW, since="2026-02-27", until="2026-02-27")
+    assert day == wanted(NOW, since=date(2026, 2, 27), until=date(2026, 2, 27))
+    moment = datetime(2026, 2, 27, 10, 15, tzinfo=UTC)
+    for text in ("2026-02-27T10:15:00Z", "2026-02-27 11:15+01:00", "2026-02-27T10:15"):
+        assert wanted(NOW, until=text) == wanted(NOW, until=moment), text
+
+
+@pytest.mark.parametrize("time", ["", "soon", "2026-02-30", "2026-02-27T25:00", 5, 1.5, ["x"]])
+def test_a_time_that_is_none_is_refused(time: Any) -> None:  # noqa: ANN401 - whatever is given
+    for name in ("since", "until"):
+        with pytest.raises(ValueError, match=rf"{name} is .*; give a date, a datetime, or a text"):
+            wanted(NOW, **{name: time})
 
 
 def test_a_day_is_wanted_whole_and_a_time_exactly() -> None:
