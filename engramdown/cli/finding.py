@@ -14,7 +14,7 @@ from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import entry_messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import one_line, place
-from engramdown.errors import AmbiguousIdError, EntryNotFoundError
+from engramdown.errors import AmbiguousIdError, EntryNotFoundError, StoreError
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.finding import by_prefix, retired_name
@@ -37,6 +37,7 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
         try:
             gone = find_archived(cortex, prefix)
         except EntryNotFoundError:
+            _look_no_further(cortex)
             raise error from None
         raise RefusalError(entry_messages.is_retired(gone.entry.id)) from error
 
@@ -50,15 +51,29 @@ def _find_kept(cortex: Cortex, prefix: str) -> Entry:
         raise RefusalError(entry_messages.ambiguous(prefix), more) from error
 
 
+def _look_no_further(cortex: Cortex) -> None:
+    """Say that what is sought may stand in a file that cannot be read, if there is one."""
+    if cortex.unread():
+        raise StoreError("; ".join(cortex.unread()))
+
+
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
     """Return the proposal that ``prefix`` means; raises as :func:`find_entry`."""
+    try:
+        return _find_waiting(cortex, prefix)
+    except EntryNotFoundError:
+        _look_no_further(cortex)
+        raise
+
+
+def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
     pending = [(item.id, item.engram.text, item) for item in cortex.pending()]
     return _only(pending, prefix, "pending.md")
 
 
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
-    items = [item for store in cortex.stores for item in store.archived()]
+    items = cortex.archived()
     name = retired_name(prefix, [item.entry for item in items])
     return _only(
         [(name(item.entry), item.entry.text, item) for item in items], prefix, "archive.md"
@@ -70,11 +85,12 @@ def find_anywhere(cortex: Cortex, prefix: str) -> Found:
     try:
         return _find_kept(cortex, prefix)
     except EntryNotFoundError:
-        for find in (find_proposal, find_archived):
+        for find in (_find_waiting, find_archived):
             try:
                 return find(cortex, prefix)
             except EntryNotFoundError:
                 continue
+        _look_no_further(cortex)
         raise
 
 

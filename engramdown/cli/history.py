@@ -78,7 +78,7 @@ def history(place: Place, /, *, as_json: bool, **_: object) -> None:
         output.print_json([step_data(item.step, item.store.scope) for item in shown])
     else:
         output.screen().show(_history_lines(shown))
-    if not shown:
+    if not shown and not cortex.unread():
         output.complain(journal_messages.no_history(file))
         raise Exit(REFUSED)
 
@@ -140,7 +140,7 @@ def _steps(cortex: Cortex, scope: str | None) -> list[_Kept]:
         _Kept(step, store)
         for store in cortex.stores
         if scope in (None, store.scope)
-        for step in store.history()
+        for step in cortex.if_readable(store.history)
     ]
     return sorted(kept, key=lambda item: item.step.at)
 

@@ -106,12 +106,7 @@ def _is_folded() -> bool:
 
 def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
     now = today()
-    items = [
-        item
-        for store in cortex.stores
-        for item in store.archived()
-        if wanted.passes(item.entry, now)
-    ]
+    items = [item for item in cortex.archived() if wanted.passes(item.entry, now)]
     if as_json:
         where = folders(cortex)
         output.print_json([data.archived_data(item, where) for item in items])

@@ -110,6 +110,11 @@ def strictest_settings(trouble: str) -> str:
     return f"{trouble}; until that is mended the strictest settings hold here"
 
 
+def left_out(reason: str) -> str:
+    """Say of a file that what was shown is without it."""
+    return f"could not be read, and is left out: {reason}"
+
+
 OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 STOPPED: Final = "Stopped."
 DRY_RUN: Final = "Dry run: nothing is written."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -40,6 +41,7 @@ __all__ = [
     "project_of",
     "settings_at",
     "start_of",
+    "tell_unread",
 ]
 
 Need = Literal["any", "project", "nothing"]
@@ -107,6 +109,7 @@ def _only_looks(context: click.Context) -> bool:
 
 
 _TROUBLE: Final = "engramdown.settings"
+_UNREAD: Final = "engramdown.unread"
 _LOOKING: Final = frozenset(
     {
         *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
@@ -135,6 +138,31 @@ def _say_trouble(trouble: str) -> None:
         if isinstance(ending, click.ClickException):
             output.complain(ending.format_message())
         raise Exit(STORE_FAILED)
+
+
+def tell_unread(transcripts: Iterable[str]) -> None:
+    """Say of transcripts that cannot be read, once, at the end of a command that only looks.
+
+    Args:
+        transcripts: Which these are, and why, a sentence each.
+    """
+    context = click.get_current_context(silent=True)
+    reasons = dict.fromkeys(transcripts)
+    if not reasons or context is None or not _only_looks(context):
+        return
+
+    def tell() -> None:
+        ending = sys.exception()
+        if ending is None or isinstance(ending, (Exit, click.ClickException)):
+            if isinstance(ending, click.ClickException):
+                output.complain(ending.format_message())
+            for reason in reasons:
+                output.note(messages.left_out(reason))
+            raise Exit(STORE_FAILED)
+
+    if _UNREAD not in context.meta:
+        context.meta[_UNREAD] = True
+        context.call_on_close(tell)
 
 
 def start_of(place: Place) -> Path:

@@ -22,7 +22,7 @@ from engramdown.cli.entries import hit_lines
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line
 from engramdown.cli.moment import Moment
-from engramdown.cli.opening import folders, home_of, open_cortex, project_of
+from engramdown.cli.opening import folders, home_of, open_cortex, project_of, tell_unread
 from engramdown.cli.options import Place, complete_sessions, given, json_option, pass_place
 from engramdown.cortex.search import Asked, Found, search
 
@@ -100,8 +100,11 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     root = project_of(place) or home_of(place)
     if not (root / _FOLDER).is_dir():
         return None
+    from engramdown.episodes.disk import EpisodeDisk
     from engramdown.episodes.finder import Finder
+    from engramdown.episodes.sessions import Sessions
 
+    tell_unread(Sessions(root / _FOLDER, EpisodeDisk()).obstacles())
     return Finder(root, cortex.settings.episodes)
 
 

@@ -88,7 +88,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     receipts = cortex.apply_ticks()
     cortex.keep_own()
-    arrivals = cortex.arrivals()
+    arrivals = cortex.if_readable(cortex.arrivals)
     cortex.told(arrivals)
     if cortex.settings.pulled == "review":
         # All else waits to be approved, and is shown as what waits.

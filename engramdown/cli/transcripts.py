@@ -12,7 +12,7 @@ from typing import Final
 from engramdown.cli import entry_messages
 from engramdown.cli import log_messages as said
 from engramdown.cli.codes import RefusalError
-from engramdown.cli.opening import settings_at
+from engramdown.cli.opening import settings_at, tell_unread
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.disk import EpisodeDisk
@@ -90,7 +90,9 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
     memory = open_one(place, scope)
     if write and not memory.settings.enabled:
         raise RefusalError(said.SWITCHED_OFF)
-    return Transcripts(memory)
+    transcripts = Transcripts(memory)
+    tell_unread(transcripts.sessions.obstacles())
+    return transcripts
 
 
 def open_one(place: Place, scope: str | None) -> EpisodicMemory:
@@ -106,4 +108,7 @@ def open_all(place: Place) -> list[EpisodicMemory]:
     Raises:
         click.ClickException: There is none.
     """
-    return [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]
+    found = [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]
+    for memory in found:
+        tell_unread(Sessions(memory.folder, EpisodeDisk()).obstacles())
+    return found

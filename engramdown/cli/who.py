@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from engramdown import Cortex
 from engramdown.cli import output
 from engramdown.cli import who_messages as said
 from engramdown.cli.codes import RefusalError
@@ -43,12 +44,13 @@ def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
     """
     if rev:
         raise click.UsageError(said.NO_TIME)
-    page = _page(place, name)
+    cortex = open_cortex(place)
+    page = _page_of(cortex, name)
     if as_json:
         output.print_json(_data(page))
     elif page.is_there or page.also:
         output.screen().show(_lines(page))
-    if not page.is_there and not page.also:
+    if not page.is_there and not page.also and not cortex.unread():
         raise RefusalError(said.none(page))
 
 
@@ -87,7 +89,11 @@ def _file(name: str) -> str:
 
 
 def _page(place: Place, name: str) -> Page:
-    pages = open_cortex(place).identity().pages
+    return _page_of(open_cortex(place), name)
+
+
+def _page_of(cortex: Cortex, name: str) -> Page:
+    pages = cortex.identity().pages
     return pages[0 if _file(name) == SOUL else 1]
 
 

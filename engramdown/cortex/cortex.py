@@ -7,7 +7,6 @@ reading works in every mode, with no model and no network.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +30,7 @@ from engramdown.errors import (
 )
 from engramdown.forking import cached_property
 from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
@@ -215,6 +214,24 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             self._pass_over(error)
             return []
 
+    def if_readable(self, read: Callable[[], Iterable[T]]) -> list[T]:
+        """Return what ``read`` returns; nothing, and :meth:`unread` names it, if it cannot be read.
+
+        For who shows what there is, file by file: one that is broken hides none of the others.
+        """
+        try:
+            return [*read()]
+        except StoreError as error:
+            self._pass_over(error)
+            return []
+
+    def archived(self) -> list[Archived]:
+        """Return what was retired, the global scope's first, the oldest first in each.
+
+        What cannot be read hides nothing else: :meth:`unread` names it.
+        """
+        return [item for store in self.stores for item in self.if_readable(store.archived)]
+
     def usable(self, store: HippocampusProtocol) -> list[Entry]:
         """Return the memories of a store that may reach a model, in file order.
 
@@ -354,15 +371,16 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         from engramdown.cortex.proposals import describe
 
         waits = self._intake.waiting
-        items = waits.ours() if for_model else waits.items()
-        waiting = describe(items, self.entries(), waits.brought()) if items else []
+        items = (waits.ours if for_model else waits.items)(self._pass_over)
+        brought = waits.brought(self._pass_over) if items else set()
+        waiting = describe(items, self.entries(), brought) if items else []
         shows = self._reviews and not for_model
-        return [*waiting, *self._pulled.proposals()] if shows else waiting
+        return [*waiting, *self.if_readable(self._pulled.proposals)] if shows else waiting
 
     def count_pending(self) -> int:
         """Return how many proposals wait for a person, as :meth:`pending` lists them."""
-        brought = self._pulled.count() if self._reviews else 0
-        return len(self._intake.waiting.items()) + brought
+        brought = sum(self.if_readable(lambda: [self._pulled.count()])) if self._reviews else 0
+        return len(self._intake.waiting.items(self._pass_over)) + brought
 
     @one_call()
     def resolve(
@@ -1016,7 +1034,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
                     self._tell(f"{store.memory}: took in what you or git changed")
                     self._tell_erased(store)
                 for reason in store.files.obstacles():
-                    self._tell(f"a topic is passed over: {reason}")
+                    if reason not in self._unread:
+                        self._tell(f"a topic is passed over: {reason}")
             except StoreError as error:
                 was_free = was_free and not isinstance(error, LockTimeoutError)
                 self._tell(f"could not look for hand edits: {error}")
@@ -1030,13 +1049,18 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
     def _pass_over(self, error: StoreError) -> None:
         """Take note of what could not be read; of a scope that is no folder once."""
-        roots = [store.root for store in self.stores if str(error).startswith(str(store.root))]
-        lost = [root for root in roots if os.path.lexists(root) and not root.is_dir()]
-        reason = f"{lost[0]}: is not a folder; move it away" if lost else str(error)
+        roots = [store for store in self.stores if str(error).startswith(str(store.root))]
+        lost: list[str] = []
+        for store in roots:
+            try:
+                store.check_folder()
+            except StoreError as other:
+                lost.append(str(other))
+        reason = lost[0] if lost else str(error)
         if reason not in self._unread:
             self._unread.append(reason)
-        same = f"could not look for hand edits: {error}"
-        self._notices = [each for each in self._notices if each != same]
+        same = (f"could not look for hand edits: {error}", f"a topic is passed over: {error}")
+        self._notices = [each for each in self._notices if each not in same]
         self._tell(f"could not be read, and is left out: {reason}")
 
     def _tell(self, notice: str) -> None:

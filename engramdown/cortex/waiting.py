@@ -9,7 +9,7 @@ a person here wrote.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple, overload
@@ -97,6 +97,21 @@ Gates = Callable[[Iterable[Engram]], Callable[[Engram], Decision]]
 """Returns what decides on engrams, of which it is told all beforehand."""
 
 
+PassOver = Callable[[StoreError], object]
+"""Is told of what cannot be read."""
+
+
+@contextlib.contextmanager
+def _passing_over(tell: PassOver | None) -> Iterator[None]:
+    """Tell of what cannot be read, and go on, if there is somebody to tell."""
+    try:
+        yield
+    except StoreError as error:
+        if tell is None:
+            raise
+        tell(error)
+
+
 def nothing_came(scope: Scope) -> Collection[tuple[int, str]]:
     """Return nothing: every tick is the person's."""
     del scope
@@ -138,27 +153,38 @@ class Waiting:
         """Let what is to be confirmed wait, and return the receipts by place."""
         return queue_into(self._queues[scope], decided)
 
-    def items(self) -> list[tuple[Queue, Pending]]:
-        """Return what waits, with its queue."""
-        queues = self._queues.values()
-        return [(queue, item) for queue in queues for item in queue.pending()]
+    def items(self, pass_over: PassOver | None = None) -> list[tuple[Queue, Pending]]:
+        """Return what waits, with its queue.
 
-    def brought(self) -> set[tuple[str, int]]:
+        Args:
+            pass_over: Is told of each queue that cannot be read; the others are returned.
+
+        Raises:
+            StoreError: If a queue cannot be read, and nobody is told of it instead.
+        """
+        found: list[tuple[Queue, Pending]] = []
+        for queue in self._queues.values():
+            with _passing_over(pass_over):
+                found += [(queue, item) for item in queue.pending()]
+        return found
+
+    def brought(self, pass_over: PassOver | None = None) -> set[tuple[str, int]]:
         """Return where the lines wait that git brought and nobody approved: file and line."""
-        return {
-            (queue.file, line)
-            for scope, queue in self._queues.items()
-            if queue.pending()
-            for line, _ in self._came_with_git(scope)
-        }
+        found: set[tuple[str, int]] = set()
+        for scope, queue in self._queues.items():
+            with _passing_over(pass_over):
+                if queue.pending():
+                    found |= {(queue.file, line) for line, _ in self._came_with_git(scope)}
+        return found
 
-    def ours(self) -> list[tuple[Queue, Pending]]:
+    def ours(self, pass_over: PassOver | None = None) -> list[tuple[Queue, Pending]]:
         """Return what waits, with its queue, but for lines that git brought and nobody approved."""
         found: list[tuple[Queue, Pending]] = []
         for scope, queue in self._queues.items():
-            items = queue.pending()
-            came = self._came_with_git(scope) if items and self._reviews() else ()
-            found += [(queue, item) for item in items if _place(item) not in came]
+            with _passing_over(pass_over):
+                items = queue.pending()
+                came = self._came_with_git(scope) if items and self._reviews() else ()
+                found += [(queue, item) for item in items if _place(item) not in came]
         return found
 
     def forgot(self, scope: Scope, entry: Entry) -> None:

@@ -142,7 +142,7 @@ def why(cortex: Cortex, prefix: str, is_brought: Callable[[Scope, str, int], boo
     """
     found = _find(cortex, prefix)
     name = _name(found)
-    journals = [(store, store.history()) for store in cortex.stores]
+    journals = [(store, cortex.if_readable(store.history)) for store in cortex.stores]
     ids = {name, *(_proposal(step, name) for _, steps in journals for step in steps)} - {""}
     kept = [
         Kept(step._replace(changes=touched), store.scope)
@@ -150,7 +150,7 @@ def why(cortex: Cortex, prefix: str, is_brought: Callable[[Scope, str, int], boo
         for step in steps
         if (touched := tuple(change for change in step.changes if change.id in ids))
     ]
-    made_of = _made_of(cortex.stores, name)
+    made_of = _made_of(cortex.archived(), name)
     origins = [_origin(found), *(item.entry.origin for item in made_of)]
     return Why(
         found=found,
@@ -159,7 +159,8 @@ def why(cortex: Cortex, prefix: str, is_brought: Callable[[Scope, str, int], boo
         taught=tuple(_taught(cortex.stores, origins)),
         made_of=tuple(made_of),
         brought=_brought(cortex.stores, found),
-        is_ours=_is_ours(found, is_brought),
+        # What nobody can look up is nobody's word but its own.
+        is_ours=any(cortex.if_readable(lambda: [_is_ours(found, is_brought)])),
     )
 
 
@@ -176,7 +177,7 @@ def _find(cortex: Cortex, prefix: str) -> Known:
             return by_prefix(prefix, tier, _name, "memory")
         except EntryNotFoundError:
             continue
-    retired = [item for store in cortex.stores for item in store.archived()]
+    retired = cortex.archived()
     name = retired_name(prefix, [item.entry for item in retired])
     return by_prefix(prefix, retired, lambda item: name(item.entry), "memory")
 
@@ -269,9 +270,8 @@ def _look_up(sessions: Sessions, pointer: Pointer) -> Taught:
     )
 
 
-def _made_of(stores: Iterable[Hippocampus], name: str) -> list[Archived]:
+def _made_of(archived: Sequence[Archived], name: str) -> list[Archived]:
     """Return what was retired because ``name`` stands for it, and what that stood for."""
-    archived = [item for store in stores for item in store.archived()]
     found: list[Archived] = []
     names = {name}
     while more := [each for each in archived if each.replaced in names and each not in found]:

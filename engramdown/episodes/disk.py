@@ -152,6 +152,18 @@ class EpisodeDisk:
         except FileNotFoundError:
             return []
 
+    def obstacles(self, folder: Path) -> list[Path]:
+        """Return what is no file in a folder: folders, links, pipes; nothing where there is none.
+
+        A link is never followed, so whatever it leads to is not read.
+        """
+        try:
+            with os.scandir(folder) as found:
+                odd = [item.name for item in found if not item.is_file(follow_symlinks=False)]
+        except FileNotFoundError:
+            return []
+        return [folder / name for name in sorted(odd)]
+
     def load(self, path: Path) -> bytes | None:
         """Return the bytes of a file, or ``None`` where there is none."""
         try:

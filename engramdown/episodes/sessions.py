@@ -123,6 +123,12 @@ class Sessions:
         found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
         return [name for name in found if is_session_id(name)]
 
+    def obstacles(self) -> builtins.list[str]:
+        """Say of each thing in the place of a transcript, a link or a folder, that it is none."""
+        paths = [] if self.folder.is_symlink() else self._disk.obstacles(self.folder)
+        odd = [path for path in paths if path.suffix == SUFFIX and is_session_id(path.stem)]
+        return [f"{path}: is no file; put the transcript itself there" for path in odd]
+
     def list(self) -> list[SessionInfo]:
         """Return all sessions that can be read, in the order in which they began.
 

@@ -188,9 +188,11 @@ class Reader:
         """Yield each topic that there is, with why it cannot be read, or ``""``."""
         folder = self.folder / _TOPICS
         if not folder.is_dir():
+            if folder.is_symlink() or folder.exists():
+                yield _TOPICS, f"{folder}: is not a folder; move it away"
             return
         plain = set() if folder.is_symlink() else self._disk.plain(folder)
-        for page in self._disk.names(folder):
+        for page in (*self._disk.names(folder), *self._disk.folders(folder)):
             name = f"{_TOPICS}/{page}"
             if filing.is_name(name):
                 yield name, "" if page in plain else self._obstacle(name)

@@ -6,6 +6,7 @@ process; reading takes no lock; a store writes what it is told and never judges.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -199,6 +200,9 @@ class Hippocampus:
         """Yield every line that is a memory, in file order."""
         try:
             names = [name for name in self.files.names() if name not in _NOT_MEMORY]
+            if pass_over is not None:
+                for reason in self.files.obstacles():
+                    pass_over(StoreError(reason))
         except StoreError as error:
             if pass_over is None:
                 raise
@@ -312,6 +316,15 @@ class Hippocampus:
             return revise(draft, revisions, desk)
 
         return self.files.change(Act("compact", by, why), edit)
+
+    def check_folder(self) -> None:
+        """Refuse to take something else in the place of the scope's folder for an empty scope.
+
+        Raises:
+            StoreError: If a file, or a link that leads nowhere, stands there.
+        """
+        if os.path.lexists(self.root) and not self.root.is_dir():
+            raise StoreError(f"{self.root}: is not a folder; move it away")
 
     def archived(self) -> list[Archived]:
         """Return what was retired, the oldest first."""

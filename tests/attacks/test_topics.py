@@ -69,10 +69,10 @@ def _topics_outside(topics: Path) -> None:
 
 
 OBSTACLES = [
-    *(_circle, _circle_of_two, _outside, _to_a_device, _pipe, _holes),
+    *(_circle, _circle_of_two, _outside, _to_a_device, _pipe, _holes, _folder),
     *(_circle_of_topics, _file_of_topics, _topics_outside),
 ]
-HARMLESS = [_folder, _dangling]
+HARMLESS = [_dangling]
 
 
 @pytest.fixture
@@ -96,10 +96,13 @@ def test_every_command_goes_on_and_nothing_is_lost(
     monkeypatch.chdir(topics.parents[2])
     for words in (["list"], ["recall", "uv"], ["show", "Use uv"], ["context"], ["stats"]):
         done = run(*words)
-        assert done.code in ({0, 1} if words[0] == "show" else {0}), done.err
+        usual = {0, 1} if words[0] == "show" else {0}
+        # The context shows no topic.
+        broken = {0, 3} if words[0] == "context" else {3}
+        assert done.code in (usual if spoil in HARMLESS else broken), done.err
         assert "private" not in done.out
     assert "Use uv" in run("list").out
-    assert run("review").code in {0, 1}
+    assert run("review").code in {0, 1, 3}
     if topics.is_dir() and not topics.is_symlink():
         run.ok("remember", "Keep it short", "--always")
         run.ok("undo")
@@ -112,8 +115,7 @@ def test_it_is_told_with_the_file_and_in_doctor(
     spoil(topics)
     monkeypatch.chdir(topics.parents[2])
     done = run("list")
-    # Of the folder itself it is said that nobody could look for hand edits in it.
-    assert ("a topic is passed over: " in done.err) is topics.is_dir()
+    assert "could not be read, and is left out: " in done.err
     assert str(topics) in done.err
     told = run("doctor")
     assert told.code == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ import pytest
 from engramdown import Cortex, Engram
 from engramdown.cortex.tools import use
 from engramdown.errors import StoreError
-from tests.cli.conftest import Runner
+from tests.cli.conftest import Done, Runner
 from tests.cortex.person import Person
 from tests.git.desk import Desk
 
@@ -157,6 +158,24 @@ def test_what_waits_for_approval_stays_hidden(
     assert (done.code, KIND in done.out) == (3, True)
 
 
+def test_review_lists_what_git_brought_beside_a_broken_file(
+    home: Person, there: Person, run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    there.saves("topics/ci.md", "- Cached linters\n")
+    Desk(there.memory.parent.parent, author="Mallory").commit()
+    for file in ("pending.md", "topics/ci.md"):
+        spoilt(there.memory / file, as_folder)
+        for setting in ("news", "review"):
+            (home.memory.parent / "config.toml").write_text(f'pulled = "{setting}"\n', "utf-8")
+            run.ok("log", "user", "Hello")
+            done = run("review", "--dry-run")
+            assert (done.code, RULE in done.out, file in done.err) == (3, True, True), done
+        counted = run("stats", "--json")
+        assert (counted.code, counted.json["memories"] > 3) == (3, True), counted
+
+
 def as_beyond_its_limit(path: Path) -> None:
     """Let the project itself say that so much is not read."""
     path.write_text("{}\n" * 100, encoding="utf-8")
@@ -292,3 +311,84 @@ def _broken(run: Runner, key: str, line: str, looking: list[str], changing: list
         if not right:
             wrong.append((command, done))
     assert not wrong
+
+
+# ---- each file, each way, each command ----
+
+WAITS: Final = "Wait for the linter"
+GONE: Final = "Retired linters rest"
+TOPIC: Final = "Topical linters run"
+SAID: Final = "What was said of the linter"
+ELSEWHERE: Final = [KIND, "Ada Linter", f"Home {WAITS}", f"Home {GONE}"]
+SAYS: Final = {
+    "memory/rules.md": {RULE},
+    "memory/lessons.md": {f"{LESSON} in project"},
+    "memory/topics/deploying.md": {TOPIC},
+    "memory/soul.md": {SOUL},
+    "memory/archive.md": {GONE},
+    "memory/pending.md": {WAITS},
+    "episodes/one.jsonl": {SAID},
+    # It tells of all of them, and may say anything.
+    "history.jsonl": {RULE, f"{LESSON} in project", TOPIC, GONE, WAITS},
+}
+"""What stands in each file of the project."""
+ALL_LOOKING: Final = [
+    *LOOKING,
+    *("show WAITS", "show GONE", "why WAITS", "why GONE", "show soul", "list --archived"),
+    *("export one", "review --dry-run"),
+]
+
+
+def as_bytes(path: Path) -> None:
+    """Put bytes there that are no UTF-8, where more would follow."""
+    path.write_bytes(b"- \xff\xfe\xff\n")
+
+
+def test_no_broken_file_hides_more_than_itself(home: Person, there: Person, run: Runner) -> None:
+    """A command that looks shows all that it showed; what it cannot, it names, with code 3."""
+    for person, whose in ((home, "Home "), (there, "")):
+        for file, text in (("pending.md", f"[ ] {whose}{WAITS}"), ("archive.md", whose + GONE)):
+            person.saves(file, f"- {text}\n")
+    there.saves("topics/deploying.md", f"- {TOPIC}\n")
+    run.ok("log", "user", SAID, "--session", "one")
+    run.ok("log", "tool_call", "{}", "--name", "search", "--session", "one")
+    run.ok("journal", "write", "Looked at the linter")
+    run.ok("remember", "Something else of the linter")
+    ids = {
+        "SESSION": run.ok("list", "--json").json[0]["id"],
+        "WAITS": run.ok("review", "--json").json["pending"][1]["id"],
+        "GONE": run.ok("list", "--archived", "--json").json[1]["id"],
+    }
+
+    def look(command: str) -> Done:
+        return run(*(ids.get(word, word) for word in command.split(" ")))
+
+    texts = {*ELSEWHERE, *(text for said in SAYS.values() for text in said)}
+    whole = {command: look(command) for command in ALL_LOOKING}
+    scope, kept = there.memory.parent, there.memory.parent.with_name("kept")
+    shutil.copytree(scope, kept)
+    spoils = [as_folder, as_loop, as_pipe, as_flood, as_bytes]
+    wrong = []
+    for at, file in enumerate(SAYS):
+        path = scope / file
+        for spoil in spoils:
+            if spoil is as_flood and file.endswith(".jsonl"):
+                continue  # No limit holds for what only grows.
+            was = path.read_bytes()
+            path.unlink()
+            spoil(path)
+            if spoil is as_bytes:
+                path.write_bytes(path.read_bytes() + was)
+            # Each command with each file; with each way those of which that file is.
+            own = [each for each in whole if any(text in whole[each].out for text in SAYS[file])]
+            for command in ALL_LOOKING if spoil is spoils[at % 3] else own[::2]:
+                done, before = look(command), whole[command]
+                shown = {text for text in texts if text in before.out}
+                left = {text for text in shown if text in done.out}
+                is_all = left == shown and done.code in (before.code, *[1] * (command == "doctor"))
+                is_named = left >= shown - SAYS[file] and done.code == 3
+                if not is_all and not (is_named and path.name in done.out + done.err):
+                    wrong.append((file, spoil.__name__, command, shown - left, done))
+            shutil.rmtree(scope)
+            shutil.copytree(kept, scope)
+    assert not wrong, "\n".join(map(str, wrong))
