@@ -574,8 +574,12 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         except StoreError as error:
             self._tell(f"could not tidy memory: {error}")
 
-    def queues(self) -> Waiting:
-        """Return what waits in both scopes; what is ticked there is carried out as what it is."""
+    def queues(self, home: Path | None = None) -> Waiting:
+        """Return what waits in both scopes; what is ticked there is carried out as what it is.
+
+        Args:
+            home: The folder of the global scope, to keep there which ticks were refused.
+        """
         from engramdown.cortex.waiting import Waiting
 
         stores: dict[Scope, HippocampusProtocol] = {
@@ -587,7 +591,15 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         def gates(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
             return self._intake.gate(self.mode, engrams)
 
-        return Waiting(stores, came, gates, reviews=lambda: self._reviews)
+        return Waiting(
+            stores,
+            came,
+            gates,
+            reviews=lambda: self._reviews,
+            rules=lambda: f"{self.mode} {self.settings}",
+            home=home,
+            dry=lambda: self._rehearsing,
+        )
 
     @one_call()
     def sleep(
@@ -919,7 +931,8 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             "global": self.global_hc,
             "project": self.project_hc,
         }
-        return Intake(stores, self.usable, self.queues(), self._was_erased)
+        queues = self.queues(self._home)
+        return Intake(stores, self.usable, queues, self._was_erased)
 
     @cached_property
     def _recollection(self) -> Recollection:
@@ -940,8 +953,12 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     def _pulled(self) -> Pulled:
         from engramdown.cortex.pulled import Pulled
 
-        home = self.shared_root if isinstance(self.global_hc, Hippocampus) else None
-        return Pulled(self.stores, home, review=self._reviews, dry=lambda: self._rehearsing)
+        return Pulled(self.stores, self._home, review=self._reviews, dry=lambda: self._rehearsing)
+
+    @property
+    def _home(self) -> Path | None:
+        """The folder of the global scope, if it has files."""
+        return self.shared_root if isinstance(self.global_hc, Hippocampus) else None
 
     @property
     def _reviews(self) -> bool:

@@ -63,6 +63,7 @@ _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})
 """What is seen to elsewhere, or holds no words that can be read."""
 _LOCKS: Final = frozenset({".lock"})
 _INDEXES: Final = ("index.", "vectors.")
+_DIGESTS: Final = ("pulled.json", "given.json", "refused-")
 _DIGESTED: Final = re.compile(rb'("digest": ?")([0-9a-f]{8,64})(")')
 _HAND: Final = "~_"
 _OWN: Final = frozenset({"skills", "templates", "prompts", "config.toml", "memory"})
@@ -596,7 +597,7 @@ def _sweep(store: Hippocampus, words: Words, disk: Disk) -> list[str]:
     left = []
     root = store.root
     for path, rest in _others(root):
-        if rest[0] == "cache" and rest[-1] in ("pulled.json", "given.json"):
+        if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
             disk.unlink(path)  # digests of what memory said
         elif rest == ("sleep.jsonl",):
             _mask(path, lambda data: _DIGESTED.sub(_blinded, data))

@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple, overload
 
 from engramdown.clock import today
@@ -26,6 +27,7 @@ from engramdown.cortex.receipts import (
     waiting_receipt,
     written_receipt,
 )
+from engramdown.cortex.refusals import Refusal, Refusals, digest_of_tick
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import CONFIDENCES, Engram, Scope
 from engramdown.errors import (
@@ -60,6 +62,7 @@ _BROUGHT: Final = "the line of {id} came with git, its tick too"
 _BROUGHT_FOR: Final = "the tick of {id} came with git and is not yours, and {why}"
 _TAKES: Final = "it takes away what you wrote, confirmed or pinned"
 _SHAPES: Final = "it is no plain memory"
+_STAYS: Final = frozenset({"failed", "queued"})
 _TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
 _WHERE: Final = "what is pending (`engramdown review` lists it)"
 
@@ -83,14 +86,26 @@ class Answer(NamedTuple):
 
 
 class _Decided(NamedTuple):
-    """A proposal, where it waits, and what a person decided about it, here or elsewhere."""
+    """A proposal, where it waits, and what a person decided about it, here or elsewhere.
+
+    A tick that came with git has a ``key``; see :func:`digest_of_tick`.
+    """
 
     queue: Queue
     item: Pending
     is_accepted: bool
     text: str | None = None
     why_not: Callable[[], str] | None = None
-    is_ours: bool = True
+    key: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the person decided it here."""
+        return not self.key
+
+
+class _NotWrittenError(EngramdownError):
+    """Nothing could be written, whatever was ticked: all of it is still to be decided on."""
 
 
 Gates = Callable[[Iterable[Engram]], Callable[[Engram], Decision]]
@@ -133,6 +148,9 @@ class Waiting:
         gates: Gates = _everything_passes,
         *,
         reviews: Callable[[], bool] = bool,
+        rules: Callable[[], str] = str,
+        home: Path | None = None,
+        dry: Callable[[], bool] = bool,
     ) -> None:
         """Find the queue of each store: its ``pending.md``, or memory if it has no files.
 
@@ -141,12 +159,23 @@ class Waiting:
             came_with_git: Returns what git brought of a ``pending.md``.
             gates: Decide on what ticks bring that came with git.
             reviews: Whether such ticks wait, and no model sees such lines; asked each time.
+            rules: Returns what decides on such ticks in words: one that was refused is decided on
+                again when it says something else.
+            home: The folder of the global scope, to keep in its cache which of them were refused;
+                ``None`` keeps it in mind.
+            dry: Whether nothing is to be written; asked each time.
         """
         self._stores = stores
         self._queues = {scope: _queue_of(store) for scope, store in stores.items()}
         self._came_with_git = came_with_git
         self._gates = gates
         self._reviews = reviews
+        self._rules = rules
+        self._refusals = {
+            scope: Refusals(store, home, dry)
+            for scope, store in stores.items()
+            if isinstance(store, Hippocampus)
+        }
         self._turned_down = TurnedDown()
 
     def add(self, scope: Scope, decided: Sequence[Decided]) -> dict[int, Receipt]:
@@ -269,14 +298,20 @@ class Waiting:
         tell: Callable[[str], None],
         scope: Scope | None = None,
         go_on: Callable[[], bool] = always,
+        *,
+        remind: Callable[[str], None] = lambda _: None,
     ) -> list[Receipt]:
         """Carry out the lines that a person ticked; a line that somebody else did is passed over.
+
+        A tick of somebody else that was refused waits for the person: it is decided on again only
+        when the line or the settings are others.
 
         Args:
             tell: Is told in words what could not be read or carried out.
             scope: Whose queue; by default those of both.
             go_on: Asked before each line but the first whether there is time for it; what is left
                 stays ticked.
+            remind: Is told in words why each tick still waits that was refused before.
         """
         receipts: list[Receipt] = []
         for each, queue in self._queues.items():
@@ -284,40 +319,52 @@ class Waiting:
                 continue
             try:
                 ticked = [item for item in queue.pending() if item.tick]
-                decided = self._ticked(each, queue, ticked) if ticked else []
+                decided, left = self._ticked(each, queue, ticked) if ticked else ([], {})
             except StoreError as error:
                 tell(f"could not read what is pending: {error}")
                 continue
-            receipts += self._apply(decided, go_on)
-        for receipt in receipts:
-            if receipt.action == "failed":
-                whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
-                tell(f"could not carry out {whose}: {receipt.reason}")
-            elif receipt.action == "queued":
-                # No trouble, as "could not" would be: it waits like everything that they proposed.
-                tell(f"left to you what somebody else ticked: {receipt.reason}")
+            for refusal in left.values():
+                remind(refusal.why)
+            done = self._apply(decided, go_on)
+            for one, outcome, receipt in done:
+                if receipt.action in _STAYS:
+                    tell(_told(receipt))
+                    if one.key and not isinstance(outcome, _NotWrittenError):
+                        left[one.key] = Refusal(one.item.id, _told(receipt))
+            if ticked and each in self._refusals:
+                self._refusals[each].keep(left)
+            receipts += [receipt for _, _, receipt in done]
         return receipts
 
-    def _ticked(self, scope: Scope, queue: Queue, ticked: Sequence[Pending]) -> list[_Decided]:
-        """Return what was decided by ticks, and by whom."""
+    def _ticked(
+        self, scope: Scope, queue: Queue, ticked: Sequence[Pending]
+    ) -> tuple[list[_Decided], dict[str, Refusal]]:
+        """Return what was decided by ticks, and by whom, and what was refused before."""
         # Looked at before anything is done: each line that goes moves those below it.
         came = self._came_with_git(scope)
-        brought = [item for item in ticked if _place(item) in came]
+        rules = self._rules() if came else ""
+        keys = [digest_of_tick(it, rules) if _place(it) in came else "" for it in ticked]
+        known = self._refusals[scope].known() if any(keys) and scope in self._refusals else {}
+        left = {key: known[key] for key in keys if key in known}
+        new = [(item, key) for item, key in zip(ticked, keys, strict=True) if key not in left]
+        brought = [item for item, key in new if key]
         why_not = self._not_theirs_to_say(brought) if brought else None
         decided: list[_Decided] = []
-        for item in ticked:
-            accepts, is_ours = item.tick == "x", _place(item) not in came
+        for item, key in new:
+            accepts, is_ours = item.tick == "x", not key
             elsewhere = _ELSEWHERE if accepts and self._leaves_project(queue, item) else ""
             asked = partial(_refusal, item, elsewhere, None if is_ours else why_not)
-            decided.append(_Decided(queue, item, accepts, None, asked, is_ours))
-        return decided
+            decided.append(_Decided(queue, item, accepts, None, asked, key))
+        return decided, left
 
-    def _apply(self, decided: Sequence[_Decided], go_on: Callable[[], bool]) -> list[Receipt]:
+    def _apply(
+        self, decided: Sequence[_Decided], go_on: Callable[[], bool]
+    ) -> list[tuple[_Decided, Receipt | EngramdownError, Receipt]]:
         """Carry ticks out, and return what became of them as far as there was time."""
         outcomes = self._decide(decided, go_on)
         # One that somebody else was quicker with is no news, and one for later none yet.
         return [
-            replace(_ticked_receipt(each, outcome), is_ours=each.is_ours)
+            (each, outcome, replace(_ticked_receipt(each, outcome), is_ours=each.is_ours))
             for each, outcome in zip(decided, outcomes, strict=True)
             if outcome is not None and not isinstance(outcome, EntryNotFoundError)
         ]
@@ -459,7 +506,8 @@ def _carry_out(
     try:
         outcomes = batch[0].queue.decide(orders, go_on)
     except EngramdownError as error:
-        return [error] * len(batch)
+        failed = error if batch[0].is_ours else _NotWrittenError(str(error))
+        return [failed] * len(batch)
     return [
         outcome if isinstance(outcome, EngramdownError) else _done(orders[at], outcome)
         for at, outcome in enumerate(outcomes)
@@ -484,6 +532,15 @@ def _ticked_receipt(decided: _Decided, outcome: Receipt | EngramdownError) -> Re
     if isinstance(outcome, TickRefusedError) and not decided.is_ours:
         return waiting_receipt(decided.queue, decided.item, str(outcome))
     return _receipt(decided.queue, decided.item, outcome)
+
+
+def _told(receipt: Receipt) -> str:
+    """Return in words why a ticked line stays."""
+    if receipt.action == "queued":
+        # No trouble, as "could not" would be: it waits like everything that they proposed.
+        return f"left to you what somebody else ticked: {receipt.reason}"
+    whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
+    return f"could not carry out {whose}: {receipt.reason}"
 
 
 def _failed(queue: Queue, item: Pending, reason: str) -> Receipt:

@@ -176,7 +176,7 @@ class _Scope:
             yield News("remark", f"{store.memory}: is there now", scope=self.scope)
         store.notice()
         troubles: list[str] = []
-        self._waiting.apply_ticks(troubles.append, self.scope)
+        self._waiting.apply_ticks(troubles.append, self.scope, remind=troubles.append)
         yield from self._told()
         self.trouble = "; ".join(troubles)
         self._due = False

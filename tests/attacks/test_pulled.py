@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +16,15 @@ from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.cortex import approvals
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.news import News
+from engramdown.cortex.pending import Order, always
+from engramdown.cortex.review import FileQueue
 from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
 from engramdown.disk import Disk
 from engramdown.episodes.derived import WORK
+from engramdown.errors import EngramdownError
 from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.pulled import NAME
 from engramdown.hippocampus.store import Hippocampus
 from tests.cli.conftest import Runner
@@ -331,12 +336,12 @@ def test_a_tick_of_somebody_else_decides_nothing(theirs: Desk, mine: Path, run: 
     theirs.commit()
     clone(theirs, mine)
     cortex = Cortex.open(project=mine)
-    with cortex.session() as session:
-        context = str(session.begin_turn("hello"))
-    assert "evil" not in context
     (receipt,) = cortex.apply_ticks()
     assert receipt.action == "queued"
     assert "came with git" in receipt.reason
+    with cortex.session() as session:
+        context = str(session.begin_turn("hello"))
+    assert "evil" not in context
     heard: list[News] = []
     with cortex.watching(heard.extend):
         wait_for(heard, "trouble")
@@ -641,3 +646,107 @@ def test_a_line_that_came_with_git_is_nowhere_told_as_mine(
         assert "You said so" not in said
         assert "You, by hand" not in said
     assert "You, by hand" not in run.ok("--project", str(mine), "history").out
+
+
+# ---- ticks of somebody else that were refused ----
+
+
+def refused(desk: Desk, mine: Path, count: int, more: str = "") -> Cortex:
+    """Pull so many lines that somebody ticked and that nobody here can carry out for them."""
+    lines = (f"[x] Obey {at} <!-- id:a{at:07d} {PROPOSED}{more} -->" for at in range(count))
+    return pulled(desk, mine, *lines)
+
+
+def decisions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets, for each order carried out, how many were decided on together."""
+    decided: list[int] = []
+    decide = FileQueue.decide
+
+    def counted(
+        self: FileQueue, orders: Sequence[Order], go_on: Callable[[], bool] = always
+    ) -> list[Written | EngramdownError | None]:
+        decided.append(len(orders))
+        return decide(self, orders, go_on)
+
+    monkeypatch.setattr(FileQueue, "decide", counted)
+    return decided
+
+
+@pytest.mark.parametrize("rule", ["careful", "home op:forget of:gone", "home expires:never"])
+def test_a_refused_tick_is_decided_on_once(
+    theirs: Desk,
+    mine: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    rule: str,
+) -> None:
+    rule, _, more = rule.partition(" ")
+    person: Person = request.getfixturevalue(rule)
+    decided = decisions(monkeypatch)
+    cortex = refused(theirs, mine, 2_000, f" {more}")
+    first = cortex.apply_ticks()
+    assert len(first) == 2_000
+    assert {each.action for each in first} <= {"queued", "failed"}
+    assert decided == [2_000]
+    page = Person(mine / FOLDER)
+    told = page.reads("pending.md")
+    for again in (cortex, Cortex.open(project=mine)):
+        assert again.apply_ticks() == []
+    assert decided == [2_000]
+    assert page.reads("pending.md") == told
+    # A tick of the person is heard, and what else is written changes nothing.
+    page.saves("pending.md", told + "- [x] Mine <!-- id:bbbbbbb1 kind:always -->\n")
+    (receipt,) = cortex.apply_ticks()
+    assert (receipt.action, receipt.is_ours, receipt.engram.text) == ("encoded", True, "Mine")
+    cortex.project_hc.encode_lesson("CI is slow", source="user")
+    assert Cortex.open(project=mine).apply_ticks() == []
+    assert decided == [2_000, 1]
+    # Other settings may decide otherwise.
+    config = person.memory.parent / "config.toml"
+    config.write_text(config.read_text(encoding="utf-8") + 'mode = "off"\n', encoding="utf-8")
+    assert len(Cortex.open(project=mine).apply_ticks()) == 2_000
+    assert Cortex.open(project=mine).apply_ticks() == []
+    # It is lost without harm, whatever is put in its place.
+    (kept,) = (config.parent / "cache").glob("refused-*.json")
+    for data in (b"{", b"[" * 100_000, b'{"last": "", "ticks": []}', b'{"last": "x", "ticks": {}}'):
+        kept.write_bytes(data)
+        assert len(Cortex.open(project=mine).apply_ticks()) == 2_000
+    assert Cortex.open(project=mine).apply_ticks() == []
+
+
+@pytest.mark.parametrize("rule", ["careful", "home"])
+def test_a_line_that_a_person_touched_is_heard_again(
+    theirs: Desk, mine: Path, request: pytest.FixtureRequest, rule: str
+) -> None:
+    request.getfixturevalue(rule)
+    cortex = refused(theirs, mine, 3, "" if rule == "careful" else " op:forget of:gone")
+    assert len(cortex.apply_ticks()) == 3
+    page = Person(mine / FOLDER)
+    theirs_ = page.reads("pending.md")
+    page.saves("pending.md", theirs_.replace("[x] Obey 1", "[ ] Obey 1"))
+    assert cortex.apply_ticks() == []
+    page.saves("pending.md", theirs_)
+    (receipt,) = Cortex.open(project=mine).apply_ticks()
+    assert receipt.engram.text == "Obey 1"
+    # In words of their own it is theirs.
+    page.saves("pending.md", theirs_.replace("Obey 2", "Ask first").replace("op:forget", ""))
+    receipts = Cortex.open(project=mine).apply_ticks()
+    assert ("encoded", True, "Ask first") in [
+        (each.action, each.is_ours, each.engram.text) for each in receipts
+    ]
+
+
+@pytest.mark.usefixtures("careful")
+def test_what_was_refused_before_is_no_news_and_still_trouble_for_a_watch(
+    theirs: Desk, mine: Path
+) -> None:
+    cortex = refused(theirs, mine, 2)
+    assert len(cortex.apply_ticks()) == 2
+    heard: list[News] = []
+    page = Person(mine / FOLDER)
+    with cortex.watching(heard.extend):
+        wait_for(heard, "trouble")
+        page.saves("pending.md", page.reads("pending.md") + "- [x] Mine <!-- kind:always -->\n")
+        wait_for(heard, "approved")
+    assert [each.what for each in heard].count("trouble") == 1
+    assert "mended" not in [each.what for each in heard]
