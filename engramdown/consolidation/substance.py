@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
+from engramdown.consolidation.statements.utterances import own_words
 from engramdown.engram import fact_key, fold
 from engramdown.likeness.claims import LONGEST, Claim, Mark, read
 from engramdown.likeness.forms import same_word, word_key
@@ -212,7 +213,8 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
 
     A number, a version, a path or a name of it has to stand there, and of its other words two of
     three, in any form, and with a negation only if the fact has one. The key of a fact and words
-    that only speak of the user need not.
+    that only speak of the user need not. What a text asks, supposes, or says of somebody else does
+    not count; see :func:`~engramdown.consolidation.statements.utterances.own_words`.
 
     >>> unsaid("Editor: Helix", ["I use vim"]), unsaid("Editor: vim", ["vim is my home"])
     ("'helix'", '')
@@ -221,9 +223,8 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
     """
     key, _, value = text.partition(": ") if fact_key(text) else ("", "", text)
     now = read(value)
-    pieces = [
-        each[at : at + LONGEST] for each in originals for at in range(0, len(each) or 1, LONGEST)
-    ]
+    own = [words for each in originals for words in own_words(each, text)]
+    pieces = [each[at : at + LONGEST] for each in own for at in range(0, len(each), LONGEST)]
     claims = [read(form) for each in pieces for form in (each, plain(each))]
     said = {word for claim in claims for word in (*claim.words, *claim.every)}
     marks = {mark for claim in claims for kind in _EXACT for mark in _marks(claim, kind)}
@@ -237,7 +238,7 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
         return _quoted(missing)
     numbers = _marks(now, "number")
     if not (words or now.marks):
-        return "" if any(fold(value) in fold(each) for each in originals) else _quoted([value])
+        return "" if any(fold(value) in fold(each) for each in own) else _quoted([value])
     if any(_counted_otherwise(claim, read(key), numbers) for claim in claims):
         return "a number"
     return _said_otherwise(text, {*words, *numbers}, pieces)

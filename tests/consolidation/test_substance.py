@@ -222,3 +222,50 @@ def test_any_texts_are_compared_alike_from_both_sides(a: str, b: str) -> None:
 def test_what_a_fact_says_that_nobody_said(fact: str, said: str, missing: str) -> None:
     assert unsaid(fact, ["Hello", said]) == missing
     assert unsaid(fact, [fact]) == ""
+
+
+NOT_THEIRS = """
+Editor: Helix | Is your editor Helix? | Does anyone here use Helix? | Should I switch to Helix?
+Editor: Helix | What about Helix? | My friend uses Helix. | She says Helix is her editor.
+Editor: Helix | If I used Helix, would it be faster? | Suppose my editor were Helix.
+Editor: Helix | Bob uses Helix.
+Editor: Helix | You use Helix | > I use Helix | Mein Kollege nutzt Helix. | Mi amigo usa Helix
+Name: Eve | My colleague Eve | My colleague Eve wrote it. | I asked my colleague Eve about it.
+Name: Eve | Please ask Eve about the build. | Eve is my manager. | My wife's name is Eve.
+Name: Eve | Your name is Eve. | Is my name Eve? | Her name is Eve | Meine Frau Eve wohnt in Rom.
+City: Paris | Is Paris far? | My sister lives in Paris. | Tell me whether Paris is expensive
+City: Paris | Yesterday my boss moved to Paris | Eve lives in Paris
+City: Paris | Lima is nice; is Paris far from it\uff1f
+"""
+THEIRS = """
+Editor: Helix | I use Helix, ok? | My editor is Helix, what is yours? | Helix is my editor.
+Editor: Helix | My colleague Eve and I use Helix. | She knows that I use Helix. | Helix please
+Editor: Helix | My boss uses vim, I use Helix. | If you need to know, my editor is Helix.
+Editor: Helix | Ich nutze Helix. | Yes, Helix. | hey, I use Helix and can you set it up?
+Name: Eve | I'm Eve | Eve | Eve here. | Hi, I'm Eve, can you help? | Call me Eve, please.
+Name: Eve | My name is Eve and my wife is Bea. | This is Eve from Acme | 私の名前は Eve です
+City: Paris | I live in Paris with my wife. | We moved to Paris | My wife and I live in Paris.
+Wife: Eve | My wife is Eve. | I asked my wife Eve. | My wife's name is Eve
+Window manager: i3 | My window manager is i3
+WM: i3 | my window manager is i3
+Colleague: Eve | My colleague Eve uses vim
+"""
+
+
+@pytest.mark.parametrize("table, is_said", [(NOT_THEIRS, False), (THEIRS, True)])
+def test_only_what_the_user_states_of_themselves_bears_out_a_fact(
+    table: str, *, is_said: bool
+) -> None:
+    wrong = [
+        (fact, message)
+        for row in table.strip().split("\n")
+        for fact, *messages in [row.split(" | ")]
+        for message in messages
+        if (unsaid(fact, [message]) == "") is not is_said
+    ]
+    assert wrong == []
+
+
+def test_a_long_message_is_read_in_a_time_that_grows_with_it() -> None:
+    for piece in ("my ", "a ", "is ", "...", "my wife ", ", ", "Eve Eve ", "? ", "and i ", "'s "):
+        assert unsaid("Editor: Helix", [piece * 20_000]) == "'helix'"

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from engramdown.consolidation.statements.facts import KIN
 from engramdown.consolidation.statements.forms import BLANK
 
-__all__ = ["LONGEST", "Sentence", "lowered", "masked", "sentences"]
+__all__ = ["LONGEST", "Sentence", "lowered", "masked", "own_words", "sentences"]
 
 LONGEST: Final = 600
 """A sentence that is longer, in characters, is none that somebody gives as an order."""
@@ -85,6 +86,131 @@ def sentences(mask: str) -> Iterator[Sentence]:
         yield from _sentence(mask, start, found.start(), (found["mark"] or "")[-1:])
         start = found.end()
     yield from _sentence(mask, start, len(mask), "")
+
+
+def own_words(text: str, fact: str) -> list[str]:
+    """Return what of a message may bear out a fact about its writer.
+
+    What is asked, what is supposed, and what is said of somebody else is left out; a name also
+    where nobody speaks of themselves. Patterns of English and a few words of German, French and
+    Spanish: what they do not know stays.
+
+    Args:
+        text: What the writer wrote.
+        fact: What is taken to be true of them; one about a relative or a colleague may be borne
+            out by what is said of these.
+
+    >>> own_words("My colleague Eve uses vim, I use emacs. Is Helix good?", "Editor: vim")
+    ['I use emacs']
+    """
+    apart = _any_case(_OTHERS).search(fact) is None
+    named = _any_case(_NAMED).match(fact) is not None
+    parts = _any_case(_SENTENCE_END).split(text)
+    found: list[str] = []
+    for said, mark in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        if said.lstrip().startswith(">"):
+            continue  # Quoted from elsewhere.
+        clauses = _any_case(_OWN_BEGINS).split(said)
+        if "?" in mark or "\uff1f" in mark or _any_case(_ASKS).match(said):
+            clauses = [each for each in clauses[:-1] if _any_case(_OWN_SAYS).match(each)]
+        kept: list[str] = []
+        for each in clauses:
+            left = (_without_others(each) if apart else each).strip()
+            strange = named and apart and _is_no_introduction(left)
+            if left and not strange and not _any_case(_SUPPOSES).match(left):
+                kept.append(left)
+        # A negation may stand in another clause of the sentence.
+        found += [", ".join(kept)] if kept else []
+    return found
+
+
+def _without_others(clause: str) -> str:
+    """Return a clause from where its writer speaks of themselves, if it begins with another."""
+    if _any_case(_OF_ANOTHER).match(clause):
+        begins = _any_case(_I_SAY).search(clause)
+        return clause[begins.start() :] if begins else ""
+    # "I asked my colleague Eve": the name is the colleague's.
+    return _any_case(_BESIDE).sub(r"\1", clause)
+
+
+def _is_no_introduction(clause: str) -> bool:
+    """Whether nobody introduces themselves: "Thanks, Eve", "Eve is my manager"."""
+    if _any_case(_STRANGER).search(clause):
+        return True
+    is_latin = _pattern(r"[^\W\d_\x00-\u024f]").search(clause) is None
+    return is_latin and len(clause.split()) > _NAME_ONLY and not _any_case(_ONESELF).search(clause)
+
+
+# ---- whose words they are ----
+
+_NAME_ONLY: Final = 3
+"""So many words may be nothing but a name, the answer to who somebody is."""
+_SENTENCE_END: Final = r"((?<![.!?\u2026])[.!?\u2026]++(?=[\s\"')\]*_]|\Z)|[\u3002\uff01\uff1f]|\n)"
+_I: Final = r"(?:i|i'm|i've|i'd|we|we're|ich|wir|je|j'\w+|nous|yo|nosotros)"
+_MINE: Final = r"(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|mi|mis|nuestr[ao]s?)"
+_OWN_BEGINS: Final = (
+    r"[,;]\s+|\s[-\u2013\u2014]\s|\s+(?:and|und|et|y|but|aber|mais|pero)\s+"
+    rf"(?={_I}\b|{_MINE}\b|can\b|could\b|what\b|how\b|do\b|is\b)"
+)
+_OWN_SAYS: Final = (
+    r"\W*(?:(?:hi|hello|hey|ok|okay|so|well|yes|no|and|actually)\b\W*)?"
+    rf"(?:{_I}|{_MINE})\b"
+)
+_I_SAY: Final = rf"(?<!\w){_I}\b(?!\s+(?:am|are|is|was|were)\s+\w+\s*\Z)"
+_ASKS: Final = (
+    r"\W*(?:(?:so|and|hey|hi|ok|okay|well|please)\b\W*)?"
+    r"(?:(?:what|which|who|where|when|why|how)(?:'s|'re)?\s+(?:is|are|was|were|do|does|did|should|can"
+    r"|could|would|about|if)\b|(?:is|are|was|were|do|does|did|can|could|should|would|will)\s+"
+    r"(?:you|your|i|my|it|he|she|they|the|this|that|there|we|our)\b"
+    r"|does\s+\w+\s+\w+"
+    r"|(?:tell me|i wonder|i was wondering|do you know|guess)\b.{0,20}?\b"
+    r"(?:if|whether|what|which|who|where|how)\b)"
+)
+_SUPPOSES: Final = (
+    r"\W*(?:(?:so|and|but|hey|ok|well)\b\W*)?(?:if|suppose|supposing|imagine|pretend|assume|assuming"
+    r"|what if|say that|let's say|wenn|falls|angenommen|supposons|imaginons|supongamos)\b"
+)
+_OTHERS: Final = (
+    r"(?:(?:colleague|coworker|co-worker|friend|buddy|neighbou?r|team-?mate|flat-?mate|room-?mate"
+    r"|cousin|uncle|aunt|boss|manager|client|customer|mentor|intern|landlord|landlady|parent|family"
+    r"|relative|in-law|ex|new hire|assistant|predecessor"
+    r"|kolleg(?:e|in)|chef(?:in)?|freund(?:in)?|frau|mann|mutter|vater|schwester"
+    r"|bruder|tochter|sohn|nachbar(?:in)?|hund|katze|coll[eè]gue|femme|mari|amie?|m[eè]re|p[eè]re"
+    r"|s(?:\u0153|oe)ur|fr[eè]re|fille|fils|patronn?e?|voisine?|compa[nñ]er[oa]|colega|espos[oa]|mujer"
+    r"|marido|amig[oa]|madre|padre|herman[oa]|hij[oa]|jef[ea]|vecin[oa])(?:e?s|n|en)?"
+    rf"|{KIN}s?|children)(?:'s)?\b"
+)
+# A window manager and a mail client are nobody.
+_WHOM: Final = (
+    rf"(?:{_MINE}|his|her|their|your|the|a|an|one of \w+)\s+"
+    rf"(?:(?!\w+\s+(?:manager|client)s?\b)\w+\s+)?{_OTHERS}"
+)
+_THEY: Final = (
+    r"(?:he|she|they|he's|she's|they're|his|her|their|you|you're|your|er|seine?|ihre?|du"
+    r"|dein\w{0,2}|il|elle|ton|ta|[eé]l|ella|tu)"
+)
+_DOES: Final = (
+    r"(?:lives|works|likes|uses|prefers|loves|hates|speaks|plays|eats|drinks|wants|moved"
+    r"|is (?:called|named|from|based)|wohnt|arbeitet|hei\xdft|nutzt|benutzt|bevorzugt|vive|trabaja"
+    r"|prefiere|usa)"
+)
+_OF_ANOTHER: Final = (
+    rf"\W*(?:(?!{_I}\b|{_MINE}\b|user\b)[^\W_]+\W+){{0,2}}?"
+    rf"(?:{_WHOM}|(?<!\w){_THEY}\b(?!:)|(?!{_I}\b|{_MINE}\b|user\b)[^\W\d_]+\s+{_DOES}\b)"
+)
+_BESIDE: Final = (
+    rf"({_WHOM}(?:,? (?:is|named|called|is called|is named|namens|ist|est))?)"
+    rf"(?:,?\s+(?!(?:{_I}|and|or|to|for|in|at|on|about|with|who|that)\b)[^\W\d_]+)"
+)
+_NAMED: Final = (
+    r"(?:(?:full|first|last|given|real|preferred) )?(?:name|nickname|nom|nombre)\s*[:=]"
+    r"|the user is (?:called|named)\b|the user's name\b"
+)
+_SPOKEN_TO: Final = r"(?:tell|ask(?:ed)?|cc|ping|thank|thanks|met|emailed) (?!me\b)\w"
+_STRANGER: Final = rf"\b{_MINE} (?:\w+ )?{_OTHERS}|\b{_SPOKEN_TO}"
+_ONESELF: Final = (
+    rf"\b(?:{_I}|{_MINE}|me|mich|moi|here|this is|name|soy|llamo|m'appelle|sono|chiamo)\b"
+)
 
 
 # ---- where a sentence ends ----
