@@ -27,10 +27,10 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _SENTENCE: Final = re.compile(r"[.!?;](?:\s+|\Z)|\n+|\s[\u2013\u2014-]\s|\s->\s|[|\u3002]")
 _KEYED: Final = re.compile(r"\s*[-*+>#\s]*([^:=]{1,40}?)\s*[:=](?![/\\:])\s*(.*)", re.DOTALL)
 _SUBJECT: Final = re.compile(
-    r"\s*[-*+>#\s]*(?:(?:the |this )?(?:user|person|human|owner)|they|he|she|i)\s+", re.IGNORECASE
+    r"\A\s*[-*+>#\s]*(?:(?:the |this )?(?:user|person|human|owner)|they|he|she|i)\s+", re.IGNORECASE
 )
 _ADVERB: Final = re.compile(
-    r"(?:also|always|usually|often|sometimes|strongly|mostly)\s+", re.IGNORECASE
+    r"\A(?:also|always|usually|often|sometimes|strongly|mostly)\s+", re.IGNORECASE
 )
 _CLAUSE: Final = re.compile(r",\s+|\s(?:and|und|et|y|&|/)\s")
 _AS: Final = re.compile(r"\b(?:as|by|como|comme|als)\s+[^\W\d_]*[A-Z\u00c0-\u00de]")
@@ -118,6 +118,22 @@ _WORKS: Final = re.compile(r"works?\s+(?:at|for|as)\s", re.IGNORECASE)
 _PRECISE: Final = re.compile(
     r"(?:uses?|is on|is new to)\s+(?:an?|the|his|her|their|holiday)\b", re.IGNORECASE
 )
+# What else begins as a verb does; of names few end so.
+_VERB: Final = re.compile(r"(?:[^\W\d_]{2,}[^aiou\W]s|can|cannot|does)\s", re.IGNORECASE)
+_IS_A: Final = re.compile(r"an?|\w{3,}ing")
+_LONG: Final = 3
+# A last word without an article, which may be a name in small letters, too ...
+_BARE: Final = re.compile(
+    r"\s(?i:to|as|by|with|for|from|at|in|on|within|under|of|than)\s+([^\W\d_]{2,})"
+    r"(?=[\s.!]*\Z|\s+(?:in|on|at|by|with|for|from|to|only|and|or)\b|\s+[A-Z\u00c0-\u00de])"
+)
+# ... but for what one says so every day, and for plurals.
+_USUAL: Final = word_set(
+    "home work night noon bed school university lunch dinner breakfast summer winter spring autumn "
+    "time fun hand default train bus car bike foot paper text code life him her them it me people "
+    "two three four five six seven eight nine ten eleven twelve"
+)
+_PLURAL: Final = re.compile(r".*(?:[^aiou\W]s|ing)")
 # What turns a fact around, or says that another one is meant.
 _TURNS: Final = word_set(
     "but instead rather actually really formerly previously anymore longer wrong incorrect "
@@ -239,7 +255,8 @@ class Subjects:
         """Whether it is plain what a sentence is about, as no other subject was found in it."""
         first, *more = _CLAUSE.split(sentence)
         begins = self._begins_clearly(first)
-        return begins and all(len(_words(it)) < _KEY or not _has_name(f"- {it}") for it in more)
+        others = [f"- {it}" for it in more if len(_words(it)) >= _KEY]
+        return begins and not any(_has_name(it) or _has_bare(it) for it in others)
 
     def _begins_clearly(self, sentence: str) -> bool:
         """Whether the first clause of a sentence is understood."""
@@ -257,11 +274,22 @@ class Subjects:
             words = ["works", *words[2:]]
         elif _WORKS.match(said):
             return _TURNS.isdisjoint(words)
+        if words[:1] == ["is"] and words[1:2] and _IS_A.fullmatch(words[1]):
+            words, said = words[1:], said.partition(" ")[2]
+            is_verb = len(words) >= _KEY
+        else:
+            is_verb = len(words) >= _LONG and bool(_VERB.match(said))
         if not words or not _TURNS.isdisjoint(words) or _AS.search(said):
             return False
-        if words[0] in _HABITS or words[0] in _STATES:
-            return True
-        return words[0] in _TASTES and not _has_name(said)
+        is_known = is_verb or words[0] in _TASTES
+        is_plain = words[0] in _HABITS or (is_known and not _has_name(said))
+        return words[0] in _STATES or (is_plain and not _has_bare(said))
+
+
+def _has_bare(said: str) -> bool:
+    """Whether a last word without an article may be a name."""
+    found = (word[1].casefold() for word in _BARE.finditer(said))
+    return any(not (word in _USUAL | _DAYS or _PLURAL.fullmatch(word)) for word in found)
 
 
 def _has_name(said: str) -> bool:

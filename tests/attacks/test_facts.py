@@ -460,9 +460,13 @@ PHRASES: Final = {
         "|Eigentlich Eve|Man sagt Eve zu ihr|On dit Eve|C'est Eve, pas Ada|Le dicen Eve"
         "|Se presenta como Eve|Plays chess as Eve|Plays chess, answers to Eve"
         "|Hobby: chess, known to all by Eve|Shell: name: Eve|Ada likes being Eve"
+        "|Listens to Mario|Plays under Lucas|Loves the Eve sound|Lives under Viktor|Goes as Lucas"
+        "|responds to nadia|writes as nadia|likes the sound of eve|takes mail for nadia"
+        "|is going by mario|plays chess under lucas|insists on viktor|plays chess, answers to eve"
     ),
     "Home city: Berlin": (
         "Sleeps and works in Lima these days|Has a flat in Lima|Commutes within Lima"
+        "|works from porto|rents a room in lagos|has a house in porto"
         "|Ist nach Lima gegangen|Habite maintenant \u00e0 Lima|Se fue a Lima"
     ),
     "Editor: Helix": "Types everything in Emacs|Writes code with Zed|Prefers to edit in emacs"
@@ -494,6 +498,9 @@ def test_plain_facts_about_something_else_are_learned_as_observed(
         *("Hobby: chess", "Favourite book: Dune", "Works at Acme", "Uses a split keyboard"),
         *("Ada likes tea", "The user speaks French", "Works with Python on Fridays"),
         *("Drinks tea. Plays the cello", "Is on holiday until 3 December"),
+        *("Volunteers at the fire brigade", "Rides a cargo bike", "Is a night owl"),
+        *("Dreams of a house by the sea", "Gets up at six", "Is saving for a camper van"),
+        *("Struggles with regular expressions", "Can juggle five balls"),
     ]
     for fact in facts:
         assert called_with(cortex, fact).startswith("Remembered: "), fact
@@ -513,7 +520,7 @@ def test_a_fact_is_the_users_word_if_they_said_it(cortex: Cortex, home: Person) 
     with cortex.session() as session:
         session.begin_turn("Keep in mind that I volunteer at a shelter, and I am now in Lima.")
         assert called_with(cortex, "Volunteers at a shelter", session).startswith("Remembered")
-        assert "may say otherwise" in called_with(cortex, "Rides a motorcycle", session)
+        assert "may say otherwise" in called_with(cortex, "Answers to Eve", session)
         assert "contradicts" in called_with(cortex, "Is called Lima", session)
         session.end_turn("Noted.")
     assert called_with(cortex, "Is now in Lima").startswith("Remembered")

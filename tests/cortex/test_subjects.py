@@ -16,6 +16,8 @@ def test_what_is_understood_and_about_something_else_touches_nothing() -> None:
         *("Hobby: chess", "Plays Go", "Likes puns", "The user also likes puns", "Ada likes puns"),
         *("Is allergic to nuts", "Uses a trackball", "Works at Acme", "Married, two children"),
         *("Drinks tea and likes jazz", "Works on Mondays", "Drinks tea, Go", "!"),
+        *("Rides a bike", "Is an early riser", "Is learning to sail", "Cannot eat much gluten"),
+        *("Speaks at meetings", "Goes to bed at ten", "Sleeps on Mondays"),
     ):
         assert theirs.touched(text) is None, text
 
@@ -25,6 +27,7 @@ def test_what_is_not_understood_may_touch_any() -> None:
     for text in (
         *("Eve", "Mood: Eve", "Hobby: being Eve", "Hobby: x: Eve", "Plays as Eve", "Likes Eve"),
         *("Likes being asked", "Works now at Eve's", "Plays Go, hears on Eve", "Is", "The user"),
+        *("Rides to Eve", "Plays to eve", "Lives under eve", "Is an Eve", "Lucas here", "Is an"),
         *("Hobby: dressed as Eve", "Likes puns. " * 200),
     ):
         found = theirs.touched(text)
