@@ -221,16 +221,24 @@ class Rewordings:
         """Yield the positions of every two texts that say the same, as ``(earlier, later)``."""
         keys = [{word_key(word) for word in read(text).words} for text in self.texts]
         often = Counter(key for each in keys for key in each)
-        holders: dict[str, list[int]] = {}
-        for later, mine in enumerate(keys):
-            missing = _may_miss(len(read(self.texts[later]).words))
-            rare = sorted(mine, key=lambda key: (often[key], key))[: missing + 1]
-            for earlier in sorted({at for key in rare for at in holders.get(key, ())}):
-                enough = len(mine & keys[earlier]) >= len(mine) - missing
-                if enough and is_rewording(self.texts[earlier], self.texts[later]):
-                    yield earlier, later
+        holders, worded = _Postings(), None
+        for at, mine in enumerate(keys):
             for key in mine:
-                holders.setdefault(key, []).append(later)
+                holders.add(key, at)
+        for later, mine in enumerate(keys):
+            text = self.texts[later]
+            missing = _may_miss(len(read(text).words))
+            found = 0
+            for key in sorted(mine, key=lambda key: (often[key], key))[: missing + 1]:
+                found |= holders.of(key)
+            near = found & ((1 << later) - 1)
+            near = _at_most(near, map(holders.of, mine), missing)[missing]
+            if near.bit_count() > _FEW:
+                worded = worded or _Worded(self.texts)
+                near = worded.alike(text, worded.agreeing(text, near))
+            for earlier in _places_in(near):
+                if is_rewording(self.texts[earlier], text):
+                    yield earlier, later
 
 
 class _Worded:

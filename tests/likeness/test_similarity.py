@@ -17,6 +17,7 @@ from engramdown.engram import Engram, Kind
 from engramdown.likeness import claims
 from engramdown.likeness import similarity as similarity_module
 from engramdown.likeness.claims import LONGEST, read
+from engramdown.likeness.forms import word_key
 from engramdown.likeness.similarity import (
     Rewordings,
     differs_in_substance,
@@ -197,6 +198,20 @@ def test_among_many_the_same_is_found_as_when_each_is_compared(
             }
             assert contrary <= near
         assert known.find(shown[-1]) == len(texts) - 1
+        assert [*known.pairs()] == [
+            (earlier, later)
+            for later in range(len(texts))
+            for earlier in range(later)
+            if share_enough(texts[earlier], texts[later])
+            and is_rewording(texts[earlier], texts[later])
+        ]
+
+
+def share_enough(text: str, other: str) -> bool:
+    """Whether hardly any word of ``other`` is missing in ``text``, and one at least is there."""
+    words = read(other).words
+    mine, theirs = {word_key(word) for word in words}, {word_key(word) for word in read(text).words}
+    return bool(mine & theirs) and len(mine & theirs) >= len(mine) - len(words) // 4
 
 
 @pytest.mark.parametrize(
@@ -224,6 +239,8 @@ def test_of_many_that_share_their_words_few_are_compared(
     known = Rewordings(texts[:600])
     found = [known.find(text) for text in texts[600:]]
     assert compared[0] <= 8 * len(found)
+    compared[0] = 0
+    assert len([*known.pairs()]) <= compared[0] <= 8 * len(found)
 
 
 def said(text: str, kind: Kind = "always") -> Engram:
