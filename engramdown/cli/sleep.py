@@ -95,8 +95,9 @@ def _lines(summary: SleepSummary) -> Iterator[Line]:
     if summary.stopped:
         yield line((said.STOPPED, "warn"))
     elif not (any(map(said.did, summary.jobs)) or summary.busy or summary.failed):
-        waits = any(report.skipped for report in summary.jobs)
-        yield line((said.NOTHING_ELSE if waits else said.NOTHING, "dim"))
+        # What failed or waits is due still.
+        is_told = any(each.skipped or each.problems or each.refused for each in summary.jobs)
+        yield line((said.NOTHING_ELSE if is_told else said.NOTHING, "dim"))
 
 
 def _job(report: JobReport) -> Iterator[Line]:

@@ -19,6 +19,7 @@ from engramdown.cortex.sleep_lock import SleepLock
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
+from tests.cortex.desk import spoken
 from tests.cortex.test_sleeping import Model
 
 LESSON = {"text": "Take the lock first", "cells": [1]}
@@ -326,6 +327,32 @@ def test_an_answer_of_no_use_is_tried_in_three_sleeps(
             told = [problem for job in replay for problem in job["problems"]]
             seen.append((bool(told), len(Provider.seen) - before > 0))
     assert seen == [(True, True)] * 3 + [(False, False)]
+
+
+def test_an_answer_of_no_use_is_told_alike_by_sleep_and_worker(
+    run: Runner, session: Path, isolated_home: Path
+) -> None:
+    spoken(Cortex.open(session.parents[1]), "who", "I live in Berlin, and my editor is Helix.")
+    run.ok("sleep", "--no-model")
+    home = isolated_home / ".engramdown"
+    home.mkdir(exist_ok=True)
+    items = {"text": "Editor: Helix", "cells": [77]}, {"text": "Editor: Helix", "messages": [77]}
+    answers = {"items": [items[0]]}, {"items": [items[1]], "worth_persisting": True}
+    told = []
+    for arguments, answer in zip((["sleep"], ["worker", "--once"]), answers, strict=True):
+        with serving(answering(answer)) as url:
+            chosen = f'model = "openai/test"\nbase_url = "{url}"\nextract_facts = true\n'
+            text = f"[worker]\npause = 0\n[consolidation]\n{chosen}"
+            (home / "config.toml").write_text(text, encoding="utf-8")
+            told.append(run(*arguments))
+    for done in told:
+        assert done.code == 1
+        assert "nothing is due" not in done.out
+        assert "nothing worth keeping" not in done.out
+        assert "a memory is refused: it names 77, which it was not given" in " ".join(
+            done.out.split()
+        )
+    assert "nothing else is due" in told[0].out
 
 
 def test_an_injected_order_waits_for_a_person(
