@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 from anthropic.types.beta import BetaMemoryTool20250818InsertCommand
@@ -449,6 +450,56 @@ def test_nothing_stands_beside_a_fact_in_other_words(tmp_path: Path, mode: str) 
             if stands != [line] or not any(fact in text for text in asked):
                 missed.append((door.__name__, fact, stands, asked))
     assert missed == []
+
+
+SENTENCES: Final = ("Please call me Eve.", "My name is Eve.", "I live in Lima.", "I moved to Lima.")
+
+
+def said_to_an_agent(cortex: Cortex, facts: list[str], *, run: Runner) -> list[str]:
+    """Let hooks record that each is said, and sleep; only plain sentences are understood."""
+    agent = Agent(Path(cortex.stores[-1].root).parent, {}, str(UUID(int=14)), run)
+    agent.ok("SessionStart", source="startup", model="any")
+    for fact in (*facts, *SENTENCES):
+        agent.user(fact)
+        agent.assistant("Noted.")
+    agent.ok("Stop")
+    agent.ok("SessionEnd", reason="clear")
+    cortex.sleep()
+    return ["Name: Eve", "Location: Lima"]
+
+
+def found_by_a_model(cortex: Cortex, facts: list[str], *, run: Runner) -> list[str]:
+    """Let a model find each in what was said."""
+    del run
+    found = [
+        {"key": f"Remark {at}", "value": fact, "messages": [1]} for at, fact in enumerate(facts)
+    ]
+    cortex.model = Model(Facts={"facts": found})
+    record(cortex, "s1", "; ".join(facts), *["Hello"] * 6)
+    cortex.sleep()
+    return facts
+
+
+def among_older_notes(cortex: Cortex, facts: list[str], *, run: Runner) -> list[str]:
+    """Bring each from another program's notes."""
+    del run
+    imported(cortex, " <!-- source:user basis:verified -->\n- ".join(facts))
+    return facts
+
+
+@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@pytest.mark.parametrize("door", [said_to_an_agent, found_by_a_model, among_older_notes])
+def test_nothing_in_other_words_is_brought_beside_a_fact(
+    cortex: Cortex, home: Person, run: Runner, *, door: Callable[..., list[str]], mode: str
+) -> None:
+    lines = [*dict.fromkeys(line for line, _ in OTHERWISE)]
+    facts = [fact for _, fact in OTHERWISE]
+    home.saves("profile.md", "".join(f"- {line}\n" for line in lines))
+    cortex.mode = mode
+    waits = door(cortex, facts, run=run)
+    assert [entry.text for entry in cortex.entries() if entry.kind == "profile"] == lines
+    asked = " | ".join(each.engram.text for each in cortex.pending())
+    assert [fact for fact in waits if fact not in asked] == []
 
 
 # Written after the rule stood.
