@@ -88,11 +88,9 @@ class Sleep:
         trial = _trial(cortex) if dry_run else None
         self._night = Night(cortex, asking, self.summary, dry_run, not_asked, trial=trial)
         self._disk = EpisodeDisk()
-        self._stores = [
-            store
-            for store in reversed(cortex.stores)
-            if scope in (None, store.scope) and store.root.is_dir()
-        ]
+        asked = [store for store in reversed(cortex.stores) if scope in (None, store.scope)]
+        self._stores = [store for store in asked if store.root.is_dir()]
+        self._others = [store for store in asked if not store.root.is_dir()]
 
     def count(self) -> int:
         """Return how many steps are due, roughly: others may work on them, too."""
@@ -115,6 +113,11 @@ class Sleep:
         if self._cortex.mode == "off":
             self.summary.skipped = _OFF
             return self.summary
+        for store in self._others:
+            try:
+                store.check_folder()
+            except StoreError as error:
+                self.summary.failed[store.scope] = str(error)
         for store in self._stores:
             try:
                 # A dry run writes not even who sleeps.

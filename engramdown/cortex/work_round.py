@@ -91,7 +91,18 @@ class Round:
         memory = self._cortex.episodes
         if self._cortex.mode == "off" or memory is None:
             self.summary.skipped = _NO_TRANSCRIPTS if memory is None else _OFF
-        elif memory.folder.is_dir():
+        else:
+            for store in self._cortex.stores:
+                try:
+                    store.check_folder()
+                except StoreError as error:
+                    self._fail(error)
+            self._look(memory)
+        return self.summary
+
+    def _look(self, memory: EpisodicMemory) -> None:
+        """Do what is due for the transcripts, if there are any."""
+        if memory.folder.is_dir():
             try:
                 root = memory.folder.parent
                 # A dry run writes not even who works.
@@ -103,7 +114,6 @@ class Round:
                         self.summary.busy = str(holder)
             except (StoreError, OSError) as error:
                 self._fail(error)
-        return self.summary
 
     def _work(self, memory: EpisodicMemory) -> None:
         sessions = Sessions(memory.folder, EpisodeDisk())

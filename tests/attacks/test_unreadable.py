@@ -206,7 +206,10 @@ def test_where_nobody_can_say_what_git_brought_the_other_scope_is_shown(
 
 # ---- the folder of a scope ----
 
-COMMANDS: Final = ["list", "context", "recall linter", "stats", "remember Deploy", "doctor", "init"]
+COMMANDS: Final = [
+    *("list", "context", "recall linter", "stats", "remember Deploy", "doctor", "init"),
+    *("sleep", "sleep --dry-run", "worker --once", "worker --dry-run"),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
