@@ -71,7 +71,6 @@ _OWN: Final = frozenset({"skills", "templates", "prompts", "config.toml", "memor
 _TEXTS: Final = (".md", ".j2", ".txt")
 _PAGES: Final = frozenset({".md", ".mdc"})
 _NOT_ENTERED: Final = frozenset({".git", "node_modules", "venv", "dist", "build", "target"})
-_PATIENCE: Final = 10.0
 _DEEPEST: Final = 3
 _MOST_PAGES: Final = 2_000
 _LARGEST_PAGE: Final = 4 * 1024 * 1024
@@ -182,7 +181,7 @@ def erase(
         for root in roots:
             begin(root, erasure, disk)
         try:
-            left = _carry_out(cortex, erasure, _PATIENCE)
+            left = _carry_out(cortex, erasure, wait=True)
         except StoreError as error:
             raise StoreError(f"{error} {_GOES_ON}") from error
     return _replaced(told, left=tuple(left), changed=True)
@@ -211,7 +210,7 @@ def finish(cortex: Cortex, *, wait: bool = True) -> list[str]:
             erasure = _only(erasure, store.root)
         try:
             with _alone(store.root, 0):
-                return _carry_out(cortex, erasure, _PATIENCE if wait else 0)
+                return _carry_out(cortex, erasure, wait=wait)
         except LockTimeoutError:
             # Somebody is at it, or at what it needs: then it is for the next one.
             return []
@@ -468,7 +467,7 @@ def _only(erasure: Erasure, root: Path) -> Erasure:
     return erasure._replace(roots=(str(root),))
 
 
-def _carry_out(cortex: Cortex, erasure: Erasure, patience: float) -> list[str]:
+def _carry_out(cortex: Cortex, erasure: Erasure, *, wait: bool) -> list[str]:
     """Do everything that an erasure asks for; return what could not be done, and why."""
     disk, words = Disk(), erasure.words()
     left: list[str] = []
@@ -477,8 +476,9 @@ def _carry_out(cortex: Cortex, erasure: Erasure, patience: float) -> list[str]:
     for store in stores:
         if unfinished(store.root, disk) is None:
             begin(store.root, erasure, disk)
-        store.files.erase(wait=patience > 0)
+        store.files.erase(wait=wait)
     for store in stores:
+        patience = cortex.settings.of(store.scope).lock_timeout if wait else 0
         _transcripts(store, words).erase(patience)
         left += _pages(store, words, disk, patience)
         left += _blocks(store, words, disk)

@@ -30,7 +30,6 @@ from engramdown.erasure import Words
 __all__ = ["EpisodeEraser", "Held"]
 
 _ERASED: Final = "erased"
-_PATIENCE: Final = 10.0
 
 
 class Held(NamedTuple):
@@ -107,7 +106,7 @@ class EpisodeEraser:
         """Return the files of whole texts that hold words."""
         return [path for name in sorted(self._payloads()) for path in self._traces.payload(name)]
 
-    def erase(self, patience: float = _PATIENCE) -> None:
+    def erase(self, patience: float) -> None:
         """Take the words out of everything that was recorded.
 
         Args:

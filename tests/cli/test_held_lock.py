@@ -273,3 +273,28 @@ def test_other_work_counts_as_no_waiting() -> None:
     with locking.one_call():
         time.sleep(0.01)
         assert locking.left(1) == 1
+
+
+def test_to_erase_waits_for_transcripts_as_long_as_is_set(
+    roots: tuple[Path, Path], child_env: dict[str, str], run: Command
+) -> None:
+    for root in roots:
+        (root / "config.toml").write_text("lock_timeout = 0.25\n", encoding="utf-8")
+        (root / "episodes").mkdir(exist_ok=True)
+        line = (
+            b'{"seq":0,"ts":"2026-01-01T10:00:00Z","role":"user","text":"Keep the project rule"}\n'
+        )
+        (root / "episodes" / "one.jsonl").write_bytes(line)
+    (name,) = [each.id for each in Cortex.open().entries() if "project rule" in each.text]
+    command = [sys.executable, "-c", HOLD, *(str(root / "episodes" / ".lock") for root in roots)]
+    with subprocess.Popen(command, env=child_env, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        done = run("forget", "--forever", "--yes", name)
+        process.kill()
+    assert done.returncode == 3, done
+    assert "0.25" in done.stderr
+    assert "is done by the next command" in done.stderr
+    assert "the project rule" not in run("list").stdout
+    assert run("list").returncode == 0
+    assert b"project rule" not in (roots[1] / "episodes" / "one.jsonl").read_bytes()
