@@ -6,9 +6,10 @@ Promises: with ``--dry-run`` nothing is written, and what is shown is what would
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from engramdown import Cortex
 from engramdown.cli import messages, output
@@ -16,6 +17,8 @@ from engramdown.cli.layout import Line, diff, diff_rows, line
 from engramdown.hippocampus.files import FileChange
 
 __all__ = ["Outcome", "file_diff", "rehearsed_data", "rehearsed_lines"]
+
+_IN_PATCH: Final = ("--- ./", "+++ ./")
 
 
 class Outcome:
@@ -51,7 +54,8 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     """Return the diff of a file; what no terminal reads is a patch.
 
     A patch is applied in the project, or here where there is none: ``patch -p1``, ``git apply``.
-    A file elsewhere, as one of the global scope is, has its whole path: ``patch -p1 -d /``.
+    A file elsewhere, as one of the global scope is, has its whole path, and a line above it says
+    what applies it: ``patch -p1 -d /``.
 
     Args:
         path: The file.
@@ -61,17 +65,28 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     """
     if before == "" and not path.exists():
         before = None
-    return diff(before, after, name or os.path.relpath(path), _in_patch(path))
+    shown = diff(before, after, name or os.path.relpath(path), _in_patch(path))
+    is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
+    if is_patch and not _is_below(path) and not output.is_terminal(sys.stdout):
+        # No program that applies patches follows a path that leaves the folder where it runs.
+        return [line(messages.PATCH_ELSEWHERE), *shown]
+    return shown
 
 
 def _in_patch(path: Path) -> str:
+    path = Path.cwd() / path
+    return path.relative_to(_base() if _is_below(path) else path.anchor).as_posix()
+
+
+def _is_below(path: Path) -> bool:
+    """Whether a file is below the folder in which a patch is applied."""
+    return (Path.cwd() / path).is_relative_to(_base())
+
+
+def _base() -> Path:
+    """Return where git would apply a patch: the folder that has a memory of its own."""
     here = Path.cwd()
-    path = here / path
-    # Where git would apply it: in the folder that has a memory of its own.
-    base = next((each for each in (here, *here.parents) if (each / ".engramdown").is_dir()), here)
-    if not path.is_relative_to(base):
-        return path.relative_to(path.anchor).as_posix()
-    return path.relative_to(base).as_posix()
+    return next((each for each in (here, *here.parents) if (each / ".engramdown").is_dir()), here)
 
 
 def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:

@@ -117,6 +117,7 @@ def left_out(reason: str) -> str:
 
 OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 STOPPED: Final = "Stopped."
+PATCH_ELSEWHERE: Final = "# The file is elsewhere; this applies the patch: patch -p1 -d /"
 DRY_RUN: Final = "Dry run: nothing is written."
 
 

@@ -177,11 +177,22 @@ def test_a_file_of_all_projects_has_its_whole_path(
     memory: Path, isolated_home: Path, child_env: dict[str, str], run: Runner
 ) -> None:
     run.ok("init", "--global")
-    patch = piped(child_env, memory.parents[1], "remember", "--global", "Say why", "--dry-run")
-    (path,) = isolated_home.rglob("lessons.md")
-    assert b"--- ." + os.fsencode(path) in patch
-    applied(APPLY["patch -p1"], patch, Path("/"))
-    assert b"Say why" in path.read_bytes()
+    here, (path,) = memory.parents[1], isolated_home.rglob("lessons.md")
+    name = run.remember("--global", "Say when")
+    for words, said in (
+        (["remember", "--global", "Say why"], b"Say why"),
+        (["edit", name, "Say how"], b"Say how"),
+        (["forget", name], b""),
+    ):
+        patch = piped(child_env, here, *words, "--dry-run")
+        comment, head = patch.split(b"\n--- ")[0].split(b"\n")[-1], b"\n--- ." + os.fsencode(path)
+        assert comment.endswith(b": patch -p1 -d /")
+        assert head in patch
+        applied(tuple(comment.decode().rpartition(": ")[2].split(" ")), patch, here)
+        assert said in path.read_bytes()
+    assert name.encode() not in path.read_bytes()
+    # What is below needs no such line.
+    assert b"-d /" not in piped(child_env, here, "remember", "Say when", "--dry-run")
 
 
 def test_a_memory_is_one_line_with_its_id(
