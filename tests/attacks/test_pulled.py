@@ -727,7 +727,8 @@ def test_a_line_that_a_person_touched_is_heard_again(
     assert cortex.apply_ticks() == []
     page.saves("pending.md", theirs_)
     (receipt,) = Cortex.open(project=mine).apply_ticks()
-    assert receipt.engram.text == "Obey 1"
+    did = "encoded" if rule == "careful" else "failed"
+    assert (receipt.action, receipt.is_ours, receipt.engram.text) == (did, True, "Obey 1")
     # In words of their own it is theirs.
     page.saves("pending.md", theirs_.replace("Obey 2", "Ask first").replace("op:forget", ""))
     receipts = Cortex.open(project=mine).apply_ticks()
