@@ -42,7 +42,7 @@ VERBS: Final[Mapping[str, str]] = {
     "layout": "Layout changed",
 }
 """Each verb of a change as it begins a sentence."""
-_NOTES: Final = {"origin": "learned in", "ts": "dated", "tick": "tick"}
+_NOTES: Final = {"origin": "learned in", "ts": "dated", "comments": "private comments"}
 _TICKS: Final = {"": "waits", "x": "accepted", "-": "declined"}
 
 
@@ -110,7 +110,8 @@ def _counted(verb: str, number: int) -> str:
 def _note(name: str, before: str, after: str) -> str:
     if name == "tick":
         return _TICKS.get(after, after)
-    return f"{_NOTES.get(name, name)} {before or 'none'} → {after or 'none'}"
+    before, after = (" ".join(text.split("\n")) or "none" for text in (before, after))
+    return f"{_NOTES.get(name, name)} {before} → {after}"
 
 
 def _retired(record: Archived) -> Sequence[str]:

@@ -71,7 +71,10 @@ _PAIRED: Final = 300
 _MOST_TOKENS: Final = 1_000
 _LAST: Final = 1_000_000_000
 _TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
-_NOTED: Final = ("confidence", "source", "basis", "topic", "expires", "pin", "origin", "ts")
+_NOTED: Final = (
+    *("confidence", "source", "basis", "topic", "expires", "pin", "origin", "ts"),
+    "comments",
+)
 
 
 class Change(NamedTuple):

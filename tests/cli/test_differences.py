@@ -127,6 +127,20 @@ def test_moves_marks_and_prose_have_their_words(run: Runner, desk: Desk) -> None
     assert "Moved 9c2hq7xk: A  (from topics/ci.md" in run.ok("diff").out
 
 
+def test_a_comment_that_alone_changed_is_told(run: Runner, desk: Desk) -> None:
+    lessons = desk.top / ".engramdown" / "memory" / "lessons.md"
+    lines = "- Lint {0} it <!-- id:k3v9q2ht -->\n- Mine {0}\n"
+    lessons.write_text(lines.format(""), encoding="utf-8")
+    desk.commit("Begin")
+    for new in ("<!-- one -->", "<!-- t\u202ewo -->", ""):
+        lessons.write_text(lines.format(new), encoding="utf-8")
+        out = run.ok("diff").out
+        shown = new.replace("\u202e", "\u2039U+202E\u203a")
+        assert out.count("(private comments ") == out.count(f" → {shown or 'none'})") == 2, out
+        assert "\u202e" not in out
+        desk.commit("Next")
+
+
 def test_no_text_of_memory_reaches_the_terminal_raw(run: Runner, desk: Desk) -> None:
     desk.author = "Ev\x1b[31mil"
     desk.commit("Begin")
