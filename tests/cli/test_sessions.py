@@ -149,7 +149,9 @@ def test_a_file_that_cannot_be_read_hides_no_other(run: Runner, three: EpisodicM
     (three.folder / "a-folder.jsonl").mkdir()
     (three.folder / "Upper.jsonl").touch()
     (three.folder / "empty.jsonl").touch()
-    assert len(run.ok("log", "--json").json) == 3
+    done = run("log", "--json")
+    assert (done.code, "a-folder.jsonl: is no file" in done.err) == (3, True)
+    assert len(done.json) == 3
 
 
 def test_what_could_fool_a_terminal_is_shown(run: Runner, memory: Path) -> None:
