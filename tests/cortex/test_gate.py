@@ -164,7 +164,8 @@ def test_an_order_in_the_conversation_is_what_rules_look_like() -> None:
         ),
         pytest.param(Findings("GitHub token", "", THEIRS, "orders"), "secret", id="no-tombstone"),
         pytest.param(Findings("", "", THEIRS, "orders"), "contradiction", id="no-secret"),
-        pytest.param(Findings("", "", None, "orders"), "instruction", id="an-order-only"),
+        pytest.param(Findings(instruction="orders", beside=THEIRS), "instruction", id="an-order"),
+        pytest.param(Findings(beside=THEIRS), "beside", id="a-fact-of-theirs-only"),
     ],
 )
 def test_the_first_row_that_holds_is_the_reason(findings: Findings, code: Code) -> None:

@@ -68,7 +68,7 @@ class Place:
 
 def knows_tables() -> bool:
     """Whether git here can keep references in tables, as it can from 2.45 on."""
-    said = subprocess.run(["git", "init", "-h"], capture_output=True, text=True, check=False)
+    said = subprocess.run(["git", "init", "-h"], capture_output=True, encoding="utf-8", check=False)
     return "--ref-format" in said.stdout + said.stderr or "--[no-]ref-format" in said.stdout
 
 

@@ -44,7 +44,7 @@ def test_what_is_allowed_is_fine(text: str) -> None:
             GOOD.replace("desc", "name: charts\ndesc"), 3, "twice", "'name' stands", id="twice"
         ),
         pytest.param(GOOD.replace("name", "title"), 1, "name", "there is no name", id="no-name"),
-        pytest.param(GOOD.replace(" charts", " Charts", 1), 2, "name", "'Charts' is none", id="A"),
+        pytest.param(GOOD.replace(" charts", " Charts", 1), 2, "name", "'Charts' is not a", id="A"),
         pytest.param(GOOD.replace("charts", "a" * 65, 1), 2, "name", "65 characters", id="long"),
         pytest.param(GOOD.replace("charts", "nul", 1), 2, "name", "a device", id="device"),
         pytest.param(GOOD.replace("charts", "[a]", 1), 2, "value", "name is a list", id="list"),

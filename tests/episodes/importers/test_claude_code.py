@@ -412,7 +412,9 @@ def test_only_what_the_user_wrote_themselves_is_theirs() -> None:
         assert len({said.origin for said in told.said}) == len(told.said), more
     for words in ("What is <system-reminder>?", "Why <bash-stdout><bash-stdout>x"):
         assert read(CLAUDE_CODE, line("user", words)).lines == [("user", words)]
-    queued = {"type": "queued_command", "prompt": f"{mine}{reminder}"}
-    waiting = line("attachment", "", attachment=queued)
-    told = read(CLAUDE_CODE, link("m", None, "hello"), waiting)
-    assert [said.text for said in told.said if said.role == "user"] == ["hello", mine]
+    printed = f"<bash-stdout id=1>{evil}</bash-stdout>"
+    for prompt, theirs_of_it in ((f"{mine}{reminder}", [mine]), (printed, [])):
+        queued = {"type": "queued_command", "prompt": prompt}
+        waiting = line("attachment", "", attachment=queued)
+        told = read(CLAUDE_CODE, link("m", None, "hello"), waiting)
+        assert [said.text for said in told.said if said.role == "user"] == ["hello", *theirs_of_it]
