@@ -229,8 +229,8 @@ class Journal:
         limit: int = 5,
         *,
         exact: bool = False,
-        since: date | None = None,
-        until: date | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
     ) -> list[Match]:
         """Return the sections that answer ``query``, the best first; any text is a query.
 
@@ -239,13 +239,17 @@ class Journal:
                 capitals or not, newest first.
             limit: How many at most.
             exact: Whether to look for the string as it is.
-            since: The earliest day.
-            until: The latest day.
+            since: The earliest day, also as ISO 8601. Of a time the day counts that it is on by
+                ``clock``; without a zone it is UTC.
+            until: The latest day, which belongs to it.
 
         Raises:
             StoreError: If the folder cannot be read.
+            ValueError: If a day is none.
         """
-        dates = [each for each in self._dates() if (since or each) <= each <= (until or each)]
+        first = date.min if since is None else self._day("since", since)
+        last = date.max if until is None else self._day("until", until)
+        dates = [each for each in self._dates() if first <= each <= last]
         named, rest = named_in(query)
         meant = [] if exact else [each for each in dates if each in named]
         stems = telling(rest) if meant else asked(query)
@@ -266,6 +270,20 @@ class Journal:
             text = day.page.render() if day else ""
             if day and (stems is None or may_hold(text, stems)):
                 yield from ((day, section) for section in day.sections)
+
+    def _day(self, name: str, value: date | str) -> date:
+        """Return the day that a caller gives, or on which a time is."""
+        # Imported here: hardly anybody who writes a page asks for a range.
+        from engramdown.episodes.search.wanted import time_from
+
+        found = time_from(name, value)
+        if not isinstance(found, datetime):
+            return found
+        moment = found if found.tzinfo else found.replace(tzinfo=UTC)
+        try:
+            return self.clock.local(moment).date()
+        except OverflowError:  # In the year 1 or 9999 there may be none here.
+            return found.date()
 
     def _dates(self) -> list[date]:
         """Return the days that have a file, the newest first."""

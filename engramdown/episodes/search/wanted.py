@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
 
-__all__ = ["USUAL", "Wanted", "wanted"]
+__all__ = ["USUAL", "Wanted", "time_from", "wanted"]
 
 _NEVER: Final = ROLES.index("event")
 _ON_DEMAND: Final = ROLES.index("memory_read")
@@ -86,12 +86,35 @@ def wanted(
             raise ValueError(f"days_back is {days_back!r}; give a number of days, 0 or more")
         first = max(int(_microseconds(now) - min(days_back, _AGES) * _DAY), _FIRST)
     if since is not None:
-        first = max(first, _microseconds(_time("since", since)))
+        first = max(first, _microseconds(time_from("since", since)))
     last = _LAST
     if until is not None:
-        end = _time("until", until)
+        end = time_from("until", until)
         last = _microseconds(end) + (0 if isinstance(end, datetime) else _DAY - 1)
     return Wanted(_roles(role), first, last, session or "", now)
+
+
+def time_from(name: str, value: object) -> date:
+    """Return the day or the time that a caller gives, also as ISO 8601.
+
+    Args:
+        name: What the caller calls it.
+        value: What was given.
+
+    Raises:
+        ValueError: If it is none.
+
+    >>> time_from("since", "2026-02-27")
+    datetime.date(2026, 2, 27)
+    """
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str):
+        for read in (date.fromisoformat, datetime.fromisoformat):
+            with suppress(ValueError):
+                return read(value)
+    allowed = "a date, a datetime, or a text such as 2026-02-27 or 2026-02-27T10:15:00Z"
+    raise ValueError(f"{name} is {value!r}; give {allowed}")
 
 
 def _roles(role: str | Iterable[str] | None) -> frozenset[int]:
@@ -103,18 +126,6 @@ def _roles(role: str | Iterable[str] | None) -> frozenset[int]:
             known = ", ".join(each for each in ROLES if each != "event")
             raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
     return frozenset(place for place, name in enumerate(ROLES) if name in names)
-
-
-def _time(name: str, value: object) -> date:
-    """Return a day or a time that a caller gives."""
-    if isinstance(value, date):
-        return value
-    if isinstance(value, str):
-        for read in (date.fromisoformat, datetime.fromisoformat):
-            with suppress(ValueError):
-                return read(value)
-    allowed = "a date, a datetime, or a text such as 2026-02-27 or 2026-02-27T10:15:00Z"
-    raise ValueError(f"{name} is {value!r}; give {allowed}")
 
 
 def _microseconds(at: date) -> int:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from freezegun import freeze_time
@@ -349,6 +350,27 @@ def test_what_was_written_is_found_by_its_very_words_and_days(tmp_path: Path) ->
     assert journal.search("uv use", exact=True) == []
     assert [hit.date.day for hit in journal.search("uv", since=date(2026, 2, 26))] == [27, 26]
     assert [hit.date.day for hit in journal.search("uv", until=date(2026, 2, 26))] == [26, 25]
+
+
+def test_the_days_of_a_search_may_be_texts_and_times(tmp_path: Path) -> None:
+    journal = opened(tmp_path, zone="Pacific/Auckland")
+    for day in (25, 26, 27):
+        journal.write(f"Use uv on {day}", at=NOON.replace(day=day, hour=1))
+
+    def found(**given: Any) -> list[int]:  # noqa: ANN401 - whatever is given
+        return sorted(hit.date.day for hit in journal.search("uv", **given))
+
+    # What is the evening of a day in Greenwich is the day after in New Zealand.
+    evening = datetime(2026, 2, 25, 20, tzinfo=UTC)
+    for since in ("2026-02-26", "20260226", evening, evening.replace(tzinfo=None)):
+        assert found(since=since) == found(since=since, until="2026-02-27") == [26, 27], since
+    assert found(until="2026-02-25T20:00:00Z") == found(until="2026-02-26T09:00+13:00") == [25, 26]
+    assert found(since="0001-01-01T00:00+13:59", until="9999-12-31T23:59Z") == [25, 26, 27]
+    assert found(since="2026-02-28") == found(since="2026-02-27", until="2026-02-26") == []
+    for name in ("since", "until"):
+        for wrong in ("yesterday", "", 5, 0):
+            with pytest.raises(ValueError, match=rf"{name} is {wrong!r}; give a date, a datetime"):
+                found(**{name: wrong})
 
 
 # ---- others who write ----
