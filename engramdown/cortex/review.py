@@ -127,7 +127,7 @@ class FileQueue:
             draft.put(filing.PENDING, draft.get(filing.PENDING).without(gone))
             return done
 
-        done = self._store.files.change(_act(orders), edit)
+        done = self._store.files.change(lambda done: _act(orders, done), edit)
         filed = [each for each in done if isinstance(each, filing.Filed)]
         written = iter(self._store.read_back(filed))
         return [next(written) if isinstance(each, filing.Filed) else each for each in done]
@@ -375,13 +375,17 @@ def _is_retired(draft: Draft, memory_id: str) -> bool:
     )
 
 
-def _act(orders: Sequence[Order]) -> Act:
-    """Return the words for the journal."""
+def _act(orders: Sequence[Order], done: Sequence[_Done]) -> Act:
+    """Return the words for the journal: about what was carried out, not about what waits."""
+    carried_out = [
+        orders[at] for at, each in enumerate(done) if not isinstance(each, EngramdownError)
+    ]
     by = orders[0].by
     op = "decline" if orders[0].engram is None else "accept"
-    done = "declined" if op == "decline" else _SAYS.get(by, "accepted")
-    what = f"proposal {orders[0].item.id}" if len(orders) == 1 else f"{len(orders)} proposals"
-    return Act(op, by, f"{done} {what}")
+    did = "declined" if op == "decline" else _SAYS.get(by, "accepted")
+    one = len(carried_out) == 1
+    what = f"proposal {carried_out[0].item.id}" if one else f"{len(carried_out)} proposals"
+    return Act(op, by, f"{did} {what}")
 
 
 def _turn_down(draft: Draft, placed: Placed, item: Pending, by: str) -> None:

@@ -241,11 +241,11 @@ class MemoryFiles:
         ]
 
     @one_call()
-    def change(self, act: Act, edit: Callable[[Draft], T]) -> T:
+    def change(self, act: Act | Callable[[T], Act], edit: Callable[[Draft], T]) -> T:
         """Carry out one step and return what ``edit`` returned.
 
         Args:
-            act: The words for the journal.
+            act: The words for the journal, or what returns them for what ``edit`` returned.
             edit: Changes the draft. It is called again from the beginning when a file turns out
                 to have been saved by a person, so it must change nothing else.
 
@@ -262,7 +262,8 @@ class MemoryFiles:
                 try:
                     draft = Draft(self._saves.journalled if hold.insists else self._saves.load)
                     result = edit(draft)
-                    self._commit(errands.running() or act, draft, hold)
+                    told = act if isinstance(act, Act) else act(result)
+                    self._commit(errands.running() or told, draft, hold)
                     done = True
                 except OutOfStepError as found:
                     self._carry_out(hold)
