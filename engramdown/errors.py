@@ -171,7 +171,8 @@ class SettingsError(EngramdownError, ValueError):
 
     Attributes:
         source: The file or environment variable that holds it.
-        key: The name of the setting.
+        key: The name of the setting, or ``file`` if the whole file is wrong.
+        problem: What is wrong and what is allowed, in words that do not name the source.
     """
 
     def __init__(self, source: str, key: str, reason: str) -> None:
@@ -179,6 +180,8 @@ class SettingsError(EngramdownError, ValueError):
         super().__init__(f"{source}: {key}: {reason}")
         self.source = source
         self.key = key
+        told = "the file" if key == "file" else key
+        self.problem = f"{told}{'' if reason.startswith(('is ', 'cannot ')) else ':'} {reason}"
 
 
 class GitError(EngramdownError):

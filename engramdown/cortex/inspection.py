@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -107,8 +108,7 @@ def inspect_settings(
         wrong = Path(error.source)
         if wrong.name != CONFIG:
             raise
-        reason = str(error).removeprefix(f"{wrong}: ")
-        found.setdefault(wrong.parent, []).append(find(_CONFIG, "settings", reason=reason))
+        found.setdefault(wrong.parent, []).append(find(_CONFIG, "settings", reason=error.problem))
         # What is broken at home leaves no limits to go by but the usual ones.
         settings = Settings() if wrong.parent == home else strictest(home)
     if project is not None:
@@ -126,10 +126,10 @@ def inspect_settings(
 def _from_git(approvals: Approvals, root: Path) -> list[Finding]:
     """Return that the settings of a scope came with git, unless a person here wrote them."""
     path = root / CONFIG
-    try:
-        text, keys = config_text(path), ", ".join(names_of(root)) or "nothing"
-    except SettingsError as error:
-        text = keys = str(error)
+    text, keys = "unread", "nothing, as it is broken"
+    with suppress(SettingsError):
+        text = config_text(path)
+        keys = ", ".join(names_of(root)) or "nothing"
     disk = Disk(durable=False)
     if not (text and is_versioned(root, disk) and known_to_git([path], disk)):
         return []

@@ -348,8 +348,8 @@ def _arrival(found: Found) -> Arrival:
 
 
 def _set(root: Path) -> str:
-    """Return what the settings of a scope name; of what cannot be read, why."""
+    """Return what the settings of a scope name; of what is broken, what is wrong."""
     try:
         return f"sets {', '.join(named(root)) or 'nothing'}"
     except SettingsError as error:
-        return str(error)
+        return f"sets nothing, as it is broken: {error.problem}"

@@ -293,6 +293,31 @@ def test_doctor_names_a_setting_that_no_project_may_give(
     assert findings(run, "global") == []
 
 
+# What stands in it, and what a person is told of it, in words.
+BROKEN: Final = {
+    'speed = "x"\n': "speed is no setting; allowed are mode, durability",
+    "mode = [\n": "the file is not TOML: Invalid value (at end of document)",
+    "[episodes]\nloud = true\n": "episodes.loud is no setting; allowed are enabled, ",
+    'mode = "maybe"\n': "mode: 'maybe' is not one of autopilot, copilot, off (at line 1)",
+}
+
+
+@pytest.mark.usefixtures("careful")
+def test_broken_settings_are_told_in_words(cloned: Clone, run: Runner) -> None:
+    desk = cloned("")
+    for text, wrong in BROKEN.items():
+        desk.write(f"{FOLDER}/config.toml", text)
+        desk.commit()
+        done = run("review")
+        shown = done.out
+        assert done.code == 3
+        assert f"config.toml: sets nothing, as it is broken: {wrong}" in shown
+        (came, reason) = [message for _, message in findings(run)]
+        assert came.endswith("it sets nothing, as it is broken")
+        assert reason.startswith(wrong)
+        assert str(desk.top) not in shown + came + reason
+
+
 # ---- what a project says beside it ----
 
 
