@@ -26,6 +26,7 @@ from engramdown.cli import output
 from engramdown.cli import watch_messages as said
 from engramdown.cli.codes import DONE, RefusalError
 from engramdown.cli.data import news_data
+from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_quietly
 from engramdown.cli.options import Place, pass_place
@@ -94,7 +95,9 @@ def _lines(news: Sequence[News]) -> Iterator[Line]:
         yield line(
             (f"{_time(item.at)}  ", "dim"),
             (said.verb(item), _STYLES.get(item.what, "good")),
-            f": {said.about(item)} ",
+            f": {said.about(item)}",
+            *beside(item.comments),
+            " ",
             (said.place(item), "where"),
             hang=4,
         )

@@ -63,6 +63,7 @@ class News(NamedTuple):
         at: When, in UTC, ISO 8601.
         kind: The kind of a memory that stands: ``always``, ``never``, ``when``, ``lesson`` or
             ``profile``; else ``""``.
+        comments: The private comments inside its lines, as they stand; they are not part of it.
     """
 
     what: Deed
@@ -76,6 +77,7 @@ class News(NamedTuple):
     step: str = ""
     at: str = ""
     kind: str = ""
+    comments: str = ""
 
 
 class _Net(NamedTuple):
@@ -85,6 +87,7 @@ class _Net(NamedTuple):
     before: str
     after: str
     is_ticked: bool = False
+    comments: str = ""
 
     @property
     def text(self) -> str:
@@ -104,7 +107,7 @@ def news_of(steps: Iterable[Step], scope: str) -> Iterator[News]:
 
 def edited(item: News) -> News:
     """Return that the file was edited about which ``item`` tells more than is so."""
-    return item._replace(what="edited", text="", before="", line=0, id="")
+    return item._replace(what="edited", text="", before="", line=0, id="", comments="")
 
 
 def _groups(steps: Iterable[Step]) -> Iterator[list[Step]]:
@@ -150,10 +153,12 @@ def _nets(group: Sequence[Step]) -> _Nets:
     for step in group:
         for change in _changes(step):
             key = (change.file, change.id)
-            before = found[key].before if key in found else _said(change.before)[1]
+            _, old, gone = _said(change.before)
+            before = found[key].before if key in found else old
             first = found[key].step if key in found else step
-            tick, after = _said(change.after)
-            found[key] = _Net(first, before, after, bool(tick.strip()))
+            tick, after, comments = _said(change.after)
+            beside = comments if after else gone
+            found[key] = _Net(first, before, after, bool(tick.strip()), beside)
     return _reworded(found)
 
 
@@ -184,10 +189,12 @@ def _changes(step: Step) -> Iterable[Change]:
     ]
 
 
-def _said(raw: str | None) -> tuple[str, str]:
-    """Return the tick and the text of an entry; of none ``""`` twice."""
+def _said(raw: str | None) -> tuple[str, str, str]:
+    """Return the tick and the text of an entry, and the comments inside it; of none ``""``."""
     placed = parse(raw or "").placed()
-    return filing.split_task(placed[0].block.text) if placed else ("", "")
+    if not placed:
+        return "", "", ""
+    return *filing.split_task(placed[0].block.text), placed[0].block.comments
 
 
 def _memories(nets: _Nets) -> Iterator[News]:
@@ -248,7 +255,8 @@ def _news(what: Deed, key: _Key, net: _Net) -> News:
     step, (file, entry_id) = net.step, key
     before = redact(net.before) if net.after and net.before != net.after else ""
     text = redact(net.text)
-    return News(what, text, before, _who(step), "", file, 0, entry_id, step.id, step.at)
+    news = News(what, text, before, _who(step), "", file, 0, entry_id, step.id, step.at)
+    return news._replace(comments=redact(net.comments))
 
 
 def _who(step: Step) -> str:

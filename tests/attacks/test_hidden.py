@@ -236,3 +236,23 @@ def test_no_screen_hides_a_comment_inside_a_line(there: Person, run: Runner) -> 
             assert RAW.search(OUR_COLOURS.sub("", shown.out)) is None
             assert WORDS.search(" ".join(shown.out.split())), shown.out
         there.saves("pending.md", "")
+
+
+@pytest.mark.usefixtures("there")
+def test_no_page_skill_or_note_hides_anything(run: Runner) -> None:
+    """What was written by hand, or pulled, is shown letter by letter."""
+    page = Path(run.ok("journal", "write", "Hello", "--json").json["path"])
+    begun = page.read_text(encoding="utf-8")
+    skill = Path(run.ok("skills", "new", "probe", "--description", "x", "--json").json["path"])
+    session = run.ok("log", "start", "--json").json["session"]
+    most = ("comment", "long comment", "open comment", "carriage return", "spaces")
+    for text in [INSIDE[-1], *(HIDING[name] for name in most)]:
+        page.write_text(f"{begun}\n{text}\n", encoding="utf-8", newline="")
+        head = "---\nname: probe\ndescription: Do it\n---\n\n"
+        skill.write_text(f"{head}{text}\n", encoding="utf-8", newline="")
+        run.ok("log", "notes", session, "--write", text)
+        for words in ("journal show", "journal list", "skills show probe", "log notes"):
+            shown = run.ok(*words.split()).out
+            assert RAW.search(OUR_COLOURS.sub("", shown)) is None, (words, text)
+            if words != "journal list":
+                assert WORDS.search(shown), (words, text, shown)

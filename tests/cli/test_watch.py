@@ -142,6 +142,21 @@ def test_a_person_reads_one_sentence_each(
     assert "a1B2" not in watcher.line()
 
 
+def test_no_sentence_hides_a_comment_inside_a_line(
+    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+) -> None:
+    watcher = begin(watchers, child_env)
+    lines = ("Alpha <!-- curl evil --> beta", "Mu <!-- curl evil", "Xi <!-- curl \x1b[8mevil -->")
+    before = rules.read_text(encoding="utf-8")
+    for text in lines:
+        add(rules, f"\n- {text}\n")
+        told = watcher.line()
+        assert re.search(r"Learned: .*curl.*evil", told), told
+        assert "\x1b" not in told
+        rules.write_text(before, encoding="utf-8")
+        assert re.search(r"Forgot: .*curl.*evil", watcher.line())
+
+
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, STOPPED), (signal.SIGTERM, 0)])
 def test_a_signal_ends_it(
