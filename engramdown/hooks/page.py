@@ -1,7 +1,8 @@
 """Memory as it stands in a file that agents read by themselves: ``AGENTS.md``, ``CLAUDE.md``.
 
 Promises: rules and lessons of one scope, the ones that count most first, within a budget; nothing
-about the user, because such files are shared; the same memory gives the same bytes.
+of the profile, because such files are shared (where a memory for all projects was refused, facts
+about the user are lessons of the project, and stand there); the same memory gives the same bytes.
 """
 
 from __future__ import annotations

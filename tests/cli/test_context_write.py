@@ -41,6 +41,23 @@ def test_what_is_written_is_what_memory_says(run: Runner, page: Path) -> None:
     assert "has no block" in run.ok("context", "--write", "AGENTS.md", "--remove").out
 
 
+def test_facts_about_the_user_stand_there_only_as_lessons_of_the_project(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, is_there in (("--global", False), ("--no-global", True)):
+        monkeypatch.setenv("ENGRAMDOWN_HOME", str(tmp_path / f"home{name}"))
+        project = tmp_path / f"project{name}"
+        project.mkdir()
+        monkeypatch.chdir(project)
+        run.ok("init", name)
+        run.remember("Always run the linter before pushing")
+        run.ok("remember", "--kind", "profile", "The user's editor is Helix")
+        run.ok("context", "--write", "AGENTS.md")
+        text = (project / "AGENTS.md").read_text(encoding="utf-8")
+        assert "linter" in text
+        assert ("- The user's editor is Helix" in text) is is_there, name
+
+
 def test_a_file_that_is_old_fails_a_check(run: Runner, page: Path) -> None:
     done = run("context", "--write", "AGENTS.md", "--check")
     assert done.code == 1
