@@ -123,7 +123,7 @@ class ForAgents(NamedTuple):
                     "path": str(change.path),
                     "changed": change.is_new,
                     "before": None if change.before is None else change.before.decode(),
-                    "after": change.after.decode(),
+                    "after": None if change.is_gone else change.after.decode(),
                 }
                 for change in self.changes
             ],
@@ -157,7 +157,7 @@ class ForAgents(NamedTuple):
         for change in self.changes:
             if change.is_new:
                 before = None if change.before is None else change.before.decode()
-                after = change.after.decode()
+                after = None if change.is_gone else change.after.decode()
                 yield from file_diff(change.path, before, after, str(change.path))
 
 

@@ -34,12 +34,14 @@ class Change(NamedTuple):
         real: What is written: what a link leads to.
         before: What it holds; ``None`` if it is not there.
         after: What it is to hold.
+        is_gone: Whether it is to be removed; ``after`` is empty then.
     """
 
     path: Path
     real: Path
     before: bytes | None
     after: bytes
+    is_gone: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -94,7 +96,10 @@ def write(change: Change) -> None:
             shutil.copymode(real, new)
         if read(change.path, None).before != change.before:
             raise UnfitFileError(str(change.path), "was changed meanwhile; do it again")
-        new.replace(real)
+        if change.is_gone:
+            real.unlink()
+        else:
+            new.replace(real)
     except FileNotFoundError as error:
         raise UnfitFileError(str(change.path), "was removed meanwhile; do it again") from error
     finally:

@@ -32,6 +32,8 @@ __all__ = ["AGENTS", "Agent", "plan", "program", "to_paste"]
 
 _OURS: Final = "engramdown"
 _SECONDS: Final = 10
+_VERSIONED: Final = '{\n  "version": 1\n}\n'
+_MADE: Final = frozenset({_VERSIONED.encode(), b"{}\n", b""})
 _TABLE: Final = f"[mcp_servers.{SERVER}]"
 _OUR_TABLE: Final = re.compile(
     rf"\n?^{re.escape(_TABLE)}[^\n]*\n(?:[^\[#\n][^\n]*\n?)*+", re.MULTILINE
@@ -194,7 +196,13 @@ def plan(
             change = found[file.path]
             edit = file.take if remove else file.put
             found[file.path] = change._replace(after=_edited(file.path, change.after, edit))
-    return [*found.values()]
+    return [_without_made(change) for change in found.values()] if remove else [*found.values()]
+
+
+def _without_made(change: Change) -> Change:
+    """Let a file go of which only what we begin one with is left; what a link leads to stays."""
+    left = change.is_new and change.after in _MADE and not change.path.is_symlink()
+    return change._replace(after=b"", is_gone=True) if left else change
 
 
 def to_paste(name: str, *, server: bool) -> str:
@@ -212,11 +220,11 @@ def _files(agent: Agent, project: Path, *, everywhere: bool, server: bool) -> li
     base = Path.home() if everywhere else project
     folder = Path(moved).expanduser() if moved else base / agent.folder
     wanted = {event: _hook(agent, *each) for event, each in agent.events.items()}
-    empty = '{\n  "version": 1\n}\n' if agent.flat else ""
+    empty = _VERSIONED if agent.flat else ""
     hooks = _File(
         folder / agent.hooks,
         lambda text: with_hooks(text if text.strip() else empty, wanted),
-        lambda text: "" if without_hooks(text) == empty else without_hooks(text),
+        without_hooks,
     )
     if not server:
         return [hooks]
@@ -269,7 +277,8 @@ def _with_table(text: str, command: str, arguments: Sequence[str]) -> str:
     """
     if SERVER in tomllib.loads(text).get("mcp_servers", {}):
         return text
-    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    # One line end, whatever stands before it: it is what goes with the table again.
+    gap = "\n" if text else ""
     said = ", ".join(json.dumps(each) for each in arguments)
     added = f"{text}{gap}{_TABLE}\ncommand = {json.dumps(command)}\nargs = [{said}]\n"
     tomllib.loads(added)

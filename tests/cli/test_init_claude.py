@@ -216,8 +216,7 @@ def test_hooks_and_tools_of_an_agent_come_in_one_step_and_go_in_one(
     assert again.count("is set up already") == len(before)
     assert {path: path.read_bytes() for path in before} == before
     run.ok("init", f"--{name}", "--remove", "--yes")
-    left = "".join(path.read_text(encoding="utf-8") for path in before)
-    assert "engramdown" not in left
+    assert not [path for path in before if path.exists()]
 
 
 def test_several_agents_are_one_diff_and_one_question(
@@ -236,20 +235,41 @@ def test_several_agents_are_one_diff_and_one_question(
 def test_a_config_of_codex_keeps_every_byte(run: Runner, project: Path) -> None:
     path = project / ".codex" / "config.toml"
     path.parent.mkdir()
-    for text in ('model = "x"  # mine\n', "a = 1", '[mcp_servers.x]\ncommand = "y"\n\n# end\n'):
-        path.write_text(text, encoding="utf-8")
+    for text in ('a = "x"  # mine\n', "a = 1", "a = 1\r\n", "a = 1\n\n", '[x]\ny = "y"\n\n# end\n'):
+        path.write_bytes(text.encode())
         run.ok("init", "--codex", "--no-global", "--yes")
-        now = path.read_text(encoding="utf-8")
+        now = path.read_bytes().decode()
         assert now.startswith(text)
         assert tomllib.loads(now)["mcp_servers"]["engramdown"]["args"] == ["mcp"]
         run.ok("init", "--codex", "--remove", "--yes")
-        assert path.read_text(encoding="utf-8").rstrip("\n") == text.rstrip("\n")
+        assert path.read_bytes() == text.encode()
     for broken in ("a = ", "mcp_servers = {}\n"):
         path.write_text(broken, encoding="utf-8")
         done = run("init", "--codex", "--no-global", "--yes")
         assert done.code == 1
         assert "[mcp_servers.engramdown]" in done.out
         assert path.read_text(encoding="utf-8") == broken
+
+
+def test_taking_ours_out_leaves_what_was_never_ours(run: Runner, project: Path) -> None:
+    """Also a file in which nothing stands, and one that a link leads to."""
+    kept = project / "kept.json"
+    kept.write_text("{}\n", encoding="utf-8")
+    link = project / ".mcp.json"
+    link.symlink_to(kept)
+    bare = project / ".cursor" / "mcp.json"
+    bare.parent.mkdir()
+    bare.write_text("{}\n", encoding="utf-8")
+    run.ok("init", "--cursor", "--remove", "--yes")
+    assert bare.read_text(encoding="utf-8") == "{}\n"
+    run.ok("init", "--claude", "--no-global", "--yes")
+    shown = run.ok("init", "--claude", "--remove", "--dry-run").out
+    assert "+++ /dev/null" in shown
+    assert (project / ".claude" / "settings.json").is_file()
+    run.ok("init", "--claude", "--remove", "--yes")
+    assert link.is_symlink()
+    assert kept.read_text(encoding="utf-8") == "{}\n"
+    assert not (project / ".claude" / "settings.json").exists()
 
 
 def test_without_the_extra_the_tools_are_left_out_and_said(
