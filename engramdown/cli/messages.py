@@ -260,6 +260,15 @@ def several_kinds(kinds: Iterable[str]) -> str:
     return f"a memory has one kind, not {' and '.join(kinds)}; give one of these options"
 
 
+def kept_here(receipts: Iterable[Receipt]) -> str:
+    """Say that what was meant for all projects is kept in this one, or ``""``."""
+    # Imported here: who has a receipt has loaded it.
+    from engramdown.hippocampus.closed import REFUSED
+
+    is_kept = any(REFUSED in each.reason for each in receipts)
+    return f"facts about you are kept in this project: {REFUSED}" if is_kept else ""
+
+
 def receipt(item: Receipt) -> str:
     """Say what happened to a memory, where, and why."""
     # Imported here: who has a receipt has loaded it.

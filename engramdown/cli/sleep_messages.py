@@ -6,8 +6,10 @@ Promises: pure; plain words; what was not done is said as plainly as what was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
+
+from engramdown.cli import messages
 
 if TYPE_CHECKING:
     from engramdown.consolidation.plan import Name
@@ -95,13 +97,15 @@ def left(reports: Iterable[JobReport]) -> Iterator[tuple[str, bool]]:
         yield f"left for later, as {reason}{_HINTS.get(reason, '')}: {', '.join(what)}", waits
 
 
-def learned(receipts: Iterable[Receipt]) -> Iterator[str]:
-    """Name what is new; of very much, only the first."""
+def learned(receipts: Sequence[Receipt]) -> Iterator[str]:
+    """Name what is new, of very much only the first; and say what is kept in another scope."""
     new = [each for each in receipts if each.action in ("encoded", "queued")]
     for each in new[:_MOST]:
         yield f"{_BECAME[each.action]}: {' '.join(each.engram.text.split())}"
     if new[_MOST:]:
         yield f"… and {len(new) - _MOST:,} more; `engramdown history` shows them"
+    if kept := messages.kept_here(receipts):
+        yield kept
 
 
 def busy(name: str, holder: str) -> str:

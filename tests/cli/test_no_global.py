@@ -84,6 +84,19 @@ def test_nothing_that_is_done_in_the_project_makes_it(
     assert not nowhere.exists()
 
 
+def test_sleep_says_where_a_fact_about_the_user_is_kept(
+    run: Runner, memory: Path, nowhere: Path
+) -> None:
+    with Cortex.open().session() as session:
+        session.begin_turn(f"{FACT}.")
+        session.end_turn("Noted")
+    said = " ".join(run.ok("sleep", "--no-model").out.split())
+    assert "facts about you are kept in this project" in said
+    assert "`engramdown init --global`" in said
+    assert not nowhere.exists()
+    assert "Name: Ada" in lessons(memory)
+
+
 def test_who_asks_for_it_by_name_gets_it(run: Runner, memory: Path, nowhere: Path) -> None:
     run.ok("remember", "--global", "--dry-run", FACT)
     assert not nowhere.exists()
