@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -45,6 +45,25 @@ __all__ = [
 ]
 
 Need = Literal["any", "project", "nothing"]
+
+_NOTES: Final = "engramdown.notes"
+_LOOKING: Final = frozenset(
+    {
+        *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
+        *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
+        *("journal search", "skills list", "skills show", "skills validate", "log list"),
+        *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
+        *("log gists", "log grep", "log describe", "log expand"),
+    }
+)
+_CHANGING: Final = {
+    "context": frozenset({"page"}),
+    "review": frozenset({"accept", "decline", "edit", "everything"}),
+    "doctor": frozenset({"mend", "dry_run"}),
+    "log card": frozenset({"edit", "fill"}),
+    "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
+}
+"""The commands that only look, and the options with which one of them does not."""
 
 
 def open_cortex(place: Place, need: Need = "any") -> Cortex:
@@ -94,9 +113,7 @@ def settings_at(place: Place, project: Path | None) -> Settings:
         return settings
     if not _only_looks(context):
         raise StoreError(messages.broken_settings(settings.trouble))
-    if _TROUBLE not in context.meta:
-        context.meta[_TROUBLE] = settings.trouble
-        context.call_on_close(lambda: _say_trouble(settings.trouble))
+    _say_at_end(context, messages.strictest_settings(settings.trouble), beside_error=True)
     return settings
 
 
@@ -108,38 +125,6 @@ def _only_looks(context: click.Context) -> bool:
     return name in _LOOKING and not said & _CHANGING.get(name, frozenset())
 
 
-_TROUBLE: Final = "engramdown.settings"
-_UNREAD: Final = "engramdown.unread"
-_LOOKING: Final = frozenset(
-    {
-        *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
-        *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
-        *("journal search", "skills list", "skills show", "skills validate", "log list"),
-        *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
-        *("log gists", "log grep", "log describe", "log expand"),
-    }
-)
-_CHANGING: Final = {
-    "context": frozenset({"page"}),
-    "review": frozenset({"accept", "decline", "edit", "everything"}),
-    "doctor": frozenset({"mend", "dry_run"}),
-    "log card": frozenset({"edit", "fill"}),
-    "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
-}
-"""The commands that only look, and the options with which one of them does not."""
-
-
-def _say_trouble(trouble: str) -> None:
-    """Say that the strictest settings held, once; an error that says more ends the command."""
-    ending = sys.exception()
-    if ending is None or isinstance(ending, (Exit, click.ClickException, EngramdownError)):
-        output.note(messages.strictest_settings(trouble))
-    if ending is None or isinstance(ending, (Exit, click.ClickException)):
-        if isinstance(ending, click.ClickException):
-            output.complain(ending.format_message())
-        raise Exit(STORE_FAILED)
-
-
 def tell_unread(transcripts: Iterable[str]) -> None:
     """Say of transcripts that cannot be read, once, at the end of a command that only looks.
 
@@ -147,22 +132,37 @@ def tell_unread(transcripts: Iterable[str]) -> None:
         transcripts: Which these are, and why, a sentence each.
     """
     context = click.get_current_context(silent=True)
-    reasons = dict.fromkeys(transcripts)
-    if not reasons or context is None or not _only_looks(context):
+    if context is not None and _only_looks(context):
+        for reason in transcripts:
+            _say_at_end(context, messages.left_out(reason))
+
+
+def _say_at_end(context: click.Context, note: str, *, beside_error: bool = False) -> None:
+    """Say something once when the command ends, which is with 3 unless an error ends it.
+
+    Args:
+        context: Of the command.
+        note: What to say.
+        beside_error: Whether also where an error of ours ends it, which may say the same.
+    """
+    notes: dict[str, bool] = context.meta.setdefault(_NOTES, {})
+    if not notes:
+        context.call_on_close(lambda: _end_with(notes))
+    notes[note] = beside_error
+
+
+def _end_with(notes: Mapping[str, bool]) -> None:
+    ending = sys.exception()
+    failed = isinstance(ending, EngramdownError)
+    if not failed and not (ending is None or isinstance(ending, (Exit, click.ClickException))):
         return
-
-    def tell() -> None:
-        ending = sys.exception()
-        if ending is None or isinstance(ending, (Exit, click.ClickException)):
-            if isinstance(ending, click.ClickException):
-                output.complain(ending.format_message())
-            for reason in reasons:
-                output.note(messages.left_out(reason))
-            raise Exit(STORE_FAILED)
-
-    if _UNREAD not in context.meta:
-        context.meta[_UNREAD] = True
-        context.call_on_close(tell)
+    for note, beside_error in notes.items():
+        if beside_error or not failed:
+            output.note(note)
+    if isinstance(ending, click.ClickException):
+        output.complain(ending.format_message())
+    if not failed:
+        raise Exit(STORE_FAILED)
 
 
 def start_of(place: Place) -> Path:
