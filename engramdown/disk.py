@@ -331,20 +331,25 @@ class Disk:
             StoreError: If ``size``, in bytes, is more.
         """
         if size > self.limit:
+            has, most = megabytes(size, self.limit)
             raise StoreError(
-                f"{path}: has {megabytes(size, self.limit)} MB, more than the limit of "
-                f"{megabytes(self.limit, size)} MB; split it, or raise max_file_mb in config.toml."
+                f"{path}: has {has} MB, more than the limit of {most} MB; "
+                "split it, or raise max_file_mb in config.toml."
             )
 
 
-def megabytes(size: int, other: int = 0) -> str:
-    """Return a number of bytes as one counts them in ``max_file_mb``: ``16``, ``47.7``.
+def megabytes(size: int, limit: int) -> tuple[str, str]:
+    """Return two numbers of bytes as one counts them in ``max_file_mb``: ``47.7``, ``16``.
 
-    With so many digits that it is told from ``other``, which is named beside it.
+    With so many digits that one is told from the other.
 
-    >>> megabytes(16_777_217, 16_777_216), megabytes(16_777_216, 16_777_217), megabytes(900, 10)
-    ('16.000001', '16', '0.001')
+    >>> megabytes(16_777_217, 16_777_216), megabytes(900, 10)
+    (('16.000001', '16'), ('0.001', '0.00001'))
     """
+    return _megabytes(size, limit), _megabytes(limit, size)
+
+
+def _megabytes(size: int, other: int) -> str:
     shown = ""
     for digits in range(1, _MOST_DIGITS):
         shown = f"{size / _MEGABYTE:.{digits}f}"

@@ -37,7 +37,7 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
         try:
             gone = find_archived(cortex, prefix)
         except EntryNotFoundError:
-            _look_no_further(cortex)
+            _refuse_if_unread(cortex)
             raise error from None
         raise RefusalError(entry_messages.is_retired(gone.entry.id)) from error
 
@@ -51,7 +51,7 @@ def _find_kept(cortex: Cortex, prefix: str) -> Entry:
         raise RefusalError(entry_messages.ambiguous(prefix), more) from error
 
 
-def _look_no_further(cortex: Cortex) -> None:
+def _refuse_if_unread(cortex: Cortex) -> None:
     """Say that what is sought may stand in a file that cannot be read, if there is one."""
     if cortex.unread():
         raise StoreError("; ".join(cortex.unread()))
@@ -62,7 +62,7 @@ def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
     try:
         return _find_waiting(cortex, prefix)
     except EntryNotFoundError:
-        _look_no_further(cortex)
+        _refuse_if_unread(cortex)
         raise
 
 
@@ -90,7 +90,7 @@ def find_anywhere(cortex: Cortex, prefix: str) -> Found:
                 return find(cortex, prefix)
             except EntryNotFoundError:
                 continue
-        _look_no_further(cortex)
+        _refuse_if_unread(cortex)
         raise
 
 

@@ -43,7 +43,7 @@ def proposal(found: Found) -> Proposal:
         op=_LOAD,
         file=str(found.path),
         line=found.item.line,
-        comments="" if found.item.placed is None else found.item.placed.block.comments,
+        comments=found.item.comments,
     )
 
 

@@ -372,7 +372,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
         waits = self._intake.waiting
         items = (waits.ours if for_model else waits.items)(self._pass_over)
-        brought = waits.brought(self._pass_over) if items else set()
+        brought = waits.brought(items, self._pass_over)
         waiting = describe(items, self.entries(), brought) if items else []
         shows = self._reviews and not for_model
         return [*waiting, *self.if_readable(self._pulled.proposals)] if shows else waiting

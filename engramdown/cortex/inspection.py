@@ -242,12 +242,8 @@ class _Inspector:
         if not self._is_file(found.st_mode, name):
             return
         if found.st_size > self.limit:
-            self._add(
-                name,
-                "too-large",
-                size=megabytes(found.st_size, self.limit),
-                limit=megabytes(self.limit, found.st_size),
-            )
+            has, most = megabytes(found.st_size, self.limit)
+            self._add(name, "too-large", size=has, limit=most)
         else:
             self._permissions(target, name)
             self._read(target, name)
@@ -308,9 +304,8 @@ class _Inspector:
             self._permissions(path, name)
             size, limit = path.lstat().st_size, ROOM * self.limit
             if size > limit:
-                self._add(
-                    name, "too-large", size=megabytes(size, limit), limit=megabytes(limit, size)
-                )
+                has, most = megabytes(size, limit)
+                self._add(name, "too-large", size=has, limit=most)
             else:
                 self._steps(path, name)
 

@@ -339,9 +339,8 @@ def _arrival(found: Found) -> Arrival:
         kind = "proposal"
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
-    comments = "" if found.item.placed is None else found.item.placed.block.comments
-    shown = f"{found.item.text} {comments}" if comments else found.item.text
-    text, line = redact(shown), found.item.line
+    beside = f" {found.item.comments}" if found.item.comments else ""
+    text, line = redact(f"{found.item.text}{beside}"), found.item.line
     if found.item.file == CONFIG:
         kind, text = "settings", redact(_set(found.path.parent))
     return Arrival(found.id, text, found.store.scope, found.path, line, kind, found.item.key)

@@ -130,13 +130,9 @@ def _texts(
     texts = {name: decoded(each) or "" for name, each in zip(small, data, strict=True)}
     wanted = {name.removeprefix(_MEMORY) for name in staged}
     found = [
-        find(
-            (name, 0),
-            "too-large",
-            size=megabytes(sizes[name], limit),
-            limit=megabytes(limit, sizes[name]),
-        )
+        find((name, 0), "too-large", size=has, limit=most)
         for name in sorted(wanted & {*sizes} - {*small})
+        for has, most in [megabytes(sizes[name], limit)]
     ]
     return found + check_form(texts, wanted)
 

@@ -197,12 +197,23 @@ class Waiting:
                 found += [(queue, item) for item in queue.pending()]
         return found
 
-    def brought(self, pass_over: PassOver | None = None) -> set[tuple[str, int]]:
-        """Return where the lines wait that git brought and nobody approved: file and line."""
+    def brought(
+        self, items: Iterable[tuple[Queue, Pending]], pass_over: PassOver | None = None
+    ) -> set[tuple[str, int]]:
+        """Return where the lines stand that git brought and nobody approved, if any wait there.
+
+        Args:
+            items: What waits, with its queue.
+            pass_over: Is told of each queue of which nobody can say it.
+
+        Returns:
+            The file and the line of each.
+        """
+        files = {queue.file for queue, _ in items}
         found: set[tuple[str, int]] = set()
         for scope, queue in self._queues.items():
             with _passing_over(pass_over):
-                if queue.pending():
+                if queue.file in files:
                     found |= {(queue.file, line) for line, _ in self._came_with_git(scope)}
         return found
 

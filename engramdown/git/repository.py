@@ -308,9 +308,9 @@ def _found(start: Path, env: Mapping[str, str]) -> Repository:
 
 def _check_size(name: str, size: str, limit: int) -> None:
     if size.isdigit() and int(size) > limit:
+        has, most = megabytes(int(size), limit)
         raise GitError(
-            f"{name}: has {megabytes(int(size), limit)} MB, more than the limit of "
-            f"{megabytes(limit, int(size))} MB; "
+            f"{name}: has {has} MB, more than the limit of {most} MB; "
             "raise max_file_mb in config.toml"
         )
 

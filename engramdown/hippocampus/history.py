@@ -114,10 +114,10 @@ class History:
     def _check(self, size: int) -> None:
         limit = ROOM * self._disk.limit
         if size > limit:
+            has, most = megabytes(size, limit)
             raise StoreError(
-                f"{self.path}: has {megabytes(size, limit)} MB, more than the limit of "
-                f"{megabytes(limit, size)} MB; move it away: "
-                "memory stays, and a new journal begins."
+                f"{self.path}: has {has} MB, more than the limit of {most} MB; "
+                "move it away: memory stays, and a new journal begins."
             )
 
     def append(self, steps: Sequence[Step]) -> int:

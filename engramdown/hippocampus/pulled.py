@@ -58,6 +58,11 @@ class Brought(NamedTuple):
     text: str
     placed: Placed | None = None
 
+    @property
+    def comments(self) -> str:
+        """The private comments inside the entry; of a page ``""``."""
+        return "" if self.placed is None else self.placed.block.comments
+
 
 class Provenance:
     """Whose the memory of one scope is."""

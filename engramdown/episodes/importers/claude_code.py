@@ -61,7 +61,7 @@ _ADDED: Final = re.compile(
 )
 # A line that has one of these came from the program or from a tool.
 _PROGRAM: Final = ("isMeta", "isVisibleInTranscriptOnly", "sourceToolUseID", "toolUseResult")
-_NO: Final = (None, False, 0, "", "false", "False", "0", "no")
+_FALSE: Final = (None, False, 0, "", "false", "False", "0", "no")
 _QUEUED: Final = "said already"
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 
@@ -120,7 +120,7 @@ class _Chains:
         if agent:
             return _Side(user=False, agent=agent)
         above = self._above(value)
-        return above if aside in _NO else _Side(user=False, agent=above.agent)
+        return above if aside in _FALSE else _Side(user=False, agent=above.agent)
 
     def _above(self, value: Mapping[str, Any]) -> _Side:
         # Behind what was compacted there is no parent, but one that is said to be.
@@ -343,9 +343,9 @@ def _speaker(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, str]]:
     said_by = string(mapping(value["message"]).get("role")) or "user"
     if value["type"] == "assistant" or said_by == "assistant":
         return "assistant", {}
-    if value.get("isCompactSummary") not in _NO or text.lstrip().startswith(_COMPACTED):
+    if value.get("isCompactSummary") not in _FALSE or text.lstrip().startswith(_COMPACTED):
         return "system", {"kind": "compacted"}
-    is_programs = said_by != "user" or any(value.get(name) not in _NO for name in _PROGRAM)
+    is_programs = said_by != "user" or any(value.get(name) not in _FALSE for name in _PROGRAM)
     if is_programs or _by(value) not in ("", "human") or _is_result(value):
         return "system", {}
     return _role(text), {}
