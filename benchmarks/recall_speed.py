@@ -36,7 +36,7 @@ from benchmarks.plots import Curve, log_log
 from engramdown.episodes.episode import Episode, stamp, write_line
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recall import Recall
-from engramdown.words import STOP_WORDS
+from engramdown.language.words import STOP_WORDS
 
 __all__ = ["main"]
 

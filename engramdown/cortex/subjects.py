@@ -15,9 +15,9 @@ from typing import Final
 
 from engramdown.engram import fact_key
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.words import word_set
 from engramdown.likeness.claims import read
 from engramdown.likeness.forms import same_word
-from engramdown.words import word_set
 
 __all__ = ["Subjects"]
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from engramdown.episodes.words.folding import folded, tokens
 from engramdown.episodes.words.snippets import find, where
-from engramdown.words import STOP_WORDS
+from engramdown.language.words import STOP_WORDS
 
 __all__ = ["PREVIEW", "asked", "may_hold", "piece", "preview", "ranked", "stand_in", "telling"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
 
-from engramdown.words import STOP_WORDS, spaced, word_set
+from engramdown.language.words import STOP_WORDS, spaced, word_set
 
 __all__ = ["LONGEST", "NUMBERS", "OPPOSITES", "Claim", "Mark", "read"]
 

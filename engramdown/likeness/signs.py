@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from engramdown.language.words import STOP_WORDS, spaced
 from engramdown.likeness.claims import OPPOSITES, read
 from engramdown.likeness.forms import is_inflected
-from engramdown.words import STOP_WORDS, spaced
 
 __all__ = ["signs_apart"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engramdown.language.words import word_set
 from engramdown.likeness.claims import Claim, read
 from engramdown.likeness.forms import is_inflected
-from engramdown.words import word_set
 
 __all__ = ["DOING", "asks", "is_number", "turns"]
 

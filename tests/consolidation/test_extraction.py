@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engramdown.consolidation.extraction import MOST, extract
 from engramdown.consolidation.statements.scanning import LONGEST
 from engramdown.engram import Engram
-from engramdown.words import word_set
+from engramdown.language.words import word_set
 from tests.corpora.statements import CORPORA, corpus
 
 NEW: Final = ("latest", "last", "held_out")

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from engramdown.consolidation.statements.verbs import is_order
-from engramdown.words import word_set
+from engramdown.language.words import word_set
 
 __all__ = [
     "agrees",

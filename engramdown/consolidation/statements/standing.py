@@ -20,7 +20,7 @@ from engramdown.consolidation.statements.forms import (
 from engramdown.consolidation.statements.orders import TO_YOU
 from engramdown.consolidation.statements.verbs import VERBS, is_order
 from engramdown.engram import Confidence, Kind
-from engramdown.words import word_set
+from engramdown.language.words import word_set
 
 __all__ = ["STANDING"]
 

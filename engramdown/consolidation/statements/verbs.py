@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engramdown.words import word_set
+from engramdown.language.words import word_set
 
 __all__ = ["VERBS", "is_order"]
 

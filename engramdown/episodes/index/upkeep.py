@@ -22,7 +22,7 @@ from engramdown.episodes.index.rows import Chunk
 from engramdown.episodes.index.source import Unusable
 from engramdown.episodes.words.stems import stem
 from engramdown.errors import StoreError
-from engramdown.words import STOP_WORDS
+from engramdown.language.words import STOP_WORDS
 
 if TYPE_CHECKING:
     from engramdown.episodes.index.intake import Intake, Known

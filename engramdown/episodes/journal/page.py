@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from engramdown.episodes.front import Front, fold, split
 from engramdown.forking import cached_property
-from engramdown.words import spaced
+from engramdown.language.words import spaced
 
 __all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]
 

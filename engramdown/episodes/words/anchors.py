@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.words.dates import COUNTS, UNITS, Span, read_dates
-from engramdown.words import STOP_WORDS, word_set
+from engramdown.language.words import STOP_WORDS, word_set
 
 __all__ = ["Anchor", "Told", "near", "read_anchor"]
 

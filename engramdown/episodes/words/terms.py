@@ -17,7 +17,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.words.stems import stem
-from engramdown.words import UNSPACED, word_set
+from engramdown.language.words import UNSPACED, word_set
 
 __all__ = ["Term", "indexed", "stems", "term", "words"]
 

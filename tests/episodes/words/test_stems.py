@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.episodes.words.stems import stem
-from engramdown.words import word_set
+from engramdown.language.words import word_set
 
 SUFFIXES = sorted(
     word_set(

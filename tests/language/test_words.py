@@ -1,10 +1,10 @@
-"""`engramdown.words`: what every search leaves out or takes apart."""
+"""`engramdown.language.words`: what every search leaves out or takes apart."""
 
 from __future__ import annotations
 
 import re
 
-from engramdown.words import STOP_WORDS, UNSPACED, spaced, word_set
+from engramdown.language.words import STOP_WORDS, UNSPACED, spaced, word_set
 
 
 def test_only_scripts_without_spaces_are_spaced() -> None:
