@@ -22,8 +22,7 @@ from typing import Final, NamedTuple, Protocol
 from engramdown.engram import Confidence
 from engramdown.forking import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
-from engramdown.language.words import STOP_WORDS, spaced
-from engramdown.likeness.forms import same_word, word_key
+from engramdown.language.words import STOP_WORDS, same_word, spaced, word_key
 
 __all__ = ["HALF_LIFE", "Hit", "Index"]
 

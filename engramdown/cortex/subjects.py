@@ -15,9 +15,8 @@ from typing import Final
 
 from engramdown.engram import fact_key
 from engramdown.hippocampus.entry import Entry
-from engramdown.language.words import word_set
+from engramdown.language.words import same_word, word_set
 from engramdown.likeness.claims import read
-from engramdown.likeness.forms import same_word
 
 __all__ = ["Subjects"]
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from engramdown.language.words import STOP_WORDS, UNSPACED, spaced, word_set
-from engramdown.likeness.forms import is_inflected, word_key
+from engramdown.language.words import STOP_WORDS, UNSPACED, is_inflected, spaced, word_key, word_set
 
 __all__ = ["ENOUGH", "fitting", "is_telling", "shared"]
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import groupby
 from typing import Final
 
-__all__ = ["STOP_WORDS", "UNSPACED", "spaced", "word_set"]
+__all__ = ["STOP_WORDS", "UNSPACED", "is_inflected", "same_word", "spaced", "word_key", "word_set"]
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -57,3 +58,131 @@ def _maybe_unspaced() -> re.Pattern[str]:
 def _unspaced() -> re.Pattern[str]:
     # So many characters take milliseconds to compile, and most texts have none of them.
     return re.compile(f"([{UNSPACED}])")
+
+
+# When two words are forms of one, for ranking and for comparing memories.
+#
+# Promises: any string may be passed; linear time; :func:`same_word` is symmetric, and two words
+# that it accepts begin with the same three characters (or are equal), so that a search by
+# :func:`word_key` misses none of them.
+#
+# Inflection is seen by comparing two words, not by cutting one: they agree at the start, and what
+# is left of both belongs to one way of inflecting (open / opened / opening). A plain limit on the
+# length of the common start was tried first; it takes ``strict`` for ``string`` and ``public`` for
+# ``publish``, which in a memory are different claims. The well-kept stemmers are no dependency of
+# ours, and SQLite's cannot be asked about one word without a table.
+
+_KEY_LENGTH: Final = 3
+# The ways of inflecting: open, opens, opened; write, writing; study, studies.
+_ENDINGS: Final = (
+    frozenset(
+        ["", "s", "es", "ed", "ing", "ings", "er", "ers", "ly", "ment", "ments", "ion", "ions"]
+    ),
+    frozenset(["", "ation", "ations"]),
+    frozenset(["e", "es", "ed", "er", "ers", "ing", "ings", "ion", "ions", "ation", "able"]),
+    frozenset(["y", "ies", "ied", "ier", "ily"]),
+)
+_TYPO_LENGTH: Final = 6
+_TYPO_RATIO: Final = 0.8
+_LONG: Final = 9
+# One letter apart, and words of their own.
+_TWO_WORDS: Final = frozenset(
+    frozenset(pair.split("/"))
+    for pair in (
+        "desert/dessert", "personal/personnel", "complement/compliment", "stationary/stationery",
+        "complementary/complimentary", "planing/planning", "staring/starring", "scared/scarred",
+        "immorality/immortality", "ingenious/ingenuous", "http/https", "ftp/ftps", "imap/imaps",
+        "ldap/ldaps", "new/news",
+    )
+)  # fmt: skip
+
+
+def word_key(word: str) -> str:
+    """Return what every word shares that :func:`same_word` accepts for ``word``."""
+    return word[:_KEY_LENGTH]
+
+
+def same_word(one: str, other: str) -> bool:
+    """Whether two folded words are forms of one word, or one is the other with a slip of the pen.
+
+    >>> same_word("deploy", "deploying"), same_word("recieve", "receive")
+    (True, True)
+    >>> same_word("strict", "string"), same_word("pip", "pipx"), same_word("stateful", "stateless")
+    (False, False, False)
+    """
+    return is_inflected(one, other) or (
+        _common_start(one, other) >= _KEY_LENGTH and _mistyped(one, other)
+    )
+
+
+def is_inflected(one: str, other: str) -> bool:
+    """Whether two folded words are forms of one word, both of them spelled right.
+
+    >>> is_inflected("deploy", "deploying"), is_inflected("recieve", "receive")
+    (True, False)
+    """
+    if one == other:
+        return True
+    if frozenset((one, other)) in _TWO_WORDS:
+        return False
+    start = _common_start(one, other)
+    return start >= _KEY_LENGTH and _inflected(one, other, start)
+
+
+def _common_start(one: str, other: str) -> int:
+    at = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        at += 1
+    return at
+
+
+def _inflected(one: str, other: str, start: int) -> bool:
+    # Without the e or y, or with a doubled consonant: cach-e / cach-ed, run / run-ning.
+    if _one_way(one[start:], other[start:]):
+        return True
+    if one[start - 1] in "ey" and start > _KEY_LENGTH:
+        return _one_way(one[start - 1 :], other[start - 1 :])
+    shorter, longer = sorted((one, other), key=len)
+    doubled = longer[start : start + 1] == shorter[start - 1]
+    return doubled and len(shorter) < len(longer) and _one_way(shorter[start:], longer[start + 1 :])
+
+
+def _one_way(one: str, other: str) -> bool:
+    return any(one in endings and other in endings for endings in _ENDINGS)
+
+
+def _mistyped(one: str, other: str) -> bool:
+    """Whether only vowels or doubled letters are wrong: content and contest are two words.
+
+    Of a long word a letter may be missing, or two may have changed places.
+    """
+    from difflib import SequenceMatcher
+
+    if min(len(one), len(other)) < _TYPO_LENGTH or abs(len(one) - len(other)) > 1:
+        return False
+    pair = frozenset((one.removesuffix("s"), other.removesuffix("s")))
+    if one[-1] != other[-1] or pair in _TWO_WORDS:
+        return False
+    if min(len(one), len(other)) >= _LONG and _slipped(*sorted((one, other), key=len)):
+        return True
+    if _consonants(one) != _consonants(other):
+        return False
+    # The ratio depends on the order of the two, and being the same word does not.
+    first, second = sorted((one, other))
+    return SequenceMatcher(None, first, second).ratio() >= _TYPO_RATIO
+
+
+def _slipped(shorter: str, longer: str) -> bool:
+    """Whether one letter is missing, or two letters beside each other have changed places."""
+    at = _common_start(shorter, longer)
+    if len(shorter) < len(longer):
+        return shorter[at:] == longer[at + 1 :]
+    swapped = longer[:at] + longer[at : at + 2][::-1] + longer[at + 2 :]
+    return shorter == swapped
+
+
+def _consonants(word: str) -> str:
+    """Return the consonants of ``word``, each once where it is doubled."""
+    return "".join(char for char, _ in groupby(char for char in word if char not in "aeiou"))

@@ -11,9 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from engramdown.language.words import STOP_WORDS, spaced
+from engramdown.language.words import STOP_WORDS, is_inflected, spaced
 from engramdown.likeness.claims import OPPOSITES, read
-from engramdown.likeness.forms import is_inflected
 
 __all__ = ["signs_apart"]
 

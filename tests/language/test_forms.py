@@ -1,4 +1,4 @@
-"""`engramdown.likeness.forms`: two forms of one word."""
+"""`engramdown.language.words`: two forms of one word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.likeness.forms import same_word, word_key
+from engramdown.language.words import same_word, word_key
 
 words = st.from_regex(r"[a-z]{1,9}(s|es|ed|ing|y|ies|ation)?", fullmatch=True) | st.text()
 
