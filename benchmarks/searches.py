@@ -38,8 +38,7 @@ from engramdown.episodes.search.ranking import (
     worths,
 )
 from engramdown.episodes.words.query import Query, read_query
-from engramdown.episodes.words.stems import stem
-from engramdown.episodes.words.terms import Term, stems, words
+from engramdown.language.terms import Term, stem, stems, words
 from engramdown.settings import EpisodeSettings
 
 __all__ = ["DEPTH", "PATIENCE", "SEARCHES", "Recipe", "Search", "ours", "recalled"]

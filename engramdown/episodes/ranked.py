@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from math import log
 from typing import Final
 
-from engramdown.episodes.words.folding import folded, tokens
 from engramdown.episodes.words.snippets import find, where
+from engramdown.language.terms import folded, tokens
 from engramdown.language.words import STOP_WORDS
 
 __all__ = ["PREVIEW", "asked", "may_hold", "piece", "preview", "ranked", "stand_in", "telling"]

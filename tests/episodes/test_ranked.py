@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.episodes.ranked import asked, may_hold, piece, preview, ranked, stand_in
-from engramdown.episodes.words.stems import stem
+from engramdown.language.terms import stem
 
 WORDS = ["deploy", "deploys", "deployed", "Monday", "the", "café", "日本語", "study", "filing", "x"]
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text()

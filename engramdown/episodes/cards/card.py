@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.live import live
-from engramdown.episodes.words.terms import words
+from engramdown.language.terms import words
 from engramdown.language.words import STOP_WORDS
 
 __all__ = ["CUES", "EMPTY", "Card", "as_page", "compute", "cut_at_word", "overlaid"]

@@ -18,7 +18,7 @@ from engramdown.episodes.episode import ROLES, Episode
 from engramdown.episodes.index.lines import BROKEN, Line, read_lines
 from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk, Values, freshness, length_of, pack
 from engramdown.episodes.marks import marked
-from engramdown.episodes.words.folding import folded, speaking
+from engramdown.language.terms import folded, speaking
 
 __all__ = ["WORDLESS", "Intake", "Known"]
 

@@ -32,9 +32,9 @@ from engramdown.episodes.index.shelf import FILE, LOCK, PART, PATIENCE, SEAL, lo
 from engramdown.episodes.index.source import Unusable
 from engramdown.episodes.index.sqlite import FAILURES, Index
 from engramdown.episodes.lock import FolderLock
-from engramdown.episodes.words.folding import folded, speaking, spelt
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forking import unforked
+from engramdown.language.terms import folded, speaking, spelt
 
 __all__ = ["removal"]
 

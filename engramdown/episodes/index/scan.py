@@ -19,9 +19,8 @@ from engramdown.episodes.episode import ROLES
 from engramdown.episodes.index.lines import BROKEN, Line, read_lines
 from engramdown.episodes.index.rows import CHUNK, Chunk, Fact, freshness, length_of, pack
 from engramdown.episodes.marks import marked
-from engramdown.episodes.words.folding import speaking, tokens
-from engramdown.episodes.words.stems import stem
 from engramdown.errors import StoreError
+from engramdown.language.terms import speaking, stem, tokens
 
 __all__ = ["Scan"]
 

@@ -30,7 +30,7 @@ class Source(Protocol):
         """Return the keys of the lines that hold a word, ascending.
 
         Args:
-            word: As :func:`engramdown.episodes.words.folding.spelt` returns it.
+            word: As :func:`engramdown.language.terms.spelt` returns it.
         """
         ...
 

@@ -20,7 +20,7 @@ from engramdown.episodes.index.rows import PAGE, Chunk
 from engramdown.episodes.index.schema import VERSION, create, tune
 from engramdown.episodes.index.source import Unusable
 from engramdown.episodes.index.upkeep import FACTS, Upkeep
-from engramdown.episodes.words.stems import stem
+from engramdown.language.terms import stem
 
 __all__ = ["FAILURES", "Index", "fresh", "stored"]
 
@@ -76,7 +76,7 @@ class Index:
         """Return the keys of the lines that hold a word, ascending.
 
         Args:
-            word: As :func:`engramdown.episodes.words.folding.spelt` returns it.
+            word: As :func:`engramdown.language.terms.spelt` returns it.
         """
         row = self._run("SELECT keys FROM lists WHERE word = ?", (stem(word),)).fetchone()
         if row is None:

@@ -20,8 +20,8 @@ from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.index.rows import Chunk
 from engramdown.episodes.index.source import Unusable
-from engramdown.episodes.words.stems import stem
 from engramdown.errors import StoreError
+from engramdown.language.terms import stem
 from engramdown.language.words import STOP_WORDS
 
 if TYPE_CHECKING:

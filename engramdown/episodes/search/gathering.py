@@ -17,8 +17,8 @@ from engramdown.episodes.search.candidates import Lists, candidates
 from engramdown.episodes.search.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
 from engramdown.episodes.search.surroundings import Limits, Moment
 from engramdown.episodes.search.wanted import USUAL, Wanted
-from engramdown.episodes.words.folding import speaking, spelt, tokens
 from engramdown.episodes.words.query import Query
+from engramdown.language.terms import speaking, spelt, tokens
 
 __all__ = ["Best", "Place", "best", "lists_of", "places_near"]
 

@@ -35,8 +35,7 @@ from engramdown.episodes.words.cues import (
 )
 from engramdown.episodes.words.dates import Dates
 from engramdown.episodes.words.query import Query
-from engramdown.episodes.words.stems import stem
-from engramdown.episodes.words.terms import Term, words
+from engramdown.language.terms import Term, stem, words
 
 __all__ = [
     "BESIDE",

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.words.cues import Want, wants
 from engramdown.episodes.words.dates import NO_DATES, Dates, read_dates
-from engramdown.episodes.words.terms import Term, indexed, term, words
+from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
 
 __all__ = ["MOST_TERMS", "Query", "nameless", "read_query"]

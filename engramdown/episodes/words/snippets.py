@@ -11,8 +11,7 @@ import re
 import unicodedata
 from typing import Final
 
-from engramdown.episodes.words.folding import tokens
-from engramdown.episodes.words.stems import stem
+from engramdown.language.terms import stem, tokens
 
 __all__ = ["LONGEST", "find", "snippet", "where", "whole"]
 
@@ -55,7 +54,7 @@ def where(text: str, stems: frozenset[str]) -> tuple[int, int]:
 
     Args:
         text: What was said.
-        stems: As :func:`engramdown.episodes.words.folding.tokens` returns them.
+        stems: As :func:`engramdown.language.terms.tokens` returns them.
     """
     found = []
     for word in _WORD.finditer(text):

@@ -23,7 +23,7 @@ from engramdown.episodes.search.ranking import (
     worths,
 )
 from engramdown.episodes.words.query import Query, read_query
-from engramdown.episodes.words.terms import stems
+from engramdown.language.terms import stems
 from tests.episodes.strategies import texts
 
 DAY = 86_400.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from engramdown.episodes.words.query import MOST_TERMS, Query, nameless, read_query
-from engramdown.episodes.words.terms import words
+from engramdown.language.terms import words
 from tests.episodes.strategies import texts
 
 PEOPLE = ["Caroline", "Melanie", "Will", "Ana Sol", "小明"]

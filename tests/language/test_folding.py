@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.folding import folded, speaking, spelt, tokens
+from engramdown.language.terms import folded, speaking, spelt, tokens
 from tests.episodes.strategies import texts
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.episodes.words.stems import stem
+from engramdown.language.terms import stem
 from engramdown.language.words import word_set
 
 SUFFIXES = sorted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.terms import Term, indexed, stems, term, words
+from engramdown.language.terms import Term, indexed, stems, term, words
 from tests.episodes.strategies import texts
 
 
