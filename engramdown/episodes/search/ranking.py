@@ -33,8 +33,8 @@ from engramdown.episodes.words.cues import (
     says_wish,
     told,
 )
-from engramdown.episodes.words.dates import Dates
 from engramdown.episodes.words.query import Query
+from engramdown.language.dates import Dates
 from engramdown.language.terms import Term, stem, words
 
 __all__ = [

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
-from engramdown.episodes.words.dates import COUNTS, UNITS, Span, read_dates
+from engramdown.language.dates import COUNTS, UNITS, Span, read_dates
 from engramdown.language.words import STOP_WORDS, word_set
 
 __all__ = ["Anchor", "Told", "near", "read_anchor"]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engramdown.episodes.words.cues import Want, wants
-from engramdown.episodes.words.dates import NO_DATES, Dates, read_dates
+from engramdown.language.dates import NO_DATES, Dates, read_dates
 from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.dates import NO_DATES, counts_from_event, read_dates
+from engramdown.language.dates import NO_DATES, counts_from_event, read_dates
 from tests.episodes.strategies import texts
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
