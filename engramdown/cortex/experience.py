@@ -177,7 +177,7 @@ def _cut(text: str, size: int) -> str:
     """Return at most ``size`` bytes of ``text``, with an ellipsis where it is cut."""
     # Imported here, as all of recall is: only what found something needs them.
     from engramdown.episodes.search.surroundings import shortened
-    from engramdown.episodes.words.snippets import whole
+    from engramdown.language.snippets import whole
 
     if _size(text) <= size:
         return text

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from math import log
 from typing import Final
 
-from engramdown.episodes.words.snippets import find, where
+from engramdown.language.snippets import find, where
 from engramdown.language.terms import folded, tokens
 from engramdown.language.words import STOP_WORDS
 

@@ -25,9 +25,9 @@ from engramdown.episodes.search.surroundings import Limits, Moment, around, shor
 from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.watch import SUFFIX
 from engramdown.episodes.words.query import Query, read_query
-from engramdown.episodes.words.snippets import LONGEST, find, snippet, where
 from engramdown.errors import StoreError
 from engramdown.language.dates import counts_from_event
+from engramdown.language.snippets import LONGEST, find, snippet, where
 from engramdown.language.terms import tokens
 
 __all__ = ["Context", "Hit", "Hits", "Message", "Mode", "Recall"]

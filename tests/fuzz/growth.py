@@ -41,12 +41,12 @@ from engramdown.episodes.search.exact import inner_words, probe
 from engramdown.episodes.words import cues
 from engramdown.episodes.words.anchors import read_anchor
 from engramdown.episodes.words.query import nameless, read_query
-from engramdown.episodes.words.snippets import find, snippet, where
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.escaping import escape, unescape
 from engramdown.hippocampus.merge import merge
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.language.dates import read_dates
+from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.likeness.similarity import Rewordings, is_contrary, is_rewording, similarity
 from engramdown.redaction import redact

@@ -23,8 +23,8 @@ from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
-from engramdown.episodes.words.snippets import find, snippet, whole
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
+from engramdown.language.snippets import find, snippet, whole
 
 __all__ = [
     "EXPAND",

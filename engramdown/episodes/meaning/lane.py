@@ -24,8 +24,8 @@ from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 from engramdown.episodes.search.surroundings import Limits
 from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.words.query import nameless
-from engramdown.episodes.words.snippets import snippet
 from engramdown.errors import EngramdownError
+from engramdown.language.snippets import snippet
 from engramdown.redaction import redact
 
 __all__ = ["POOL", "Lane", "forget_unsaid"]

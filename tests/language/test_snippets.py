@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.words.snippets import LONGEST, find, snippet, where
+from engramdown.language.snippets import LONGEST, find, snippet, where
 from tests.episodes.strategies import texts
 
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
