@@ -23,8 +23,8 @@ from engramdown.engram import (
     fold,
     pointers,
 )
+from engramdown.language.claims import read
 from engramdown.language.words import same_word, word_key
-from engramdown.likeness.claims import read
 
 __all__ = ["FIRST", "Joined", "Search", "after", "joined", "origins", "unrecalled"]
 

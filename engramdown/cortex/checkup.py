@@ -27,7 +27,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.spelling import named
-from engramdown.likeness.claims import Mark, read
+from engramdown.language.claims import Mark, read
 from engramdown.likeness.similarity import Rewordings
 
 __all__ = ["check", "check_form", "in_order"]

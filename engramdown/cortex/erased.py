@@ -17,7 +17,7 @@ from typing import Final
 from engramdown.clock import moment
 from engramdown.disk import Disk
 from engramdown.engram import fold
-from engramdown.likeness.claims import read
+from engramdown.language.claims import read
 from engramdown.naming import named_errors
 
 __all__ = ["FOLDER", "Marks"]

@@ -15,8 +15,8 @@ from typing import Final
 
 from engramdown.engram import fact_key
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.claims import read
 from engramdown.language.words import same_word, word_set
-from engramdown.likeness.claims import read
 
 __all__ = ["Subjects"]
 

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from engramdown.language.claims import OPPOSITES, read
 from engramdown.language.words import STOP_WORDS, is_inflected, spaced
-from engramdown.likeness.claims import OPPOSITES, read
 
 __all__ = ["signs_apart"]
 

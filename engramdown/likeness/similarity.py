@@ -17,8 +17,8 @@ from itertools import accumulate, combinations, pairwise
 from typing import Any, Final, Literal
 
 from engramdown.engram import fold
+from engramdown.language.claims import LONGEST, OPPOSITES, Claim, read
 from engramdown.language.words import same_word, word_key
-from engramdown.likeness.claims import LONGEST, OPPOSITES, Claim, read
 
 __all__ = [
     "Rewordings",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engramdown.language.claims import Claim, read
 from engramdown.language.words import is_inflected, word_set
-from engramdown.likeness.claims import Claim, read
 
 __all__ = ["DOING", "asks", "is_number", "turns"]
 

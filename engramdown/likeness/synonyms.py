@@ -15,8 +15,8 @@ import re
 from functools import cache, lru_cache
 from typing import Final
 
+from engramdown.language.claims import NUMBERS
 from engramdown.language.words import word_set
-from engramdown.likeness.claims import NUMBERS
 
 __all__ = ["plain"]
 

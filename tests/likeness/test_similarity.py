@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 
 from engramdown.engram import Engram, Kind
+from engramdown.language import claims
+from engramdown.language.claims import LONGEST, read
 from engramdown.language.words import word_key
-from engramdown.likeness import claims
 from engramdown.likeness import similarity as similarity_module
-from engramdown.likeness.claims import LONGEST, read
 from engramdown.likeness.similarity import (
     Rewordings,
     differs_in_substance,
