@@ -1,11 +1,11 @@
-"""`engramdown.likeness.synonyms`: other words for the same."""
+"""`engramdown.language.synonyms`: other words for the same."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 
-from engramdown.likeness.synonyms import plain
+from engramdown.language.synonyms import plain
 from tests.cortex.entries import any_text
 
 
