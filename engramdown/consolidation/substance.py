@@ -14,11 +14,18 @@ from typing import Final
 from engramdown.consolidation.statements.utterances import own_words
 from engramdown.engram import fact_key, fold
 from engramdown.language.claims import LONGEST, Claim, Mark, read
+from engramdown.language.similarity import (
+    DOING,
+    asks,
+    differs_in_substance,
+    is_number,
+    is_rewording,
+    signs_apart,
+    similarity,
+    turns,
+)
 from engramdown.language.synonyms import plain
 from engramdown.language.words import same_word, word_key, word_set
-from engramdown.likeness.signs import signs_apart
-from engramdown.likeness.similarity import differs_in_substance, is_rewording, similarity
-from engramdown.likeness.small import DOING, asks, is_number, turns
 
 __all__ = [
     "changed",

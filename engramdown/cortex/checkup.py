@@ -28,12 +28,12 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.spelling import named
 from engramdown.language.claims import Mark, read
-from engramdown.likeness.similarity import Rewordings
+from engramdown.language.similarity import Rewordings
 
 __all__ = ["check", "check_form", "in_order"]
 
 _ORDER: Final = (PROFILE, SOUL, RULES, LESSONS)
-# Texts that differ in one of these are never the same, see engramdown.likeness.similarity.
+# Texts that differ in one of these are never the same, see engramdown.language.similarity.
 _MARKS: Final[tuple[Mark, ...]] = ("number", "version", "path")
 _LAST: Final = (PENDING, ARCHIVE)
 

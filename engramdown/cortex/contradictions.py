@@ -15,7 +15,7 @@ from typing import Final
 from engramdown.cortex.subjects import Subjects
 from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.hippocampus.entry import Entry
-from engramdown.likeness.similarity import Rewordings, in_full, is_contrary, similarity
+from engramdown.language.similarity import Rewordings, in_full, is_contrary, similarity
 
 __all__ = ["Contradictions", "contradiction", "nearest"]
 

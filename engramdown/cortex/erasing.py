@@ -46,7 +46,7 @@ from engramdown.hippocampus.origins import key_of
 from engramdown.hippocampus.reading import Reader
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.likeness.similarity import is_rewording
+from engramdown.language.similarity import is_rewording
 from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
 from engramdown.swapping import TEMPORARY, Swap

@@ -15,7 +15,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import Engram, Scope, fold
 from engramdown.forking import cached_property
 from engramdown.hippocampus.entry import Entry
-from engramdown.likeness.similarity import Rewordings, in_full
+from engramdown.language.similarity import Rewordings, in_full
 from engramdown.redaction import find_secrets, redact
 
 __all__ = [

@@ -17,7 +17,7 @@ from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.metadata import OPERATIONS
-from engramdown.likeness.similarity import Rewordings, is_rewording
+from engramdown.language.similarity import Rewordings, is_rewording
 
 __all__ = ["Proposal", "describe"]
 

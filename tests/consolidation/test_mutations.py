@@ -10,7 +10,7 @@ from tests.mutants import Bug, mutated
 
 # In the order of their imports. What is not named here is the real one.
 PLANS: Final = (
-    "engramdown.likeness.signs",
+    "engramdown.language.similarity",
     "engramdown.consolidation.plan",
     "engramdown.consolidation.substance",
     "engramdown.consolidation.rules",
@@ -301,21 +301,21 @@ BUGS: Final = (
     ),
     Bug(
         "a date is the same in any order",
-        "likeness.signs",
+        "language.similarity",
         "[0-9]+(?:[-/.:,",
         "[0-9]+(?:[/.:,",
         lambda core: core.drops_of_two_say("due 2026-01-02", "due 2026-02-01"),
     ),
     Bug(
         "signs are no difference",
-        "likeness.signs",
+        "language.similarity",
         'return char not in _QUOTES and unicodedata.category(char)[0] == "S"',
         "return False",
         lambda core: core.drops_of_two_say("allow x\u2265y", "allow x\u2264y"),
     ),
     Bug(
         "what is quoted is words",
-        "likeness.signs",
+        "language.similarity",
         "return {words for each in quoted if (words := _folded(each)) not in held}",
         "return {words for each in quoted if (words := _folded(each)) in ()}",
         lambda core: core.drops_of_two_say("The label is 'a b'", "The label is 'b a'"),

@@ -46,9 +46,9 @@ from engramdown.hippocampus.escaping import escape, unescape
 from engramdown.hippocampus.merge import merge
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.language.dates import read_dates
+from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
 from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
-from engramdown.likeness.similarity import Rewordings, is_contrary, is_rewording, similarity
 from engramdown.redaction import redact
 from engramdown.skills import page as skills
 from engramdown.tokens import estimate_tokens

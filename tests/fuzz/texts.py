@@ -23,7 +23,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.cortex.tools import use
 from engramdown.engram import SCOPES, Engram, slug
 from engramdown.errors import InvalidEngramError, SettingsError
-from engramdown.likeness.similarity import (
+from engramdown.language.similarity import (
     Rewordings,
     differs_in_substance,
     is_contrary,

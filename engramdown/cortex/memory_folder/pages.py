@@ -17,7 +17,7 @@ from engramdown.engram import RULE_KINDS
 from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import RULES
 from engramdown.hippocampus.fitting import written
-from engramdown.likeness.similarity import similarity
+from engramdown.language.similarity import similarity
 from engramdown.wording.inert import heading, inert
 
 __all__ = ["Edits", "Said", "edits", "rendered"]

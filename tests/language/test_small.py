@@ -1,11 +1,11 @@
-"""`engramdown.likeness.small`: small words that turn a claim."""
+"""`engramdown.language.similarity`: small words that turn a claim."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 
-from engramdown.likeness.small import asks, turns
+from engramdown.language.similarity import asks, turns
 from tests.cortex.entries import any_text
 
 

@@ -1,11 +1,11 @@
-"""`engramdown.likeness.signs`: what two texts show besides words."""
+"""`engramdown.language.similarity`: what two texts show besides words."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 
-from engramdown.likeness.signs import signs_apart
+from engramdown.language.similarity import signs_apart
 from tests.cortex.entries import any_text
 
 _SIGN = "a letter or a sign"

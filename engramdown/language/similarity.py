@@ -1,14 +1,13 @@
-"""Whether two memories say the same, and whether they contradict each other.
+"""What two texts show besides words: letters that are names, signs, quotations, numbers in a row.
 
-Promises: no model, no I/O, symmetric. Two texts that differ in a number, a name, a path, a version
-or a negation are never the same, however alike they look: a new memory that is taken for a known
-one would be dropped in silence, while one that is not recognised is only asked about once more.
-What is caught is another order, inflection, filler words, another negator, a slip of the pen, a
-small addition. Synonyms are not.
+Promises: pure, symmetric, linear time, any string may be passed. A sign that both have in the same
+place is no difference; everything else is one, because what a sign means cannot be told from it.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,16 +17,328 @@ from typing import Any, Final, Literal
 
 from engramdown.engram import fold
 from engramdown.language.claims import LONGEST, OPPOSITES, Claim, read
-from engramdown.language.words import same_word, word_key
+from engramdown.language.words import (
+    STOP_WORDS,
+    is_inflected,
+    same_word,
+    spaced,
+    word_key,
+    word_set,
+)
 
 __all__ = [
+    "DOING",
     "Rewordings",
+    "asks",
     "differs_in_substance",
     "in_full",
     "is_contrary",
+    "is_number",
     "is_rewording",
+    "signs_apart",
     "similarity",
+    "turns",
 ]
+
+# A letter that is a name, with the dash of an option, and the sign of a number.
+_LETTER: Final = re.compile(r"(?<![\w'-])(-?[^\W\d_])(?![\w'])")
+_SIGNED: Final = re.compile(r"(?<![\w-])-[0-9]\S*")
+_NO_NAMES: Final = frozenset("aAiI")
+# Numbers that stand in a row: a date, a range, a ratio, a time, a version.
+_ROW: Final = re.compile(r"[0-9]+(?:[-/.:,\u2013][0-9]+)+")
+# What a number is the end of.
+_BOUND: Final = re.compile(
+    r"\b(at least|at most|up to|more than|less than|fewer than|over|under|above|below|within)"
+    r"\s+(?=[0-9])",
+    re.IGNORECASE,
+)
+_VERSION: Final = re.compile(r"\bv[0-9]+\b", re.IGNORECASE)
+_HALF_DAY: Final = re.compile(r"(?<=[0-9])[ ]?([ap])\.?m\b", re.IGNORECASE)
+_HYPHENED: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
+_QUOTED: Final = re.compile(
+    r"`([^`\n]+)`|\"([^\"\n]+)\"|\u201c([^\u201d\n]+)\u201d|\u00ab([^\u00bb\n]+)\u00bb"
+    r"|(?<!\w)'([^'\n]+)'(?!\w)"
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+_BETWEEN: Final = re.compile(r"[,;.!?](?:\s|\Z)|\band\b", re.IGNORECASE)
+# Two parts may change places; of more it may matter which one comes behind which.
+_SEVERAL: Final = 2
+# Where from what to what is told by the claim itself, and what must be may be as well.
+_OPPOSED: Final = [pair for pair in OPPOSITES if not pair & {"from", "must", "should"}]
+# They set words apart, and say nothing.
+_PLAIN: Final = frozenset({"-", "--", "---", "\u2013", "\u2014", "...", "\u2026", "\u00b7"})
+_QUOTES: Final = frozenset("`\u00b4")
+
+
+def signs_apart(a: str, b: str) -> str:
+    """Return in which signs two texts differ so that they may say two things, or ``""``.
+
+    >>> signs_apart("Use option a", "Use option b")
+    'a letter or a sign'
+    >>> signs_apart("Due 2026-01-02", "Due 2026-02-01")
+    'a number (2026-01-02 / 2026-02-01)'
+    """
+    if found := _told("a number", _ROW.findall(a), _ROW.findall(b)):
+        return found
+    if _signs(a) != _signs(b):
+        return "a letter or a sign"
+    opposed = (_opposed(a) or _opposed(b)) and _words(a) != _words(b)
+    if opposed or _regrouped(_parts_of(a), _parts_of(b)):
+        return "an order"
+    return (
+        _told("a quotation", _quoted(a, b), _quoted(b, a))
+        or _told("a name", _parts(a, b), _parts(b, a))
+        or _told("a character", _unspaced(a), _unspaced(b))
+    )
+
+
+def _signs(text: str) -> tuple[list[str], ...]:
+    """Return letters, numbers with a sign, halves of a day, rows and bounds, and symbols.
+
+    The letters are those that are names; each is in its order.
+    """
+    found = [each if each[0] == "-" else each.casefold() for each in _LETTER.findall(text)]
+    letters = found if set(found) - _NO_NAMES else []
+    half_days = [half.casefold() for half in _HALF_DAY.findall(text)]
+    rows = [*_ROW.findall(text), *_VERSION.findall(text), *map(_folded, _BOUND.findall(text))]
+    return letters, sorted(set(_SIGNED.findall(text))), half_days, rows, _symbols(text)
+
+
+def _symbols(text: str) -> list[str]:
+    """Return arrows, currencies, operators, pictures, and punctuation that stands for itself."""
+    alone = [
+        token
+        for token in text.split()
+        if token not in _PLAIN and not any(char.isalnum() for char in token)
+    ]
+    return [*alone, *(char for char in text if _is_symbol(char))]
+
+
+def _is_symbol(char: str) -> bool:
+    return char not in _QUOTES and unicodedata.category(char)[0] == "S"
+
+
+def _opposed(text: str) -> bool:
+    """Whether a text says a thing of one and its opposite of another: enable a, disable b."""
+    words = set(_words(text))
+    return any(pair <= words for pair in _OPPOSED)
+
+
+def _parts_of(text: str) -> list[frozenset[str]]:
+    """Return the words of each part of a text, in order; of a plural its singular."""
+    parts = (read(part).every - STOP_WORDS for part in _BETWEEN.split(text))
+    return [frozenset(word.removesuffix("s") for word in part) for part in parts if part]
+
+
+def _regrouped(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]]) -> bool:
+    """Whether two texts of as many parts have other words together, or others behind others."""
+    if len(mine) != len(theirs) or len(mine) < _SEVERAL:
+        return False
+    # A word that only one of them has is compared elsewhere.
+    both = frozenset().union(*mine) & frozenset().union(*theirs)
+    here, there = [part & both for part in mine], [part & both for part in theirs]
+    if len(mine) > _SEVERAL:
+        return here != there
+    # She speaks this and that: a single word is an item of a list.
+    return min(map(len, (*here, *there))) > 1 and set(here) != set(there)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _quoted(text: str, other: str) -> set[str]:
+    """Return what ``text`` quotes and ``other`` does not hold letter by letter."""
+    held = _folded(other)
+    quoted = ("".join(groups) for groups in _QUOTED.findall(text))
+    return {words for each in quoted if (words := _folded(each)) not in held}
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _parts(text: str, other: str) -> set[str]:
+    """Return the parts of words with a hyphen, small words too, that ``other`` has no form of."""
+    parts = {part for word in _HYPHENED.findall(text) for part in word.casefold().split("-")}
+    said = read(other).every if parts else set[str]()
+    return {part for part in parts if not any(is_inflected(part, word) for word in said)}
+
+
+def _unspaced(text: str) -> set[str]:
+    """Return the characters of scripts without spaces, of which no small words are known."""
+    return set() if text.isascii() else {char for char in text if spaced(char) != char}
+
+
+def _told(what: str, mine: Iterable[str], theirs: Iterable[str]) -> str:
+    here, there = set(mine), set(theirs)
+    if here == there:
+        return ""
+    sides = sorted(", ".join(sorted(side)) or "none" for side in (here - there, there - here))
+    return f"{what} ({' / '.join(sides)})"
+
+
+# Small words that turn a claim: *was* and *is*, *or* and *and*, *his* and *her*.
+#
+# Promises: pure, symmetric, any string may be passed. What adds nothing is listed; every other
+# small word counts, because what is not known to be harmless may be the point.
+
+# Negations are compared by what they govern, and opposites by name.
+_COMPARED: Final = word_set("not no never none nothing cannot avoid avoids without only must")
+_HARMLESS: Final = word_set(
+    "a an the is are am be been being it its there this that these those which who you your i me "
+    "my we us our user do does get gets got should please ensure sure ever always also too just "
+    "own every all each any so then and as s because use uses used using prefer prefers preferred "
+    "preferring choose chooses chosen choosing instead rather than over remember needs to of"
+)
+# Harmless where one text has them, and not where each has another one.
+_WHOSE: Final = word_set("your you i me my we us our user")
+# They stand for one another in too many sentences to keep two of these apart, but may matter.
+_LIKE: Final = word_set(
+    "in on at for by with per into during within when while if from well now them"
+)
+_ROLES: Final = _LIKE | {"of"}
+# What is done: to run a test is not to write it. Beside no such word it may go without saying.
+DOING: Final = {
+    word: words.split()[0]
+    for words in (
+        "run runs running execute executes executed executing",
+        "write writes written writing",
+        "make makes made making",
+        "give gives given giving",
+        "keep keeps kept keeping live lives lived living store stores stored storing",
+        "need needed require requires required",
+        "have has having",
+        "allowed",
+        "user",
+    )
+    for word in words.split()
+}
+"""The forms of such words, each with the plain one."""
+
+_USED_TO: Final = "used to "
+# Beside one of these a form in -ed is no past tense: errors are logged.
+_PASSIVE: Final = word_set("is are be been being am get gets was were s")
+_AGENTS: Final = ("er", "ers")
+_PAST: Final = word_set("made kept")
+
+
+def turns(a: str, b: str) -> str:
+    """Return the small words in which two texts differ so that they may say two things, or ``""``.
+
+    >>> turns("The user was vegan", "The user is vegan")
+    'a small word (none / was)'
+    >>> turns("Write the tests", "Run the tests"), turns("On a Friday", "on Fridays")
+    ('a word (run / write)', '')
+    """
+    mine, theirs = _apart(a, b)
+    turning = _turning(mine), _turning(theirs)
+    if any(turning):
+        return _told_small("a small word", *turning)
+    if ("by" in mine and theirs & _ROLES) or ("by" in theirs and mine & _ROLES):
+        return _told_small("a small word", mine & _ROLES, theirs & _ROLES)
+    doing = mine & DOING.keys(), theirs & DOING.keys()
+    if all(doing) and {DOING[each] for each in doing[0]} != {DOING[each] for each in doing[1]}:
+        return _told_small("a word", *doing)
+    if done_by := _done_by(a, b) | _done_by(b, a):
+        return f"a word ({', '.join(sorted(done_by))})"
+    return "what was, and what is" if _is_past(a, b) or _is_past(b, a) else ""
+
+
+def asks(a: str, b: str) -> bool:
+    """Whether a small word or a spelling is a reason to let a person look at two texts.
+
+    >>> asks("Meet in the office", "Meet at the office"), asks("Use a cache", "Use the cache")
+    (True, False)
+    """
+    mine, theirs = _apart(a, b)
+    if (mine | theirs) - _HARMLESS or (mine & _WHOSE and theirs & _WHOSE):
+        return True
+    one, other = set(read(a).words), set(read(b).words)
+    return _other_forms(one, other) or _other_forms(other, one)
+
+
+def _other_forms(words: set[str], others: set[str]) -> bool:
+    """Whether some of ``words`` stands among ``others`` in another form than its plural."""
+    return any(not any(is_number(word, other) for other in others) for word in words - others)
+
+
+def is_number(word: str, other: str) -> bool:
+    """Whether one word is the plural, or the third person, of the other.
+
+    >>> is_number("test", "tests"), is_number("test", "tested")
+    (True, False)
+    """
+    longer = max(word, other, key=len)
+    return is_inflected(word, other) and longer.endswith("s")
+
+
+def _apart(a: str, b: str) -> tuple[set[str], set[str]]:
+    """Return the small words of each text that have no form in the other."""
+    one, other = read(a), read(b)
+    return (
+        _unlike(_small(one), other.every) - _COMPARED,
+        _unlike(_small(other), one.every) - _COMPARED,
+    )
+
+
+def _small(claim: Claim) -> set[str]:
+    marked = set[str]().union(*claim.marks.values())
+    return claim.every - set(claim.words) - marked
+
+
+def _unlike(words: Iterable[str], others: Iterable[str]) -> set[str]:
+    return {word for word in words if not any(is_inflected(word, other) for other in others)}
+
+
+def _is_past(a: str, b: str) -> bool:
+    """Whether ``a`` tells as past what ``b`` tells as present."""
+    if (_USED_TO in a.casefold()) > (_USED_TO in b.casefold()):
+        return True
+    mine, theirs = read(a).every, read(b).every
+    # To feed is no past, either.
+    ends = {word for word in mine - theirs if word.endswith("ed") and not word.endswith("eed")}
+    past = ends | ((mine - theirs) & _PAST)
+    if not past or mine & _PASSIVE:
+        return False
+    return any(_one_verb(word, other) for word in past for other in theirs - mine)
+
+
+def _done_by(a: str, b: str) -> set[str]:
+    """Return the words of ``a`` for who does, or does more, what ``b`` names: parser, faster."""
+    mine, theirs = read(a).every, read(b).every
+    return {
+        word
+        for word in mine - theirs
+        if word.endswith(_AGENTS)
+        # An offer is no agent: it is what is offered.
+        and any(
+            is_inflected(word, each) and not each.startswith(word.removesuffix("s"))
+            for each in theirs
+            if not each.endswith(_AGENTS)
+        )
+    }
+
+
+def _one_verb(word: str, other: str) -> bool:
+    return is_inflected(word, other) or DOING.get(word, word) == DOING.get(other)
+
+
+def _turning(words: set[str]) -> set[str]:
+    return words - _HARMLESS - _LIKE - DOING.keys()
+
+
+def _told_small(what: str, *sides: set[str]) -> str:
+    return f"{what} ({' / '.join(sorted(', '.join(sorted(side)) or 'none' for side in sides))})"
+
+
+# Whether two memories say the same, and whether they contradict each other.
+#
+# Promises: no model, no I/O, symmetric. Two texts that differ in a number, a name, a path, a
+# version or a negation are never the same, however alike they look: a new memory that is taken for
+# a known one would be dropped in silence, while one that is not recognised is only asked about once
+# more. What is caught is another order, inflection, filler words, another negator, a slip of the
+# pen, a small addition. Synonyms are not.
 
 # A re-wording may add one word to every three that agree: with two, "tests run in CI" would be
 # "slow tests run in CI"; with four, hardly any addition is left.

@@ -1,4 +1,4 @@
-"""`engramdown.likeness.similarity` and `claims`: the same claim in other words, and its opposite.
+"""`engramdown.language.similarity` and `claims`: the same claim in other words, and its opposite.
 
 `rewordings_tuning.tsv` and `rewordings_held_out.tsv` are pairs labelled by hand before any code
 was written: label, what the pair tries, and the two texts. Nothing was tuned on the second.
@@ -15,10 +15,9 @@ from hypothesis import given
 
 from engramdown.engram import Engram, Kind
 from engramdown.language import claims
+from engramdown.language import similarity as similarity_module
 from engramdown.language.claims import LONGEST, read
-from engramdown.language.words import word_key
-from engramdown.likeness import similarity as similarity_module
-from engramdown.likeness.similarity import (
+from engramdown.language.similarity import (
     Rewordings,
     differs_in_substance,
     in_full,
@@ -26,6 +25,7 @@ from engramdown.likeness.similarity import (
     is_rewording,
     similarity,
 )
+from engramdown.language.words import word_key
 from tests.cortex.entries import any_text
 
 HERE: Final = Path(__file__).parent
