@@ -9,9 +9,9 @@ import sys
 
 import click
 
-from engramdown.characters import on_screen
 from engramdown.cli import output
 from engramdown.cli.layout import line
+from engramdown.language.characters import on_screen
 from engramdown.redaction import redact
 
 __all__ = ["complain", "note"]

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
-from engramdown.characters import on_screen, visible
 from engramdown.cli import chat_messages as said
 from engramdown.cli import output
 from engramdown.cli.blocks import Blocks, Words
 from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.preview import Preview
 from engramdown.cortex.tools import TOOLS
+from engramdown.language.characters import on_screen, visible
 from engramdown.wording.inert import one_line
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext
-from engramdown.characters import on_screen
 from engramdown.cli import entry_messages, output, prompt_messages, review_messages
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
@@ -31,6 +30,7 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.context import Section
+from engramdown.language.characters import on_screen
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["context"]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from engramdown import Cortex
-from engramdown.characters import on_screen, visible
 from engramdown.cli import consent, messages, output
 from engramdown.cli import entry_messages as said
 from engramdown.cli.entries import beside
@@ -21,6 +20,7 @@ from engramdown.cli.options import Place, given
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.erasing import Erased, Shared
 from engramdown.episodes.episode import read_line
+from engramdown.language.characters import on_screen, visible
 
 __all__ = ["erase"]
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.characters import on_screen
 from engramdown.cli import output
 from engramdown.cli import transfer_messages as messages
 from engramdown.cli.codes import RefusalError
@@ -23,6 +22,7 @@ from engramdown.cli.layout import line
 from engramdown.cli.options import Place, json_option, pass_place
 from engramdown.cli.progress import bar
 from engramdown.cli.transcripts import open_all
+from engramdown.language.characters import on_screen
 from engramdown.regular import make_folder, open_regular
 from engramdown.sharing import patiently
 

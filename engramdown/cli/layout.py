@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.characters import on_screen, visible
+from engramdown.language.characters import on_screen, visible
 
 __all__ = ["Line", "Part", "cells", "diff", "diff_rows", "line", "table", "whole", "wrap"]
 

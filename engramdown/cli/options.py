@@ -104,7 +104,7 @@ def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[Co
 
 def _help(text: str) -> str:
     """Return the beginning of a text in one line, as a shell shows it beside a word."""
-    from engramdown.characters import on_screen
+    from engramdown.language.characters import on_screen
 
     return on_screen(" ".join(text.split()))[:_SHOWN]
 

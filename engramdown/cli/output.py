@@ -1,6 +1,6 @@
 """Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
 
-Promises: what comes from memory passes :func:`engramdown.characters.on_screen` on its way to a
+Promises: what comes from memory passes :func:`engramdown.language.characters.on_screen` on its way to a
 person and is exact in JSON and in patches; rich is loaded only for a terminal, and never by a
 command that must start fast.
 
@@ -21,7 +21,6 @@ from typing import Final, Protocol
 
 import click
 
-from engramdown.characters import on_screen
 from engramdown.cli.layout import Line, Part, line, wrap
 from engramdown.cli.streams import (
     complain,
@@ -33,6 +32,7 @@ from engramdown.cli.streams import (
     terminal_columns,
     wrapped,
 )
+from engramdown.language.characters import on_screen
 
 __all__ = [
     "PlainScreen",

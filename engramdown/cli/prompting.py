@@ -14,12 +14,12 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, WorkingContext
-from engramdown.characters import on_screen
 from engramdown.cli import output
 from engramdown.cli import prompt_messages as said
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
+from engramdown.language.characters import on_screen
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["BUDGET", "explained", "show_prompt"]

@@ -16,10 +16,10 @@ from rich.panel import Panel
 from rich.text import Text
 from rich.theme import Theme
 
-from engramdown.characters import on_screen
 from engramdown.cli.layout import Line, wrap
 from engramdown.cli.output import width
 from engramdown.cli.streams import is_terminal
+from engramdown.language.characters import on_screen
 
 __all__ = ["RichScreen"]
 

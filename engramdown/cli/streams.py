@@ -39,7 +39,7 @@ def complain(message: str, command: str = "engramdown") -> None:
 
 def one_line(message: str) -> str:
     """Return a message without what a terminal would obey, in one line."""
-    from engramdown.characters import on_screen
+    from engramdown.language.characters import on_screen
 
     return on_screen(" ".join(message.split("\n")))
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import click
 
-from engramdown.characters import on_screen
 from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import RefusalError
@@ -32,6 +31,7 @@ from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.episodes.episode import Episode, Pointer, write_line
 from engramdown.episodes.running import Tally, count
 from engramdown.episodes.sessions import Reading, SessionInfo
+from engramdown.language.characters import on_screen
 
 __all__ = ["episode_data", "show"]
 

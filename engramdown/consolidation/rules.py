@@ -14,7 +14,6 @@ from datetime import date
 from itertools import combinations
 from typing import Final
 
-from engramdown.characters import hidden_characters
 from engramdown.consolidation.plan import (
     Drop,
     Expire,
@@ -36,6 +35,7 @@ from engramdown.consolidation.substance import (
 )
 from engramdown.engram import Engram, fact_key, fold, slug
 from engramdown.errors import InvalidEngramError
+from engramdown.language.characters import hidden_characters
 
 __all__ = [
     "LONGEST_TEXT",

@@ -24,7 +24,7 @@ import unicodedata
 from functools import cache
 from typing import Final
 
-from engramdown.characters import hidden_characters
+from engramdown.language.characters import hidden_characters
 
 __all__ = ["find_instruction"]
 

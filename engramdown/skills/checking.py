@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
-from engramdown.characters import hidden_characters
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, InvalidSkillError
+from engramdown.language.characters import hidden_characters
 from engramdown.redaction import find_secrets, redact
 from engramdown.skills.page import LONGEST_HEAD, Key, Page
 

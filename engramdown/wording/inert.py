@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from engramdown.characters import visible
+from engramdown.language.characters import visible
 
 __all__ = ["Paragraph", "bullet", "heading", "inert", "one_line", "paragraphs", "quoted"]
 

@@ -50,7 +50,7 @@ _PULLED: Final = "attacks/test_pulled.py::"
 _FILES: Final = "attacks/test_files.py::"
 _TERABYTE: Final = f"{_CLONED}test_a_pipe_or_a_terabyte_of_holes_is_never_waited_for"
 _HIDDEN: Final = (
-    "test_characters.py::test_what_is_hidden_is_named",
+    "language/test_characters.py::test_what_is_hidden_is_named",
     "attacks/test_terminal.py::test_no_command_shows_what_is_hostile_as_it_is",
 )
 _ANSWERS: Final = "cortex/test_hostile_answers.py::"
@@ -192,7 +192,7 @@ LISTED: Final[dict[int, Attack]] = {
     46: Attack(
         "emoji joiners, Persian and Indic joiners, flags",
         "K",
-        ("test_characters.py::test_what_belongs_there_is_not_hidden",),
+        ("language/test_characters.py::test_what_belongs_there_is_not_hidden",),
     ),
     47: Attack(
         "half surrogate pairs",

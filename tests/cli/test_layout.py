@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.characters import visible
 from engramdown.cli import layout
 from engramdown.cli.layout import Line, Part, cells, diff, line, table, whole, wrap
+from engramdown.language.characters import visible
 
 WORDS = st.text(st.sampled_from("ab c日\u0301-\n"), max_size=60)
 

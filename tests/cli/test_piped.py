@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.characters import hidden_characters
+from engramdown.language.characters import hidden_characters
 from tests.cli.conftest import Runner
 
 LONG: Final = "words that fill more than a row of any terminal " * 6 + "to its end"

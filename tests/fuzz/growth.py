@@ -20,7 +20,6 @@ from math import isqrt
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.characters import hidden_characters, visible
 from engramdown.consolidation.cells import arguments_of, last_line
 from engramdown.consolidation.extraction import extract
 from engramdown.consolidation.reconsolidation import File, links, read, topics
@@ -45,6 +44,7 @@ from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.escaping import escape, unescape
 from engramdown.hippocampus.merge import merge
 from engramdown.hippocampus.metadata import Metadata
+from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
 from engramdown.language.snippets import find, snippet, where

@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from engramdown.characters import hidden_characters, visible
 from engramdown.consolidation.extraction import MOST, extract
 from engramdown.consolidation.reconsolidation import LAYOUTS, File, links, read, topics
 from engramdown.consolidation.statements.scanning import LONGEST
@@ -23,6 +22,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.cortex.tools import use
 from engramdown.engram import SCOPES, Engram, slug
 from engramdown.errors import InvalidEngramError, SettingsError
+from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.similarity import (
     Rewordings,
     differs_in_substance,

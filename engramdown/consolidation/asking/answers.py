@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from engramdown.characters import hidden_characters
+from engramdown.language.characters import hidden_characters
 from engramdown.wording.inert import quoted
 
 __all__ = ["LONGEST", "strange_ids", "text_problem"]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 
-from engramdown.characters import on_screen
 from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.finding import begins
+from engramdown.language.characters import on_screen
 from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:

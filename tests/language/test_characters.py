@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.characters import hidden_characters, is_utf16, on_screen, visible
+from engramdown.language.characters import hidden_characters, is_utf16, on_screen, visible
 
 ENGLAND: Final = "\U0001f3f4" + "".join(chr(0xE0000 + ord(char)) for char in "gbeng") + "\U000e007f"
 
