@@ -23,7 +23,7 @@ from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.preview import Preview
 from engramdown.cortex.tools import TOOLS
 from engramdown.language.characters import on_screen, visible
-from engramdown.wording.inert import one_line
+from engramdown.language.untrusted import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

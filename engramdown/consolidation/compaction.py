@@ -24,8 +24,8 @@ from engramdown.consolidation.plan import (
     Supersede,
 )
 from engramdown.consolidation.prompts import OURS, render
+from engramdown.language.untrusted import one_line
 from engramdown.redaction import redact
-from engramdown.wording.inert import one_line
 
 if TYPE_CHECKING:
     from engramdown.consolidation.compaction_form import Change

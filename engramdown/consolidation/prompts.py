@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.wording.inert import quoted
+from engramdown.language.untrusted import quoted
 from engramdown.wording.rendering import Shelf, renderer, source_of
 
 __all__ = ["FOLDER", "MARK", "OURS", "Prompt", "render"]

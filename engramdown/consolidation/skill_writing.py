@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.prompts import OURS, render
+from engramdown.language.untrusted import inert, one_line
 from engramdown.redaction import redact
-from engramdown.wording.inert import inert, one_line
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

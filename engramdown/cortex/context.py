@@ -23,8 +23,8 @@ from engramdown.cortex.templates import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.untrusted import bullet, heading, paragraphs
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import bullet, heading, paragraphs
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext

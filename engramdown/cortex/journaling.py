@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.cortex.recalling import LABEL, flat
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.sections import Section
 from engramdown.cortex.templates import renderer
+from engramdown.language.untrusted import one_line
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import one_line
 
 __all__ = [
     "HEADING",

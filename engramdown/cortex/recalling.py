@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engramdown.cortex.search import Asked, Found, moment_from, search
 from engramdown.episodes.episode import Pointer
 from engramdown.errors import StoreError
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

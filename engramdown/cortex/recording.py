@@ -15,7 +15,7 @@ from engramdown.cortex.doing import Doing
 from engramdown.cortex.receipts import Receipt
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory, Said
-from engramdown.wording.inert import one_line
+from engramdown.language.untrusted import one_line
 
 __all__ = ["Recording", "degraded", "left_out"]
 

@@ -228,8 +228,8 @@ def _times(uses: Mapping[str, Used], label: str) -> int:
 def _recalled(
     skills: list[Skill], waiting: set[tuple[str, str]], asked: tuple[str, str]
 ) -> RecalledSkill:
+    from engramdown.language.untrusted import inert, one_line
     from engramdown.skills.labels import meant
-    from engramdown.wording.inert import inert, one_line
 
     label, file = asked[0][:_LONGEST_ASKED], asked[1]
     known = {skill.label: skill for skill in skills}
@@ -249,8 +249,8 @@ def _recalled(
 
 
 def _told(skill: Skill, note: str) -> RecalledSkill:
+    from engramdown.language.untrusted import one_line
     from engramdown.skills.beside import files_beside
-    from engramdown.wording.inert import one_line
 
     wrong = [each for each in skill.findings if each.level == "error"]
     if {each.code for each in wrong} & {"unreadable", "missing"}:
@@ -282,7 +282,7 @@ def _told(skill: Skill, note: str) -> RecalledSkill:
 
 def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
     """Return what was found, with a word on the broken skill whose place it takes."""
-    from engramdown.wording.inert import one_line
+    from engramdown.language.untrusted import one_line
 
     wrong = next(each for each in broken.findings if each.level == "error")
     path, said = one_line(str(broken.path)), one_line(wrong.message)
@@ -292,8 +292,8 @@ def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
 
 
 def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
+    from engramdown.language.untrusted import one_line
     from engramdown.skills.beside import MOST
-    from engramdown.wording.inert import one_line
 
     lines = [f"- {one_line(each.name)} ({_size(each.size)})" for each in files]
     more = ["- … and maybe more"] if len(files) >= MOST else []
@@ -308,8 +308,8 @@ def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
 
 
 def _told_file(skill: Skill, file: str, note: str) -> RecalledSkill:
+    from engramdown.language.untrusted import inert, one_line
     from engramdown.skills.beside import files_beside, read_beside
-    from engramdown.wording.inert import inert, one_line
 
     disk, home = Disk(), skill.path.parent
     files = tuple(files_beside(disk, home))
@@ -331,8 +331,8 @@ def _told_file(skill: Skill, file: str, note: str) -> RecalledSkill:
 def _failed(
     reason: str, skill: Skill | None = None, files: tuple[Beside, ...] = ()
 ) -> RecalledSkill:
+    from engramdown.language.untrusted import one_line
     from engramdown.redaction import redact
-    from engramdown.wording.inert import one_line
 
     text = one_line(redact(reason))
     if skill is None:
@@ -351,8 +351,8 @@ def _file_meant(file: str, names: list[str]) -> str:
 
 def _clean(text: str) -> str:
     """Return a text of a skill without secrets, and with nothing in it that acts or hides."""
+    from engramdown.language.untrusted import inert
     from engramdown.redaction import redact
-    from engramdown.wording.inert import inert
 
     return inert(redact(text))
 

@@ -17,7 +17,7 @@ from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
 from engramdown.cortex.conversation import looking_back
 from engramdown.cortex.tool_styles import STYLES, Definition
 from engramdown.errors import EngramdownError
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

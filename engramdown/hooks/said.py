@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from engramdown.language.untrusted import bullet, inert
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import bullet, inert
 
 __all__ = [
     "LONGEST",

@@ -251,7 +251,7 @@ LISTED: Final[dict[int, Attack]] = {
         "N",
         (
             "consolidation/test_prompts.py::test_no_text_closes_what_it_stands_in_in_any_prompt_of_ours",
-            "wording/test_inert.py::test_what_is_quoted_is_one_line_that_closes_nothing_and_says_the_same",
+            "language/test_untrusted.py::test_what_is_quoted_is_one_line_that_closes_nothing_and_says_the_same",
         ),
     ),
     64: Attack(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex, Session
 from engramdown.cortex.tools import TOOLS, Tool
 from engramdown.engram import KINDS, SCOPES
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 # What closes, begins, hides, moves, names or ends something for somebody who reads it.
 MARKS: Final = (

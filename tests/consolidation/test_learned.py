@@ -15,7 +15,7 @@ from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import Prompt
 from engramdown.engram import Engram
 from engramdown.errors import ModelError, SpendError, UnusableAnswerError
-from engramdown.wording.inert import quoted
+from engramdown.language.untrusted import quoted
 from tests.strategies import any_text
 
 T = TypeVar("T", bound=BaseModel)

@@ -49,10 +49,10 @@ from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
 from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
+from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, quoted
 from engramdown.redaction import redact
 from engramdown.skills import page as skills
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import bullet, inert, one_line, paragraphs, quoted
 from tests import strategies
 from tests.crash.campaign import Trial
 from tests.fuzz.pumps import WAYS, Pump, pumps

@@ -11,7 +11,7 @@ from typing import Final
 
 from engramdown.consolidation.asking.calls import OUTCOMES
 from engramdown.errors import ModelError
-from engramdown.wording.inert import one_line
+from engramdown.language.untrusted import one_line
 
 __all__ = ["TooLongError", "failure", "lacks"]
 

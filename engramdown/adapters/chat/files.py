@@ -18,9 +18,9 @@ from pydantic import Field
 from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
 from engramdown.cortex.tools import Answer
 from engramdown.errors import StoreError
+from engramdown.language.untrusted import inert
 from engramdown.redaction import redact
 from engramdown.regular import open_regular
-from engramdown.wording.inert import inert
 
 __all__ = ["ProjectFiles"]
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from engramdown.language.characters import hidden_characters
-from engramdown.wording.inert import quoted
+from engramdown.language.untrusted import quoted
 
 __all__ = ["LONGEST", "strange_ids", "text_problem"]
 

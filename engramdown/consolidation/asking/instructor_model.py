@@ -20,9 +20,9 @@ from engramdown.consolidation.asking.provider import Provider
 from engramdown.consolidation.asking.retrying import LONGEST_WAIT, Course
 from engramdown.consolidation.model import Attempt, Meter
 from engramdown.errors import ModelError
+from engramdown.language.untrusted import inert
 from engramdown.redaction import redact
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
     import pydantic

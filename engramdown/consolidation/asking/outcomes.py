@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.consolidation.asking.calls import MOST, OUTCOMES
 from engramdown.consolidation.asking.retrying import asked_to_wait
-from engramdown.wording.inert import quoted
+from engramdown.language.untrusted import quoted
 
 if TYPE_CHECKING:
     import pydantic

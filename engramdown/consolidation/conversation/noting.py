@@ -28,9 +28,9 @@ from engramdown.consolidation.conversation.cues import (
 from engramdown.consolidation.conversation.parts import SUMMARY, Part
 from engramdown.consolidation.extraction import extract as stated
 from engramdown.consolidation.statements.utterances import masked, sentences
+from engramdown.language.untrusted import inert
 from engramdown.language.words import UNSPACED
 from engramdown.redaction import redact
-from engramdown.wording.inert import inert
 
 __all__ = ["GOAL", "OF_A_USER", "Note", "noted"]
 

@@ -10,7 +10,7 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from engramdown.consolidation.gists import Gist
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 __all__ = ["format_summary"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cortex.recalling import LABEL, flat
 from engramdown.episodes.episode import Pointer
 from engramdown.errors import GistNotFoundError, InvalidSessionError, SessionNotFoundError
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown.consolidation.gists import Gist

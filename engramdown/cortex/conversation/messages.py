@@ -14,7 +14,7 @@ from engramdown.consolidation.conversation.items import Item
 from engramdown.consolidation.conversation.summary_xml import format_summary
 from engramdown.consolidation.gists import Gist
 from engramdown.episodes.episode import Episode, Pointer
-from engramdown.wording.inert import one_line
+from engramdown.language.untrusted import one_line
 
 __all__ = [
     "FRAME",

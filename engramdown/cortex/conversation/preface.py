@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from engramdown.language.untrusted import bullet, inert, one_line
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import bullet, inert, one_line
 
 __all__ = ["JOURNAL", "NOTES", "SOUL", "Listed", "journal", "noted"]
 

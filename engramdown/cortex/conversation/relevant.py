@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.experience import LEAST, past_experience, sought
+from engramdown.language.untrusted import bullet
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import bullet
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

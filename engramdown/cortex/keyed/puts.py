@@ -36,9 +36,9 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
+from engramdown.language.untrusted import one_line
 from engramdown.locking import one_call
 from engramdown.redaction import find_secrets, redact
-from engramdown.wording.inert import one_line
 
 __all__ = ["Put", "Putting"]
 

@@ -29,8 +29,8 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.language.untrusted import inert
 from engramdown.locking import one_call
-from engramdown.wording.inert import inert
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

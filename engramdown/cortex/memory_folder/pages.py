@@ -18,7 +18,7 @@ from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import RULES
 from engramdown.hippocampus.fitting import written
 from engramdown.language.similarity import similarity
-from engramdown.wording.inert import heading, inert
+from engramdown.language.untrusted import heading, inert
 
 __all__ = ["Edits", "Said", "edits", "rendered"]
 

@@ -18,7 +18,7 @@ from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, entry_id, raw_entries
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.wording.inert import bullet, paragraphs
+from engramdown.language.untrusted import bullet, paragraphs
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -16,7 +16,7 @@ import mcp_types as types
 from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.finding import begins
 from engramdown.language.characters import on_screen
-from engramdown.wording.inert import inert
+from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown import Cortex

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from engramdown.clock import today
 from engramdown.engram import slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
-from engramdown.wording.inert import bullet, heading, inert, one_line
+from engramdown.language.untrusted import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
     from engramdown import Cortex

@@ -18,8 +18,8 @@ from engramdown.consolidation.conversation.extractive import (
 )
 from engramdown.consolidation.conversation.parts import SUMMARY, Part
 from engramdown.engram import fold
+from engramdown.language.untrusted import inert
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.inert import inert
 from tests.strategies import any_text
 
 ROOM: Final = 10_000

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.consolidation.conversation.items import Item, answers
 from engramdown.cortex.conversation.shown import SUMMARY, Shown
-from engramdown.wording.inert import inert, one_line
+from engramdown.language.untrusted import inert, one_line
 
 __all__ = ["Answered", "Step", "arguments", "result_text", "spoken", "steps", "strays"]
 

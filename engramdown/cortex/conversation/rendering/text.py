@@ -11,7 +11,7 @@ from typing import Final
 
 from engramdown.cortex.conversation.rendering.pairing import result_text, spoken, strays
 from engramdown.cortex.conversation.shown import SUMMARY, Shown
-from engramdown.wording.inert import bullet, one_line
+from engramdown.language.untrusted import bullet, one_line
 
 __all__ = ["HEADING", "prompt_text"]
 

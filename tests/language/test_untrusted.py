@@ -1,4 +1,4 @@
-"""`engramdown.wording.inert`: a memory in a prompt is data."""
+"""`engramdown.language.untrusted`: a memory in a prompt is data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from engramdown.wording.inert import bullet, heading, inert, one_line, paragraphs, quoted
+from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs, quoted
 from tests.cortex.entries import any_text
 
 # Everything that str.splitlines and a terminal take for more than a character of the text.
