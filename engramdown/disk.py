@@ -19,8 +19,15 @@ from typing import Final
 from engramdown import system
 from engramdown.errors import StoreError
 from engramdown.leases import is_being_written
-from engramdown.regular import check_regular, closing, denies, is_plain, make_folder, open_regular
-from engramdown.sharing import patiently
+from engramdown.storage.safe_open import (
+    check_regular,
+    closing,
+    denies,
+    is_plain,
+    make_folder,
+    open_regular,
+    patiently,
+)
 
 __all__ = ["ERASING", "FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
 

@@ -5,7 +5,7 @@ Promises: never keeps anybody from opening a file; where the system does not tel
 Linux tells by a read lease, which it grants only on a file that nobody has open for writing; it is
 no lock, so portalocker has none. Windows need not tell: it renames
 no file that a program has open, so what we displace there is written by nobody, and whoever has
-the file open is waited for, see :mod:`engramdown.sharing`. macOS and others do not tell.
+the file open is waited for, see :mod:`engramdown.storage.safe_open`. macOS and others do not tell.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown import system
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = ["is_being_written"]
 

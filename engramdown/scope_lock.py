@@ -25,7 +25,7 @@ from engramdown.clock import local
 from engramdown.disk import FILE_MODE
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forking import Event, Lock, in_child
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = ["Held", "ScopeLock"]
 

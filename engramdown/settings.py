@@ -78,7 +78,7 @@ BUDGET_NAMES: Final = (
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST_CONFIG: Final = 1024 * 1024
 _AT_HOME: Final = "may only stand in the config.toml of the global scope"
-# Not engramdown.regular: a config.toml may be a link, as people who keep dotfiles have it.
+# Not engramdown.storage.safe_open: a config.toml may be a link, as people who keep dotfiles have it.
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 

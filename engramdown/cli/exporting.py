@@ -23,8 +23,7 @@ from engramdown.cli.options import Place, json_option, pass_place
 from engramdown.cli.progress import bar
 from engramdown.cli.transcripts import open_all
 from engramdown.language.characters import on_screen
-from engramdown.regular import make_folder, open_regular
-from engramdown.sharing import patiently
+from engramdown.storage.safe_open import make_folder, open_regular, patiently
 
 if TYPE_CHECKING:
     from engramdown.episodes.episode import Episode

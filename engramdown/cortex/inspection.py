@@ -30,10 +30,10 @@ from engramdown.hippocampus.history import ROOM
 from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled
 from engramdown.hippocampus.steps import read_line
-from engramdown.regular import open_regular, what_instead
 from engramdown.scope_lock import ScopeLock
 from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of
+from engramdown.storage.safe_open import open_regular, what_instead
 
 __all__ = ["UNREADABLE", "Inspection", "inspect", "inspect_settings"]
 

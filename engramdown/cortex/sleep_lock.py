@@ -17,7 +17,7 @@ from engramdown import locking
 from engramdown.clock import moment
 from engramdown.errors import StoreError
 from engramdown.forking import in_child
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = ["NAME", "Holder", "SleepLock"]
 

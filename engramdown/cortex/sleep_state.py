@@ -23,7 +23,7 @@ from engramdown.episodes.derived import WORK, in_hand
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = [
     "BESIDE",

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 
 from engramdown import locking
 from engramdown.errors import StoreError
-from engramdown.regular import closing, make_folder, open_regular
-from engramdown.sharing import patiently
+from engramdown.storage.safe_open import closing, make_folder, open_regular, patiently
 
 __all__ = ["EpisodeDisk", "Unfinished"]
 

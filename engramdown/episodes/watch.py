@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.ids import is_session_id
 from engramdown.errors import StoreError
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = [
     "CACHE",

@@ -24,7 +24,7 @@ from engramdown.git.attributes import (
     with_rule,
 )
 from engramdown.git.repository import Repository, find_repository
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = ["Setup", "is_unregistered", "plan_setup", "program", "set_up"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import UnfitFileError
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = ["LARGEST", "Change", "read", "write"]
 

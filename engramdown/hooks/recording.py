@@ -249,7 +249,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
 
 
 def _opened(stack: ExitStack, path: Path) -> IO[bytes]:
-    from engramdown.regular import open_regular
+    from engramdown.storage.safe_open import open_regular
 
     return stack.enter_context(os.fdopen(open_regular(path, os.O_RDONLY), "rb"))
 

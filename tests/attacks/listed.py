@@ -121,7 +121,7 @@ LISTED: Final[dict[int, Attack]] = {
     24: Attack(
         "a device, a socket, a folder",
         "R",
-        ("test_regular.py::test_a_journal_that_is_no_file_is_named_with_the_next_step",),
+        ("storage/test_safe_open.py::test_a_journal_that_is_no_file_is_named_with_the_next_step",),
     ),
     25: Attack(
         "a hard link from outside",
@@ -131,12 +131,14 @@ LISTED: Final[dict[int, Attack]] = {
     26: Attack(
         "a lock that is a link",
         "R",
-        ("test_regular.py::test_a_lock_that_is_no_file_is_named_with_the_next_step",),
+        ("storage/test_safe_open.py::test_a_lock_that_is_no_file_is_named_with_the_next_step",),
     ),
     27: Attack(
         "a temporary name that is there",
         "N",
-        ("test_regular.py::test_a_pipe_in_the_place_of_an_unfinished_file_is_not_waited_for",),
+        (
+            "storage/test_safe_open.py::test_a_pipe_in_the_place_of_an_unfinished_file_is_not_waited_for",
+        ),
         "names end in four random bytes",
     ),
     28: Attack(

@@ -15,7 +15,7 @@ from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
 from tests.hippocampus.disks import Point, Watch, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
-from tests.test_sharing import refuse_first
+from tests.storage.test_sharing import refuse_first
 
 PAGE = parse("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
 HAND = PAGE.render().replace("care", "my own hands")

@@ -20,7 +20,7 @@ from engramdown.cortex.tools import Answer
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import inert
 from engramdown.redaction import redact
-from engramdown.regular import open_regular
+from engramdown.storage.safe_open import open_regular
 
 __all__ = ["ProjectFiles"]
 

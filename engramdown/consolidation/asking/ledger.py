@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.asking.calls import ASKED, FREE, Call, read_line, write_line
 from engramdown.consolidation.asking.spending import Spent
 from engramdown.errors import StoreError
-from engramdown.regular import make_folder, open_regular
+from engramdown.storage.safe_open import make_folder, open_regular
 
 __all__ = ["NAME", "Known", "Ledger", "new_id"]
 

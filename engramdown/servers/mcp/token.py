@@ -18,7 +18,7 @@ from typing import Final
 
 from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.regular import closing, open_regular
+from engramdown.storage.safe_open import closing, open_regular
 
 __all__ = ["FILE", "token_of"]
 

@@ -14,8 +14,8 @@ import pytest
 from engramdown import Hippocampus
 from engramdown.disk import Disk
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.regular import open_regular
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.safe_open import open_regular
 
 
 def _link(path: Path) -> None:

@@ -14,8 +14,7 @@ import pytest
 from engramdown import Hippocampus
 from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.regular import open_regular
-from engramdown.sharing import is_in_use, patiently
+from engramdown.storage.safe_open import is_in_use, open_regular, patiently
 
 OTHERS: Final = [1, 2, 3, 17, 80, 145, 1224]
 

@@ -1,0 +1,3 @@
+"""Storage."""
+
+__all__: list[str] = []
