@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.measure import finish, table, together
-from engramdown.disk import Disk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import Disk
 
 __all__ = ["main"]
 

@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
-from engramdown.disk import ERASING as NOTE
-from engramdown.disk import UNFINISHED, Disk
 from engramdown.errors import StoreError
 from engramdown.forking import cached_property
-from engramdown.naming import named_errors
+from engramdown.storage.disk import ERASING as NOTE
+from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
 __all__ = ["GONE", "PIECE", "Erasure", "Words", "begin", "end", "unfinished"]
 

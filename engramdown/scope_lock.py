@@ -22,9 +22,9 @@ from typing import Final
 
 from engramdown import locking
 from engramdown.clock import local
-from engramdown.disk import FILE_MODE
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forking import Event, Lock, in_child
+from engramdown.storage.disk import FILE_MODE
 from engramdown.storage.safe_open import open_regular
 
 __all__ = ["Held", "ScopeLock"]

@@ -22,9 +22,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.naming import named_errors
+from engramdown.storage.disk import Disk, named_errors
 
 __all__ = ["TEMPORARY", "Swap", "in_order"]
 

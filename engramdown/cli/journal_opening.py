@@ -12,11 +12,11 @@ from engramdown.cli import output
 from engramdown.cli.opening import project_of, settings_at
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.journal.store import Journal
 from engramdown.errors import StoreError
 from engramdown.settings import Settings
+from engramdown.storage.disk import Disk
 
 __all__ = ["all_journals", "disk_of", "one_journal", "settings_of"]
 

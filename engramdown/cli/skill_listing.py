@@ -18,12 +18,12 @@ from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.cli.skill_opening import label_argument, opened
 from engramdown.cortex.skills import Known
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.skills.beside import files_beside
 from engramdown.skills.checking import Finding
 from engramdown.skills.store import Skill
 from engramdown.skills.usage import Used
+from engramdown.storage.disk import Disk
 
 __all__ = ["finding_lines", "list_skills", "show_skill", "skill_data", "validate"]
 

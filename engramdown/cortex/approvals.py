@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.storage.disk import Disk
 
 __all__ = ["NAME", "Approvals", "Did", "Said"]
 

@@ -17,7 +17,7 @@ from engramdown.cortex.conversation.seen import Seen
 from engramdown.cortex.conversation.shown import Shown
 from engramdown.cortex.conversation.working import Dropped, WorkingContext
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.naming import named_errors
+from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

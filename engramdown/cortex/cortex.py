@@ -19,7 +19,6 @@ from engramdown.cortex.conversations import Conversations
 from engramdown.cortex.notebooks import Notebooks
 from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.toolbox import Toolbox
-from engramdown.disk import ERASING, Disk
 from engramdown.engram import SCOPES, Engram, Scope
 from engramdown.errors import (
     EntryNotFoundError,
@@ -37,6 +36,7 @@ from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.locking import one_call
 from engramdown.settings import MODES, Settings, find_places, load
+from engramdown.storage.disk import ERASING, Disk
 
 if TYPE_CHECKING:
     from engramdown.consolidation.identity import Message

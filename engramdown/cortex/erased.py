@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import moment
-from engramdown.disk import Disk
 from engramdown.engram import fold
 from engramdown.language.claims import read
-from engramdown.naming import named_errors
+from engramdown.storage.disk import Disk, named_errors
 
 __all__ = ["FOLDER", "Marks"]
 

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.erased import Marks
-from engramdown.disk import ERASING as NOTE
-from engramdown.disk import Disk
 from engramdown.engram import Engram, Scope, fold
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.erasing import EpisodeEraser, Held
@@ -47,8 +45,9 @@ from engramdown.hippocampus.reading import Reader
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.similarity import is_rewording
-from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import ERASING as NOTE
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.swapping import TEMPORARY, Swap
 from engramdown.wording.block import BEGIN, BlockError, found, put_in
 

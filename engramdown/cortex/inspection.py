@@ -19,7 +19,6 @@ from typing import Any, Final
 from engramdown.cortex.approvals import Approvals
 from engramdown.cortex.findings import Finding, find
 from engramdown.cortex.transcripts import inspect_transcripts
-from engramdown.disk import Disk, megabytes
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.registering import is_unregistered
@@ -33,6 +32,7 @@ from engramdown.hippocampus.steps import read_line
 from engramdown.scope_lock import ScopeLock
 from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of
+from engramdown.storage.disk import Disk, megabytes
 from engramdown.storage.safe_open import open_regular, what_instead
 
 __all__ = ["UNREADABLE", "Inspection", "inspect", "inspect_settings"]

@@ -15,9 +15,9 @@ from typing import Final
 
 from engramdown.clock import moment
 from engramdown.consolidation.reconsolidation import identity
-from engramdown.disk import Disk
 from engramdown.engram import Engram
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import Disk
 
 __all__ = ["NAME", "OP", "Migrated", "digest"]
 

@@ -19,12 +19,12 @@ from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.migrated import OP, Migrated
 from engramdown.cortex.older import Unread, files_at
 from engramdown.cortex.receipts import Receipt
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.files import new_id
+from engramdown.storage.disk import Disk
 
 __all__ = ["MOST", "Came", "Migration", "Surveyed"]
 

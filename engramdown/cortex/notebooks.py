@@ -17,11 +17,11 @@ from engramdown.errors import StoreError
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.turns import Session
-    from engramdown.disk import Disk
     from engramdown.episodes.journal.store import Journal
     from engramdown.episodes.journal.told import Recent
     from engramdown.episodes.notes.store import WorkingNotes
     from engramdown.hippocampus.store import Hippocampus
+    from engramdown.storage.disk import Disk
 
 __all__ = ["FOLDERS", "Notebooks", "known"]
 
@@ -132,8 +132,8 @@ class Notebooks:
         return journal
 
     def _disk(self, store: Hippocampus) -> Disk:
-        from engramdown.disk import Disk
         from engramdown.hippocampus.closed import ClosedDisk
+        from engramdown.storage.disk import Disk
 
         settings = cast("Cortex", self).settings.of(store.scope)
         limit = settings.max_file_bytes
@@ -149,7 +149,7 @@ class Notebooks:
 def known(paths: list[Path]) -> set[Path]:
     """Return which of some files git knows: they may be somebody else's."""
     # Imported here: it reads the index of git.
-    from engramdown.disk import Disk
     from engramdown.hippocampus.checkouts import known_to_git
+    from engramdown.storage.disk import Disk
 
     return known_to_git(paths, Disk()) if paths else set()

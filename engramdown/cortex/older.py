@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from engramdown.consolidation.reconsolidation import File, Layout, layout_of, links, topics
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
+from engramdown.storage.disk import Disk
 
 __all__ = ["Unread", "files_at"]
 

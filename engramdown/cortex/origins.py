@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.cortex.findings import Finding, find
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
@@ -22,6 +21,7 @@ from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.reading import Reader
+from engramdown.storage.disk import Disk
 
 __all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from", "remaining"]
 

@@ -14,10 +14,10 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.pulled import Brought, Provenance
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.skills.writing import SkillFiles

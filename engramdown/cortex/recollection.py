@@ -33,8 +33,8 @@ from engramdown.hippocampus.filing import PROFILE, address
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.naming import named_errors
 from engramdown.settings import Settings
+from engramdown.storage.disk import named_errors
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Pulled

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.cortex.pending import Pending
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 
 __all__ = ["Refusal", "Refusals", "digest_of_tick"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from engramdown.disk import Disk
 from engramdown.errors import EngramdownError, StoreError
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import (
     SkillChangedError,
@@ -31,6 +30,7 @@ from engramdown.skills.page import Page, parse
 from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
 from engramdown.skills.usage import Usage, Used
 from engramdown.skills.writing import FILE
+from engramdown.storage.disk import Disk
 
 __all__ = [
     "Action",

@@ -26,7 +26,6 @@ from engramdown.cortex.sleep_skills import SkillProposals
 from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.running import left_open
@@ -35,6 +34,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

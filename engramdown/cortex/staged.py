@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.checkup import check_form
 from engramdown.cortex.findings import Finding, find
-from engramdown.disk import megabytes
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus.filing import is_name
@@ -22,6 +21,7 @@ from engramdown.hippocampus.spelling import SOUL, meant
 from engramdown.hippocampus.starter import is_for_git
 from engramdown.redaction import find_secrets
 from engramdown.settings import FOLDER
+from engramdown.storage.disk import megabytes
 
 __all__ = ["StagedReport", "inspect_staged", "stops"]
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cortex.background import Background
 from engramdown.cortex.news import Deed, News, edited, news_of
 from engramdown.cortex.waiting import Waiting
-from engramdown.disk import Disk
 from engramdown.episodes import watch as transcripts
 from engramdown.episodes.index.shelf import FILE
 from engramdown.errors import StoreError
@@ -28,6 +27,7 @@ from engramdown.hippocampus.finding import find_lines
 from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -21,7 +21,6 @@ from engramdown.cortex.sleep_summary import SleepSummary
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.episodes.derived import in_hand
 from engramdown.episodes.disk import EpisodeDisk
@@ -29,6 +28,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
 from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

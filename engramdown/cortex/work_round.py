@@ -24,7 +24,6 @@ from engramdown.cortex.work_facts import Facts
 from engramdown.cortex.work_idle import Idle
 from engramdown.cortex.work_kinds import Next, Work
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
-from engramdown.disk import Disk
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.running import left_open
@@ -32,6 +31,7 @@ from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.episodes.silence import Ended
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

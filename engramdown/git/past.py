@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError
 from engramdown.git.comparing import SOUL, State, is_shown, read_state
@@ -20,6 +19,7 @@ from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.reading import Reader, decoded
 from engramdown.hippocampus.spelling import meant, named
+from engramdown.storage.disk import Disk
 
 __all__ = ["Known", "Place", "find", "raw"]
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.disk import megabytes
 from engramdown.errors import GitError
 from engramdown.git_program import ask, complaint, environment
+from engramdown.storage.disk import megabytes
 
 __all__ = ["Commit", "Repository", "Staged", "Tree", "find_repository"]
 

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import nanoseconds
-from engramdown.disk import Disk
 from engramdown.errors import GitError, StoreError
 from engramdown.hippocampus.asked import Asked, Head, Move
 from engramdown.hippocampus.commits import blobs_of, loose
 from engramdown.hippocampus.indexes import in_small, is_split, knows, noted
+from engramdown.storage.disk import Disk
 
 __all__ = [
     "held_by",

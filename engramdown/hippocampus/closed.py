@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
+from engramdown.storage.disk import Disk
 
 __all__ = ["REFUSAL", "REFUSED", "ClosedDisk", "is_refused"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 
 __all__ = ["blobs_of", "loose"]
 

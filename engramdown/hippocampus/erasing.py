@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 from engramdown.clock import moment
-from engramdown.disk import UNFINISHED, Disk
 from engramdown.engram import fold
 from engramdown.erasure import Erasure
 from engramdown.hippocampus.blocks import Block, entry_block
@@ -34,6 +33,7 @@ from engramdown.hippocampus.steps import (
     write_line,
 )
 from engramdown.hippocampus.undoing import ERASED
+from engramdown.storage.disk import UNFINISHED, Disk
 from engramdown.swapping import TEMPORARY, Swap
 
 __all__ = ["Fate", "MemoryEraser", "Sieve", "drop", "without"]

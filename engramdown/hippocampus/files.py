@@ -16,7 +16,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from engramdown.disk import ERASING, Disk
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forking import cached_property
 from engramdown.hippocampus import errands
@@ -32,6 +31,7 @@ from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 from engramdown.locking import one_call
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import ERASING, Disk
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.erasing import MemoryEraser

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk, megabytes
 from engramdown.errors import StoreError
 from engramdown.forking import RLock, in_child
 from engramdown.hippocampus.steps import (
@@ -34,6 +33,7 @@ from engramdown.hippocampus.steps import (
     read_line,
     write_line,
 )
+from engramdown.storage.disk import Disk, megabytes
 
 __all__ = ["ROOM", "History", "known_is_due"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import UNFINISHED, Disk
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.reading import FIXED, Reader
+from engramdown.storage.disk import UNFINISHED, Disk
 
 __all__ = ["IGNORING", "has_leftovers", "is_untidy", "leftover_of", "paths", "states"]
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.disk import Disk
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
@@ -28,6 +27,7 @@ from engramdown.hippocampus.spelling import SOUL as SPELLED
 from engramdown.hippocampus.steps import Step, digest
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import CONFIG, config_text
+from engramdown.storage.disk import Disk
 
 __all__ = ["NAME", "SOUL", "Brought", "Provenance"]
 

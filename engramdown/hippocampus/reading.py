@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Document, parse
@@ -22,7 +21,7 @@ from engramdown.hippocampus.draft import Slot
 from engramdown.hippocampus.spelling import AGENTS, SOUL, beside, has_aliases, spelled, unused
 from engramdown.hippocampus.steps import digest
 from engramdown.language.characters import is_utf16
-from engramdown.naming import named_errors
+from engramdown.storage.disk import Disk, named_errors
 
 __all__ = ["FIXED", "Read", "Reader", "decoded", "encoded", "named_errors"]
 

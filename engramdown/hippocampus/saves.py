@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import today
-from engramdown.disk import Disk
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.bases import find_base
 from engramdown.hippocampus.checkouts import (
@@ -42,6 +41,7 @@ from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.steps import Part, Step, digest
+from engramdown.storage.disk import Disk
 
 __all__ = ["Save", "Saves"]
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engramdown import system
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import OutOfStepError, Slot
 from engramdown.hippocampus.reading import decoded, encoded
 from engramdown.hippocampus.steps import digest
+from engramdown.storage import disk as system
+from engramdown.storage.disk import Disk
 
 __all__ = ["Staged", "Staging"]
 

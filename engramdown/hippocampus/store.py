@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engramdown.clock import today
-from engramdown.disk import Disk
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import adding, filing, restoring, undoing
@@ -27,6 +26,7 @@ from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
+from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

@@ -55,9 +55,9 @@ class HookPlace(NamedTuple):
         """
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown.cortex.cortex import Cortex
-        from engramdown.disk import Disk
         from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
         from engramdown.hippocampus.store import Hippocampus
+        from engramdown.storage.disk import Disk
 
         chosen = settings or self.settings
 

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.skills.incoming import (
     LARGEST,
@@ -29,6 +28,7 @@ from engramdown.skills.incoming import (
     too_much,
 )
 from engramdown.skills.writing import FILE
+from engramdown.storage.disk import Disk
 
 __all__ = ["skills_in"]
 

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
-from engramdown.naming import named_errors
 from engramdown.skills.writing import FILE, KEPT
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.swapping import TEMPORARY
 
 __all__ = ["DEEPEST", "EVERY", "MOST", "Beside", "Part", "files_beside", "parts_of", "read_beside"]

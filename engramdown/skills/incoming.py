@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.errors import InvalidSkillError, StoreError
-from engramdown.naming import named_errors
 from engramdown.redaction import secret_in
 from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.labels import label_of
 from engramdown.skills.page import Page, parse
 from engramdown.skills.writing import FILE
+from engramdown.storage.disk import Disk, named_errors
 
 __all__ = [
     "LARGEST",

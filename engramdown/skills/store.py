@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
-from engramdown.disk import Disk
 from engramdown.errors import SkillNotFoundError, StoreError
 from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.page import Page, parse
 from engramdown.skills.writing import FILE, KEPT, SkillFiles
+from engramdown.storage.disk import Disk
 
 __all__ = ["BUILT_IN", "Skill", "SkillScope", "SkillStore", "built_in"]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import Disk
 
 __all__ = ["NAME", "Usage", "Used", "midnight"]
 

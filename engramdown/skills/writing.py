@@ -18,10 +18,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import FILE_MODE, Disk
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import FILE_MODE, Disk, named_errors
 from engramdown.swapping import TEMPORARY, Swap, in_order
 
 __all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]

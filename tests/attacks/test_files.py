@@ -10,9 +10,9 @@ import pytest
 
 from engramdown import Cortex, EpisodicMemory, Hippocampus
 from engramdown.cortex.inspection import inspect
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.settings import find_places
+from engramdown.storage.disk import Disk
 
 
 @pytest.fixture

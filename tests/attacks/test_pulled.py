@@ -20,13 +20,13 @@ from engramdown.cortex.pending import Order, always
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
-from engramdown.disk import Disk
 from engramdown.episodes.derived import WORK
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.pulled import NAME
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 from tests.git.desk import Desk

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Hippocampus
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.reading import Reader
+from engramdown.storage.disk import Disk
 from tests.cli.conftest import Runner
 
 LESSON = "Restart after ten"

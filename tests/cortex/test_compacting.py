@@ -14,11 +14,11 @@ from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
 from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.cortex.compacting import CompactionReceipt
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.fitting import written
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.settings import Settings
+from engramdown.storage.disk import Disk
 from tests.consolidation.scripted import Scripted
 from tests.cortex.person import Person
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.disk import Disk
 from engramdown.engram import Confidence, Kind, Scope, Source
 from engramdown.errors import (
     AmbiguousIdError,
@@ -20,6 +19,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.draft import Act
+from engramdown.storage.disk import Disk
 from tests.cortex.person import Person
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

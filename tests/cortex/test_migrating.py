@@ -13,9 +13,9 @@ import pytest
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.cortex.migrated import NAME, Migrated
 from engramdown.cortex.migrating import Came, Migration
-from engramdown.disk import Disk
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
+from engramdown.storage.disk import Disk
 from tests.cortex.notes import FILES, snapshot, write
 from tests.hippocampus.disks import CHANGING, Point, Watch, WatchedDisk
 from tests.hippocampus.memory_store import MemoryStore

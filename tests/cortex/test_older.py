@@ -9,7 +9,7 @@ import pytest
 
 from engramdown.consolidation.reconsolidation import File
 from engramdown.cortex.older import Unread, files_at
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 from tests.cortex.notes import write
 
 

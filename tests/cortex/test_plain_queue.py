@@ -9,11 +9,11 @@ import pytest
 
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.plain_queue import PlainQueue
-from engramdown.disk import Disk
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 
 
 @pytest.fixture

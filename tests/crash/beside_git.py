@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.git.desk import Desk
 
@@ -32,7 +32,7 @@ _MOVES: Final = 8
 # It learns until what it reads from ends, and says each line after it was acknowledged.
 _AGENT: Final = """\
 import sys, threading
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
 over = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), over.set())).start()

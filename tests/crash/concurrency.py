@@ -19,9 +19,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.scopes import strays
 from tests.crash.sleeper import replayed

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.notes.store import WorkingNotes
 from engramdown.errors import EngramdownError
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount
 from tests.crash.power_cut import RULES, crash_states

@@ -2,7 +2,7 @@
 
 Promises: inside :func:`mounted` every call of :mod:`os` on a path below the place, or on a file
 that was opened there, goes to the volume; all others go to the system. So what is recorded is what
-:class:`engramdown.disk.Disk` and :class:`engramdown.episodes.disk.EpisodeDisk` really
+:class:`engramdown.storage.disk.Disk` and :class:`engramdown.episodes.disk.EpisodeDisk` really
 call, not what a test believes that they call. Nobody waits here: a sleep is over at once.
 """
 
@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from engramdown import disk, leases, locking
+from engramdown import locking
 from engramdown.hippocampus import staging
+from engramdown.storage import disk
 from tests.crash.volume import Node, Volume
 
 __all__ = ["Mount", "mounted"]
@@ -273,7 +274,7 @@ def mounted(place: Path, volume: Volume | None = None) -> Iterator[Mount]:
             _replace(stack, os, name, mine, lambda p: mount.inside(p) is not None)
         for name in _BY_DESCRIPTOR:
             _replace(stack, os, name, getattr(mount, name), mount.holds)
-        _replace(stack, leases, "_control", mount.fcntl, mount.holds)
+        _replace(stack, disk, "_control", mount.fcntl, mount.holds)
         for name in ("take", "share", "wait", "unlock"):
             _replace(stack, locking, name, _lock, mount.holds)
         _replace(stack, disk, "_exchange", mount.exchange, lambda p: mount.inside(p) is not None)

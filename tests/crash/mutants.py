@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 from unittest import mock
 
-from engramdown.disk import FILE_MODE, Disk
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.recovery import Recovery
 from engramdown.hippocampus.staging import Staging
 from engramdown.scope_lock import Held, ScopeLock
+from engramdown.storage.disk import FILE_MODE, Disk
 
 __all__ = ["DISKS", "LOCKS", "PATCHES", "Overwrites", "Swaps", "with_lock"]
 

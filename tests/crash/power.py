@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.steps import read_line
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
 from tests.crash.mutants import DISKS, PATCHES

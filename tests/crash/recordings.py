@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.crash.mounted import Mount
 from tests.crash.power_cut import newest
 from tests.crash.scopes import opened

@@ -18,11 +18,11 @@ from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.keyed.items import Items
 from engramdown.cortex.keyed.puts import Put, Putting
 from engramdown.cortex.memory_folder.folder import MemoryFolder
-from engramdown.disk import Disk
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.hippocampus.memory_store import MemoryStore
 
 __all__ = ["OPERATIONS", "Case", "Operation", "opened", "strays"]

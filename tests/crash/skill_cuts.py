@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.disk import Disk
 from engramdown.errors import EngramdownError
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
 from tests.crash.power_cut import RULES, crash_states

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.skilled import CHARTS, opened
 from tests.hippocampus.editors import STYLES

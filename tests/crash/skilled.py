@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 
 __all__ = ["CHARTS", "HAND", "SKILLED", "Skilled", "Skilling", "learn", "opened", "texts"]
 

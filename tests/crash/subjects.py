@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from engramdown import Cortex, Hippocampus
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 from tests.crash.larger import JOBS, Working
 from tests.crash.recorded import RECORDINGS, Recorded
 from tests.crash.scopes import OPERATIONS, Case, opened

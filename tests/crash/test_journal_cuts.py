@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import FILE_MODE, Disk
 from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.notes.store import WorkingNotes
 from engramdown.errors import EngramdownError
+from engramdown.storage.disk import FILE_MODE, Disk
 from tests.crash.campaign import Trial
 from tests.crash.journal_cuts import cut, record
 from tests.crash.mounted import mounted

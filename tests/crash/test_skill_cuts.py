@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import FILE_MODE, Disk
+from engramdown.storage.disk import FILE_MODE, Disk
 from engramdown.swapping import Swap
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted

@@ -20,8 +20,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.cli.terminal import Terminal
 from tests.crash.campaign import MissingError, Trial
 from tests.crash.sleeper import replayed

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.skills import Skills, with_body
-from engramdown.disk import Disk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EntryNotFoundError,
@@ -25,6 +24,7 @@ from engramdown.errors import (
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 
 __all__ = ["ROLES", "SESSION", "Writer", "main"]
 

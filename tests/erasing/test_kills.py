@@ -15,8 +15,8 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex
-from engramdown.disk import ERASING as NOTE
 from engramdown.errors import EntryNotFoundError
+from engramdown.storage.disk import ERASING as NOTE
 from tests.erasing.planted import EARLIER, OTHER, SECRET, everywhere, left_in
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes are forked")

@@ -14,7 +14,6 @@ from unittest.mock import patch
 
 from engramdown.consolidation.asking import calls
 from engramdown.cortex import migrated, sleep_lock, sleep_state
-from engramdown.disk import Disk
 from engramdown.engram import Engram
 from engramdown.episodes import forgetting, trouble
 from engramdown.episodes.cards.card import Card, as_page, overlaid
@@ -25,6 +24,7 @@ from engramdown.episodes.importers.ledger import Ledger
 from engramdown.errors import EngramdownError
 from engramdown.git.merging import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.fuzz.pages import fields, text_of
 
 __all__ = ["derived", "git_merge", "journal", "states"]

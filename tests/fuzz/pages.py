@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.waiting import Waiting
-from engramdown.disk import Disk
 from engramdown.engram import RULE_KINDS, Scope
 from engramdown.hippocampus.blocks import scan
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import PENDING
 from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests import laws
 from tests.episodes.journal import laws as days
 from tests.skills import laws as skills

@@ -16,9 +16,9 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.disk import Disk
 from engramdown.hippocampus import asked
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.git.desk import Desk
 
 RULES: Final = ".engramdown/memory/rules.md"

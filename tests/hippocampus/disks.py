@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from engramdown.disk import FILE_MODE, UNFINISHED, Disk
+from engramdown.storage.disk import FILE_MODE, UNFINISHED, Disk
 
 __all__ = ["CHANGING", "Moment", "Point", "Watch", "WatchedDisk"]
 

@@ -10,16 +10,16 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.disk import Disk
 from engramdown.engram import Engram
 from engramdown.errors import UndoRefusedError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.revising import Revision
+from engramdown.storage.disk import Disk
 
 _APPENDING: Final = """
 import sys
 from engramdown import Hippocampus
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 store = Hippocampus(sys.argv[1], disk=Disk(durable=False))
 for number in range(40):
     store.encode_lesson(f"worker {sys.argv[2]} learned {number}", topic="ci")

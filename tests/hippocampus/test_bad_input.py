@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.disk import Disk
 from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.storage.disk import Disk
 
 HOLD: Final = """
 import sys, time

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.engram import Engram
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.finding import find_line, find_lines
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 
 
 class CountingDisk(Disk):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown import Hippocampus, HippocampusProtocol
-from engramdown.disk import Disk
 from engramdown.engram import Kind
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, InvalidEngramError
+from engramdown.storage.disk import Disk
 from tests.hippocampus.memory_store import MemoryStore
 
 

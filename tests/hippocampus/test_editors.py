@@ -18,14 +18,14 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 
 Editor = Callable[[Path, str], None]
 
 AGENT: Final = """
 import sys, time
 from engramdown import Hippocampus
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 store = Hippocampus(sys.argv[1], disk=Disk(durable=False))
 for number in range(int(sys.argv[3])):
     store.encode_rule(f"agent {sys.argv[2]} says {number}", kind="always")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.hippocampus.gallery import Page
 from tests.hippocampus.test_gallery import PAGES, common_start
 

@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, Style, save
 

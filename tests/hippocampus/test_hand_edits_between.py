@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.hippocampus.editors import STYLES, save
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.hippocampus.editors import save
 
 

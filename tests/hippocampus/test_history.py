@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.stamps import new_step
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 
 NAMES: Final = ("rules.md", "lessons.md", *(f"topics/t{number}.md" for number in range(20)))
 

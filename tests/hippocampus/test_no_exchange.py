@@ -9,10 +9,10 @@ from typing import NoReturn
 
 import pytest
 
-from engramdown import disk
-from engramdown.disk import Disk
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage import disk
+from engramdown.storage.disk import Disk
 
 
 class CrashError(BaseException):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, WatchedDisk
 
 LATER = [f"Later {number}" for number in range(60)]

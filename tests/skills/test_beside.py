@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
 from engramdown.skills.beside import DEEPEST, MOST, files_beside, read_beside
+from engramdown.storage.disk import Disk
 
 
 @pytest.fixture

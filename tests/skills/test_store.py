@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.disk import Disk
 from engramdown.errors import InvalidSkillError, SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 
 PAGE = parse("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from engramdown import swapping
-from engramdown.disk import Disk
 from engramdown.errors import SkillExistsError, StoreError
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
+from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, Watch, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 from tests.storage.test_sharing import refuse_first
@@ -250,7 +250,7 @@ def test_a_link_or_a_pipe_with_the_name_of_a_leftover_keeps_nobody_out(
 def test_without_an_exchange_nothing_is_lost_either(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramdown.disk._exchange", lambda _new, _path: False)
+    monkeypatch.setattr("engramdown.storage.disk._exchange", lambda _new, _path: False)
     once = _Once("exchange", "before", lambda: path.write_text(HAND, encoding="utf-8"))
     opened(tmp_path, WatchedDisk(once)).edit("charts", learn)
     assert once.done
@@ -268,7 +268,7 @@ def test_a_file_that_another_program_has_open_on_windows_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """As on a system that exchanges no names, with a scanner that opens every new file."""
-    monkeypatch.setattr("engramdown.disk._exchange", lambda _new, _path: False)
+    monkeypatch.setattr("engramdown.storage.disk._exchange", lambda _new, _path: False)
     monkeypatch.setattr("time.sleep", lambda _: None)
     path = opened(tmp_path).create("charts", PAGE).path
     refused = refuse_first(monkeypatch, name, 32)

@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.disk import Disk
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import open_regular
 
 

@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
+from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import is_in_use, open_regular, patiently
 
 OTHERS: Final = [1, 2, 3, 17, 80, 145, 1224]
@@ -114,7 +114,7 @@ def test_a_step_gets_through_whichever_call_is_refused_at_first(
     number: int,
 ) -> None:
     """As on a system that exchanges no names, with a scanner that opens every new file."""
-    monkeypatch.setattr("engramdown.disk._exchange", lambda _new, _path: False)
+    monkeypatch.setattr("engramdown.storage.disk._exchange", lambda _new, _path: False)
     store = Hippocampus(tmp_path, disk=Disk(durable=False))
     first = store.encode_rule("Use uv", kind="always")
     with (tmp_path / "history.jsonl").open("ab") as file:
@@ -146,7 +146,7 @@ def refuse_first(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> lis
 def test_a_file_that_stays_open_elsewhere_leaves_memory_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
-    monkeypatch.setattr("engramdown.disk._exchange", lambda _new, _path: False)
+    monkeypatch.setattr("engramdown.storage.disk._exchange", lambda _new, _path: False)
     store = Hippocampus(tmp_path, disk=Disk(durable=False))
     store.encode_rule("Use uv", kind="always")
     before = (store.memory / "rules.md").read_bytes()

@@ -37,7 +37,7 @@ from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forking import Lock
-from engramdown.naming import named_errors
+from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

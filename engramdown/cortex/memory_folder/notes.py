@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engramdown.cortex.notebooks import known
-from engramdown.disk import Disk
 from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.journal.page import normal
 from engramdown.errors import MemoryCommandError
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import moment
-from engramdown.disk import Disk
 from engramdown.episodes.journal.days import day_of, file_of, named_in
 from engramdown.episodes.journal.entries import Entry, drafted, of_day
 from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
@@ -23,8 +22,8 @@ from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent
 from engramdown.episodes.journal.zones import Clock
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.naming import named_errors
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.swapping import Swap, in_order
 
 __all__ = ["FOLDER", "Journal"]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.disk import Disk
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.ids import check_session_id
@@ -34,7 +33,7 @@ from engramdown.episodes.notes.page import (
     write_version,
 )
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
-from engramdown.naming import named_errors
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.swapping import TEMPORARY, Swap
 
 __all__ = ["FOLDER", "Note", "WorkingNotes", "path_of", "pieces"]

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from engramdown.disk import Disk
 from engramdown.errors import StoreError
+from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import closing, open_regular
 
 __all__ = ["FILE", "token_of"]

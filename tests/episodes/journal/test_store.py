@@ -15,7 +15,6 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import swapping
-from engramdown.disk import Disk
 from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.journal.page import parse
 from engramdown.episodes.journal.store import Journal
@@ -28,6 +27,7 @@ from engramdown.errors import (
 )
 from engramdown.hippocampus.closed import ClosedDisk
 from engramdown.locking import take, unlock
+from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 
@@ -378,7 +378,7 @@ def test_the_days_of_a_search_may_be_texts_and_times(tmp_path: Path) -> None:
 WRITER = """\
 import sys
 from pathlib import Path
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 from engramdown.episodes.journal.store import Journal
 
 journal = Journal(Path(sys.argv[1]), disk=Disk(durable=False), lock_timeout=60)

@@ -14,7 +14,6 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import swapping
-from engramdown.disk import Disk
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.lock import FolderLock
@@ -28,6 +27,7 @@ from engramdown.errors import (
     NotesChangedError,
     StoreError,
 )
+from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 
@@ -234,7 +234,7 @@ def test_a_torn_line_in_the_log_hides_no_version(tmp_path: Path) -> None:
 WRITER = """\
 import sys
 from pathlib import Path
-from engramdown.disk import Disk
+from engramdown.storage.disk import Disk
 from engramdown.episodes.notes.store import WorkingNotes
 
 notes = WorkingNotes(Path(sys.argv[1]), "shared", disk=Disk(durable=False))

@@ -13,12 +13,12 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from engramdown import system
 from engramdown.errors import StoreError
-from engramdown.leases import is_being_written
 from engramdown.storage.safe_open import (
     check_regular,
     closing,
@@ -29,7 +29,21 @@ from engramdown.storage.safe_open import (
     patiently,
 )
 
-__all__ = ["ERASING", "FILE_MODE", "UNFINISHED", "Disk", "megabytes"]
+if TYPE_CHECKING:
+    import ctypes
+
+__all__ = [
+    "ERASING",
+    "FILE_MODE",
+    "UNFINISHED",
+    "Disk",
+    "call",
+    "has",
+    "is_being_written",
+    "load",
+    "megabytes",
+    "named_errors",
+]
 
 FILE_MODE: Final = 0o600
 UNFINISHED: Final = ".part"
@@ -425,12 +439,104 @@ def _exchange(new: Path, path: Path) -> bool:
     if sys.platform == "win32":
         return False
     a, b = os.fsencode(new), os.fsencode(path)
-    if system.has("renameat2"):
-        code = system.call("renameat2", _AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
-    elif system.has("renamex_np"):
-        code = system.call("renamex_np", a, b, _EXCHANGE)
+    if has("renameat2"):
+        code = call("renameat2", _AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
+    elif has("renamex_np"):
+        code = call("renamex_np", a, b, _EXCHANGE)
     else:
         return False
     if code not in {0, *_UNSUPPORTED}:
         raise OSError(code, os.strerror(code), str(path))
     return not code
+
+
+# What the C library does and Python has no function for.
+#
+# Promises: the library is loaded with the first call, or by :func:`load`; an error is its number,
+# never an exception.
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def load() -> None:
+    """Load the library, where there is one: it could not be while too many files are open."""
+    if sys.platform != "win32":
+        _library()
+
+
+def has(name: str) -> bool:
+    """Whether the library has a function of this name."""
+    return hasattr(_library(), name)
+
+
+def call(name: str, *arguments: int | bytes) -> int:
+    """Call a function that returns -1 for an error; return the number of the error, or 0."""
+    import ctypes
+
+    failed = getattr(_library(), name)(*arguments) == -1
+    return ctypes.get_errno() if failed else 0
+
+
+# Whether a program has a file open to write into it: an editor in the middle of saving in place.
+#
+# Promises: never keeps anybody from opening a file; where the system does not tell, the answer is
+# no.
+#
+# Linux tells by a read lease, which it grants only on a file that nobody has open for writing; it
+# is no lock, so portalocker has none. Windows need not tell: it renames no file that a program has
+# open, so what we displace there is written by nobody, and whoever has the file open is waited for,
+# see :mod:`engramdown.storage.safe_open`. macOS and others do not tell.
+
+# What Linux calls these in fcntl.h: F_SETSIG, F_SETLEASE, F_RDLCK, F_UNLCK.
+_SIGNAL: Final = 10
+_LEASE: Final = 1024
+_READ: Final = 0
+_NONE: Final = 2
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether a program has a file open to write into it; ``False`` where no system tells."""
+    if sys.platform != "linux":
+        return False
+    import signal
+
+    try:
+        descriptor = open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        # Whoever opens the file while we have the lease makes the system send us a signal: one
+        # that does nothing, please.
+        steps = ((_SIGNAL, signal.SIGURG), (_LEASE, _READ), (_LEASE, _NONE))
+        codes = (_control(descriptor, command, argument) for command, argument in steps)
+        return next(filter(None, codes), 0) == errno.EAGAIN
+    finally:
+        os.close(descriptor)
+
+
+def _control(descriptor: int, command: int, argument: int) -> int:
+    return call("fcntl", descriptor, command, argument)
+
+
+# Turns an error of the system into one that a person can act on.
+#
+# Promises: names the file, what could not be done with it, and the next step.
+
+
+@contextlib.contextmanager
+def named_errors(path: Path, what: str) -> Iterator[None]:
+    """Turn an error of the system into one that names the file and the next step."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or path
+        reason = error.strerror or type(error).__name__
+        raise StoreError(
+            f"{where}: could not be {what}: {reason}. Memory is as it was before; "
+            f"free some space or mend the permissions, then try again."
+        ) from error
