@@ -48,7 +48,7 @@ from engramdown.language.similarity import is_rewording
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import Disk, named_errors
-from engramdown.swapping import TEMPORARY, Swap
+from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.wording.block import BEGIN, BlockError, found, put_in
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from engramdown.hippocampus.steps import (
 )
 from engramdown.hippocampus.undoing import ERASED
 from engramdown.storage.disk import UNFINISHED, Disk
-from engramdown.swapping import TEMPORARY, Swap
+from engramdown.storage.exchange import TEMPORARY, Swap
 
 __all__ = ["Fate", "MemoryEraser", "Sieve", "drop", "without"]
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.skills.writing import FILE, KEPT
 from engramdown.storage.disk import Disk, named_errors
-from engramdown.swapping import TEMPORARY
+from engramdown.storage.exchange import TEMPORARY
 
 __all__ = ["DEEPEST", "EVERY", "MOST", "Beside", "Part", "files_beside", "parts_of", "read_beside"]
 

@@ -6,7 +6,7 @@ is in our hands and gets its place again; an error leaves the skill as it was; w
 swept up by whoever writes next. No other file of a skill is ever touched; one whose place another
 takes is kept as a whole.
 
-How a file is written says :mod:`engramdown.swapping`.
+How a file is written says :mod:`engramdown.storage.exchange`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import FILE_MODE, Disk, named_errors
-from engramdown.swapping import TEMPORARY, Swap, in_order
+from engramdown.storage.exchange import TEMPORARY, Swap, in_order
 
 __all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]
 

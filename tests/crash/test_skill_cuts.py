@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.storage.disk import FILE_MODE, Disk
-from engramdown.swapping import Swap
+from engramdown.storage.exchange import Swap
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted
 from tests.crash.skill_cuts import cut, record

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from engramdown import swapping
 from engramdown.errors import SkillExistsError, StoreError
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import SkillStore
+from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, Watch, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
@@ -33,8 +33,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swapping, "_SETTLE_OPEN", 0.05)
-    monkeypatch.setattr(swapping, "_SETTLE_GONE", 0.05)
+    monkeypatch.setattr(exchange, "_SETTLE_OPEN", 0.05)
+    monkeypatch.setattr(exchange, "_SETTLE_GONE", 0.05)
 
 
 def opened(root: Path, disk: Disk | None = None) -> SkillStore:

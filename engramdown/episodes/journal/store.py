@@ -24,7 +24,7 @@ from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in,
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk, named_errors
-from engramdown.swapping import Swap, in_order
+from engramdown.storage.exchange import Swap, in_order
 
 __all__ = ["FOLDER", "Journal"]
 

@@ -34,7 +34,7 @@ from engramdown.episodes.notes.page import (
 )
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.storage.disk import Disk, named_errors
-from engramdown.swapping import TEMPORARY, Swap
+from engramdown.storage.exchange import TEMPORARY, Swap
 
 __all__ = ["FOLDER", "Note", "WorkingNotes", "path_of", "pieces"]
 

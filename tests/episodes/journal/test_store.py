@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
-from engramdown import swapping
 from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.journal.page import parse
 from engramdown.episodes.journal.store import Journal
@@ -27,6 +26,7 @@ from engramdown.errors import (
 )
 from engramdown.hippocampus.closed import ClosedDisk
 from engramdown.locking import take, unlock
+from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
@@ -41,8 +41,8 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the person live in Greenwich, and wait no longer than a test has to."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    monkeypatch.setattr(swapping, "_SETTLE_OPEN", 0.05)
-    monkeypatch.setattr(swapping, "_SETTLE_GONE", 0.05)
+    monkeypatch.setattr(exchange, "_SETTLE_OPEN", 0.05)
+    monkeypatch.setattr(exchange, "_SETTLE_GONE", 0.05)
     yield
     monkeypatch.undo()
     time.tzset()

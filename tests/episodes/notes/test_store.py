@@ -13,7 +13,6 @@ from threading import Event, Thread
 import pytest
 from freezegun import freeze_time
 
-from engramdown import swapping
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.lock import FolderLock
@@ -27,6 +26,7 @@ from engramdown.errors import (
     NotesChangedError,
     StoreError,
 )
+from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
@@ -38,8 +38,8 @@ SESSION = "20260227-120500-4f2a"
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swapping, "_SETTLE_OPEN", 0.05)
-    monkeypatch.setattr(swapping, "_SETTLE_GONE", 0.05)
+    monkeypatch.setattr(exchange, "_SETTLE_OPEN", 0.05)
+    monkeypatch.setattr(exchange, "_SETTLE_GONE", 0.05)
 
 
 def opened(root: Path, disk: Disk | None = None, session: str = SESSION) -> WorkingNotes:
