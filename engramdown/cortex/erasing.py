@@ -26,7 +26,6 @@ from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import FOLDER as EPISODES
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS
-from engramdown.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.errors import (
     EngramdownError,
     EntryNotFoundError,
@@ -48,6 +47,7 @@ from engramdown.language.similarity import is_rewording
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.wording.block import BEGIN, BlockError, found, put_in
 

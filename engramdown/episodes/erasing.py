@@ -25,7 +25,7 @@ from engramdown.episodes.payloads import PAYLOADS
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces
 from engramdown.episodes.view_cache import ViewCache
-from engramdown.erasure import Words
+from engramdown.storage.erasure import Words
 
 __all__ = ["EpisodeEraser", "Held"]
 

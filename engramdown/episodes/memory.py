@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
     from engramdown.episodes.silence import Ended
     from engramdown.episodes.trouble import Trouble
-    from engramdown.erasure import Words
+    from engramdown.storage.erasure import Words
 
 __all__ = ["FOLDER", "EpisodicMemory", "Ingested", "Said"]
 

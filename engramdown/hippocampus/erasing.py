@@ -15,7 +15,6 @@ from typing import Final, Literal
 
 from engramdown.clock import moment
 from engramdown.engram import fold
-from engramdown.erasure import Erasure
 from engramdown.hippocampus.blocks import Block, entry_block
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.filing import ARCHIVE, PENDING, address, raw_entries, split_task
@@ -34,6 +33,7 @@ from engramdown.hippocampus.steps import (
 )
 from engramdown.hippocampus.undoing import ERASED
 from engramdown.storage.disk import UNFINISHED, Disk
+from engramdown.storage.erasure import Erasure
 from engramdown.storage.exchange import TEMPORARY, Swap
 
 __all__ = ["Fate", "MemoryEraser", "Sieve", "drop", "without"]

@@ -388,8 +388,8 @@ class MemoryFiles:
 
     def _eraser(self) -> MemoryEraser | None:
         # Imported here: hardly any process ever erases.
-        from engramdown.erasure import unfinished
         from engramdown.hippocampus.erasing import MemoryEraser
+        from engramdown.storage.erasure import unfinished
 
         found = unfinished(self.root, self._disk)
         return found and MemoryEraser(self._disk, self._reader, self.history, found)

@@ -14,8 +14,8 @@ import pytest
 
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.engram import Source, fold
-from engramdown.erasure import Erasure
 from engramdown.errors import InvalidEngramError, StoreError, UndoRefusedError
+from engramdown.storage.erasure import Erasure
 from tests.erasing.planted import EARLIER, OTHER, SECRET, everywhere, left_in
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.erasure import GONE, PIECE, Words
+from engramdown.storage.erasure import GONE, PIECE, Words
 
 TEXT = 'Die Türöffnung von <Haus 7> ist "4711-blau" — nie & nimmer\nweitersagen'
 HALF: Final = len(TEXT) // 2
