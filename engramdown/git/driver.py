@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from engramdown.errors import GitError
 from engramdown.git.merging import Merge, merge_files
 from engramdown.git.textual import Markers, Style
-from engramdown.git_program import ask, environment
+from engramdown.storage.git_program import ask, environment
 
 __all__ = ["Driven", "drive"]
 

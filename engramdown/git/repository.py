@@ -1,4 +1,4 @@
-"""The git repository that a folder stands in, asked through :mod:`engramdown.git_program`.
+"""The git repository that a folder stands in, asked through :mod:`engramdown.storage.git_program`.
 
 Promises: its questions only read; no name that a person types is ever an option of git. What
 cannot be answered is one line with the next step.
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import GitError
-from engramdown.git_program import ask, complaint, environment
 from engramdown.storage.disk import megabytes
+from engramdown.storage.git_program import ask, complaint, environment
 
 __all__ = ["Commit", "Repository", "Staged", "Tree", "find_repository"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import GitError
-from engramdown.git_program import ask, complaint, environment
+from engramdown.storage.git_program import ask, complaint, environment
 
 __all__ = ["Asked", "Head", "Move"]
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from engramdown import git_program as program
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged, find_repository
+from engramdown.storage import git_program as program
 from tests.git.desk import Desk
 
 LESSONS: Final = ".engramdown/memory/lessons.md"
