@@ -23,7 +23,7 @@ from typing import Final
 from engramdown import locking
 from engramdown.clock import local
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.forking import Event, Lock, in_child
+from engramdown.forks import Event, Lock, in_child
 from engramdown.storage.disk import FILE_MODE
 from engramdown.storage.safe_open import open_regular
 

@@ -66,7 +66,7 @@ def suppresses_with_reason(source: str) -> list[str]:
 
 
 def locks_survive_a_fork(source: str) -> list[str]:
-    """A lock is free in a child process: locks are made by engramdown.forking, and by no other."""
+    """A lock is free in a child process: locks are made by engramdown.forks, and by no other."""
     found = [
         (node.lineno, node.attr)
         for node in ast.walk(ast.parse(source))
@@ -78,7 +78,7 @@ def locks_survive_a_fork(source: str) -> list[str]:
         if isinstance(node, ast.ImportFrom) and node.module in ("threading", "functools")
         for each in node.names
     ]
-    return [f"{line}: {name}; see engramdown.forking" for line, name in found if name in _LOCKS]
+    return [f"{line}: {name}; see engramdown.forks" for line, name in found if name in _LOCKS]
 
 
 def is_of_every_system(source: str) -> list[str]:

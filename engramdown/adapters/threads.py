@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from engramdown.forking import Lock, RLock
+from engramdown.forks import Lock, RLock
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from engramdown.adapters.lines import Entry
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.forking import Lock
+from engramdown.forks import Lock
 
 __all__ = ["Unwritten", "Waits", "unwritten_of"]
 

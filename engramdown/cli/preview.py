@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli.layout import cells
 from engramdown.cli.stopping import stop_now, stopped_by, without_echo
 from engramdown.cli.streams import terminal_columns
-from engramdown.forking import Event, RLock
+from engramdown.forks import Event, RLock
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

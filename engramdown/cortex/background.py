@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from engramdown.forking import Event, in_child
+from engramdown.forks import Event, in_child
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

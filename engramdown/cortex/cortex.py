@@ -27,7 +27,7 @@ from engramdown.errors import (
     SessionNotFoundError,
     StoreError,
 )
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.files import FileChange

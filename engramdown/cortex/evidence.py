@@ -13,7 +13,7 @@ from engramdown.cortex.contradictions import Contradictions
 from engramdown.cortex.gate import Findings
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import Engram, Scope, fold
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.similarity import Rewordings, in_full
 from engramdown.redaction import find_secrets, redact

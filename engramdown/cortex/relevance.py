@@ -20,7 +20,7 @@ from math import log
 from typing import Final, NamedTuple, Protocol
 
 from engramdown.engram import Confidence
-from engramdown.forking import Lock, in_child, unforked
+from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.words import STOP_WORDS, same_word, spaced, word_key
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from engramdown import locking
 from engramdown.clock import moment
 from engramdown.errors import StoreError
-from engramdown.forking import in_child
+from engramdown.forks import in_child
 from engramdown.storage.safe_open import open_regular
 
 __all__ = ["NAME", "Holder", "SleepLock"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engramdown.cortex.background import Background
 from engramdown.errors import EngramdownError
-from engramdown.forking import Event
+from engramdown.forks import Event
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

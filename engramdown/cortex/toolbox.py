@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.locking import one_call
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from engramdown.cortex.waiting import Waiting
 from engramdown.episodes import watch as transcripts
 from engramdown.episodes.index.shelf import FILE
 from engramdown.errors import StoreError
-from engramdown.forking import Event
+from engramdown.forks import Event
 from engramdown.hippocampus.checkouts import held_by
 from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.filing import PENDING, as_entry, is_memory

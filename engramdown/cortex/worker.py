@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engramdown.cortex.background import Background
 from engramdown.cortex.work_round import Calls, Round
 from engramdown.errors import EngramdownError
-from engramdown.forking import Event
+from engramdown.forks import Event
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -16,7 +16,7 @@ from typing import Final
 from engramdown import locking
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import LockTimeoutError
-from engramdown.forking import Lock, in_child
+from engramdown.forks import Lock, in_child
 
 __all__ = ["FolderLock"]
 

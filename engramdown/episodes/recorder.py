@@ -26,7 +26,7 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
-from engramdown.forking import RLock, in_child
+from engramdown.forks import RLock, in_child
 
 __all__ = ["Item", "Recorder"]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.hippocampus import errands
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes

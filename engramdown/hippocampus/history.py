@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.forking import RLock, in_child
+from engramdown.forks import RLock, in_child
 from engramdown.hippocampus.steps import (
     Head,
     How,

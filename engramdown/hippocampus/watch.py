@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from engramdown.forking import Event
+from engramdown.forks import Event
 from engramdown.hippocampus.mounts import file_system, is_remote
 
 if TYPE_CHECKING:

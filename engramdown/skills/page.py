@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.skills import scalars
 from engramdown.skills.scalars import Scalar
 

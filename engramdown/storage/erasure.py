@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from engramdown.errors import StoreError
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 

@@ -36,7 +36,7 @@ from engramdown.cortex.conversation.lineage import (
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, ModelError
-from engramdown.forking import Lock
+from engramdown.forks import Lock
 from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
 

@@ -28,7 +28,7 @@ from engramdown.episodes.sessions import lines
 from engramdown.episodes.view_cache import Kept, Place, ViewCache
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError
-from engramdown.forking import RLock
+from engramdown.forks import RLock
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["Track"]

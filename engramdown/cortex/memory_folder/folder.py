@@ -24,7 +24,7 @@ from engramdown.cortex.memory_folder.reading import Page, Reading
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
-from engramdown.forking import Lock
+from engramdown.forks import Lock
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL

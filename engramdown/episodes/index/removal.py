@@ -33,7 +33,7 @@ from engramdown.episodes.index.source import Unusable
 from engramdown.episodes.index.sqlite import FAILURES, Index
 from engramdown.episodes.lock import FolderLock
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.forking import unforked
+from engramdown.forks import unforked
 from engramdown.language.terms import folded, speaking, spelt
 
 __all__ = ["removal"]

@@ -24,7 +24,7 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.index.source import Source
 from engramdown.episodes.lock import FolderLock
 from engramdown.errors import EngramdownError, LockTimeoutError
-from engramdown.forking import RLock, in_child, unforked
+from engramdown.forks import RLock, in_child, unforked
 from engramdown.locking import one_call
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote
 
 from engramdown.episodes.front import Front, fold, split
-from engramdown.forking import cached_property
+from engramdown.forks import cached_property
 from engramdown.language.words import spaced
 
 __all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.meaning.embedding import LaneError
-from engramdown.forking import unforked
+from engramdown.forks import unforked
 
 __all__ = ["FILE", "Vectors"]
 

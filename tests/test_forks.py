@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from engramdown import forking
-from engramdown.forking import Event, Lock, RLock, cached_property, unforked
+from engramdown import forks
+from engramdown.forks import Event, Lock, RLock, cached_property, unforked
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
@@ -205,7 +205,7 @@ def in_fork(act: str, env: dict[str, str]) -> str:
     """Return what a child says of ``lock``, ``event`` and ``free()`` that others had in hand."""
     program = f"""
 import os, signal, threading
-from engramdown.forking import Event, Lock, RLock
+from engramdown.forks import Event, Lock, RLock
 
 def free(lock):
     taken = lock.acquire(timeout=0.2)
@@ -320,11 +320,11 @@ def test_a_fork_waits_until_another_thread_has_left_what_no_child_can_make_anew(
 
 
 def test_what_nobody_uses_any_more_is_not_called_in_a_child() -> None:
-    before = len(forking._renewed)
+    before = len(forks._renewed)
     lock, event = Lock(), Event()
-    assert len(forking._renewed) == before + 2
+    assert len(forks._renewed) == before + 2
     del lock, event
-    assert len(forking._renewed) == before
+    assert len(forks._renewed) == before
 
 
 def test_a_value_is_made_once_and_kept() -> None:
