@@ -12,36 +12,29 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
-from engramdown.checks import (
-    Check,
-    one_of,
-    positive,
-    switch,
-    table,
-    text,
-    tokens,
-)
-from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
-from engramdown.conversation_settings import CONVERSATION_SETTINGS, ConversationSettings
-from engramdown.episode_settings import EPISODE_SETTINGS, Durability, EpisodeSettings
 from engramdown.errors import SettingsError
-from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
 
 __all__ = [
     "BUDGET_NAMES",
     "CONFIG",
+    "CONSOLIDATION_SETTINGS",
+    "CONVERSATION_SETTINGS",
     "EPISODE_SETTINGS",
     "FOLDER",
     "MODES",
     "SIDES",
+    "WORKER_SETTINGS",
+    "Check",
     "ConsolidationSettings",
     "ConversationSettings",
+    "Durability",
     "EpisodeSettings",
     "Mode",
     "Overruled",
@@ -49,17 +42,398 @@ __all__ = [
     "Settings",
     "Side",
     "WorkerSettings",
+    "amount",
+    "boolean",
     "config_text",
+    "count",
     "episode_settings",
     "find_places",
     "find_project",
     "global_home",
     "load",
     "load_or_strictest",
+    "model_of",
     "named",
+    "one_of",
+    "patterns",
+    "positive",
+    "provider_model",
     "scope_folder",
     "strictest",
+    "switch",
+    "table",
+    "text",
+    "tokens",
+    "web_address",
 ]
+
+# What one value of a configuration may be.
+#
+# Promises: each check returns the value, as it is to be used, or raises a
+# :class:`engramdown.errors.SettingsError` that names where it stands and what is allowed.
+
+Check = Callable[[str, str, Any], Any]
+"""Is given the source, the key and the value."""
+
+_ADDRESS: Final = re.compile(r"https?://[^\s/]+(?:/\S*)?\Z")
+# More seconds, or more megabytes, nobody means.
+_LARGEST: Final = 1_000_000
+
+
+def one_of(*allowed: str) -> Check:
+    """Return the check for a word of a closed list."""
+
+    def check(source: str, key: str, value: object) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise SettingsError(source, key, f"{value!r} is not one of {', '.join(allowed)}")
+        return value
+
+    return check
+
+
+def table(checks: Mapping[str, Check], like: str, what: str) -> Check:
+    """Return the check for a table.
+
+    Args:
+        checks: The check for each of its keys.
+        like: Its head, as one writes it.
+        what: What a key is called.
+    """
+
+    def check(source: str, key: str, value: object) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise SettingsError(source, key, f"{value!r} is not a table like {like}")
+        for name in value:
+            if name not in checks:
+                reason = f"is no {what}; allowed are {', '.join(checks)}"
+                raise SettingsError(source, f"{key}.{name}", reason)
+        return {name: checks[name](source, f"{key}.{name}", value[name]) for name in value}
+
+    return check
+
+
+def switch(source: str, key: str, value: str) -> bool:
+    """Check the value of an environment variable: on or off."""
+    return bool(one_of("on", "off")(source, key, value.lower()) == "on")
+
+
+def boolean(source: str, key: str, value: object) -> bool:
+    """Check for true or false."""
+    if not isinstance(value, bool):
+        raise SettingsError(source, key, f"{value!r} is not true or false")
+    return value
+
+
+def count(source: str, key: str, value: object) -> int:
+    """Check for a whole number, 0 or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
+        raise SettingsError(source, key, f"{value!r} is not a whole number, 0 to {_LARGEST:,}")
+    return value
+
+
+def amount(source: str, key: str, value: object) -> float:
+    """Check for a number, 0 or more."""
+    if not _is_number(value) or not 0 <= cast(float, value) <= _LARGEST:
+        raise SettingsError(source, key, f"{value!r} is not a number, 0 to {_LARGEST:,}")
+    return float(cast(float, value))
+
+
+def text(source: str, key: str, value: object) -> str:
+    """Check for a text."""
+    if not isinstance(value, str):
+        raise SettingsError(source, key, f"{value!r} is not a text in quotes")
+    return value
+
+
+def positive(source: str, key: str, value: object) -> float:
+    """Check for a number above 0."""
+    if not _is_number(value) or not 0 < cast(float, value) <= _LARGEST:
+        raise SettingsError(source, key, f"{value!r} is not a number above 0, up to {_LARGEST:,}")
+    return float(cast(float, value))
+
+
+def model_of(*kinds: str) -> Check:
+    """Return the check for a model with its kind before it, ``kind:model``, or nothing."""
+
+    def check(source: str, key: str, value: object) -> str:
+        if isinstance(value, str) and (not value or _named(value, kinds)):
+            return value
+        like = ", ".join(f"{kind}:MODEL" for kind in kinds)
+        raise SettingsError(source, key, f"{value!r} is not one of {like}")
+
+    return check
+
+
+def provider_model(source: str, key: str, value: object) -> str:
+    """Check for a language model with its provider before it, or nothing."""
+    provider, _, model = value.partition("/") if isinstance(value, str) else ("", "", "")
+    if value == "" or (provider.strip() and model.strip()):
+        return str(value)
+    reason = f"{value!r} is not PROVIDER/MODEL, like openai/gpt-4.1-mini or ollama/qwen3"
+    raise SettingsError(source, key, reason)
+
+
+def web_address(source: str, key: str, value: object) -> str:
+    """Check for an address that begins with http:// or https://, or nothing."""
+    if isinstance(value, str) and (not value or _ADDRESS.match(value)):
+        return value
+    raise SettingsError(source, key, "is not an address like http://localhost:8080/v1")
+
+
+def patterns(source: str, key: str, value: object) -> tuple[str, ...]:
+    """Check for a list of texts that are not empty."""
+    if isinstance(value, list) and all(isinstance(each, str) and each for each in value):
+        return tuple(value)
+    raise SettingsError(source, key, f'{value!r} is not a list like ["cron-*"]')
+
+
+def tokens(source: str, key: str, value: object) -> int:
+    """Check for a number of tokens."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise SettingsError(source, key, f"{value!r} is not a number of tokens, 0 or more")
+    return value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _named(value: str, kinds: Sequence[str]) -> bool:
+    kind, _, model = value.partition(":")
+    return kind in kinds and bool(model.strip())
+
+
+# What can be set about offline work on memory, in the table ``[consolidation]``.
+#
+# Promises: nothing here reads a file; each value is checked before it is used.
+
+
+class ConsolidationSettings(NamedTuple):
+    """What can be set about offline work on memory.
+
+    Attributes:
+        model: The language model, ``provider/name``; ``""`` for none.
+        base_url: Where a server of that protocol listens, if it is not the provider's own.
+        timeout: How long one call may take, in seconds.
+        retries: How many calls for one answer may fail before it is given up.
+        max_tokens: The ceiling of an answer, in tokens.
+        calls_per_run: How many calls one run may make.
+        tokens_per_run: How many tokens one run may cost.
+        window_hours: How long the window is in which calls and tokens are counted, too.
+        calls_per_window: How many calls may be made in it.
+        tokens_per_window: How many tokens may be spent in it.
+        threshold: From how many entries on a file is compacted.
+        learn_from_errors: Whether the end of a turn looks for what went wrong in it.
+        identity_every: After so many messages of a user facts about them are looked for; 0 is
+            never.
+        extract_facts: Whether the background worker asks for facts in conversations.
+        at_session_end: Whether a hook that ends a session lets a process of its own sleep.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    timeout: float = 60
+    retries: int = 2
+    max_tokens: int = 4096
+    calls_per_run: int = 30
+    tokens_per_run: int = 200_000
+    window_hours: float = 24
+    calls_per_window: int = 200
+    tokens_per_window: int = 1_000_000
+    threshold: int = 20
+    learn_from_errors: bool = True
+    identity_every: int = 5
+    extract_facts: bool = False
+    at_session_end: bool = True
+
+
+CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
+    "model": provider_model,
+    "base_url": web_address,
+    "timeout": positive,
+    "retries": count,
+    "max_tokens": count,
+    "calls_per_run": count,
+    "tokens_per_run": tokens,
+    "window_hours": amount,
+    "calls_per_window": count,
+    "tokens_per_window": tokens,
+    "threshold": count,
+    "learn_from_errors": boolean,
+    "identity_every": count,
+    "extract_facts": boolean,
+    "at_session_end": boolean,
+}
+"""Each setting of the table, with what checks it."""
+
+
+# What can be set about running conversations, in the table ``[conversation]``.
+#
+# Promises: nothing here reads a file; each value is checked before it is used.
+
+_LARGEST_CONVERSATION: Final = 100_000_000
+
+
+class ConversationSettings(NamedTuple):
+    """What can be set about running conversations, in the table ``[conversation]``.
+
+    Attributes:
+        automatic: Whether a conversation whose prompt is put together here is summarised when it is
+            time for that.
+        max_tokens: What it may cost before it is; 0 is the default, -1 is never of its own accord.
+        share: Of the budget of a prompt, what it may fill before it is; more than 0, at most 1.
+        max_messages: How many of its messages no summary must cover for that; 0 is any number.
+        fresh_tail: How many of the newest messages are never summarised.
+    """
+
+    automatic: bool = True
+    max_tokens: int = 80_000
+    share: float = 0.75
+    max_messages: int = 30
+    fresh_tail: int = 20
+
+
+def _limit(source: str, key: str, value: Any) -> int:  # noqa: ANN401 - whatever TOML holds
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or not -1 <= value <= _LARGEST_CONVERSATION
+    ):
+        allowed = (
+            f"a whole number up to {_LARGEST_CONVERSATION:,}, 0 for the default or -1 for never"
+        )
+        raise SettingsError(source, key, f"{value!r} is not {allowed}")
+    return value or ConversationSettings().max_tokens
+
+
+def _share(source: str, key: str, value: Any) -> float:  # noqa: ANN401 - whatever TOML holds
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= 1:
+        raise SettingsError(source, key, f"{value!r} is not more than 0 and at most 1")
+    return float(value)
+
+
+CONVERSATION_SETTINGS: Final[Mapping[str, Check]] = {
+    "automatic": boolean,
+    "max_tokens": _limit,
+    "share": _share,
+    "max_messages": count,
+    "fresh_tail": count,
+}
+"""Each setting of the table, with what checks it."""
+
+
+# What can be set about transcripts, in the table ``[episodes]``.
+#
+# Promises: nothing here reads a file; each value is checked before it is used.
+
+Durability = Literal["full", "fast"]
+
+
+class EpisodeSettings(NamedTuple):
+    """What can be set about transcripts, in the table ``[episodes]``.
+
+    Attributes:
+        enabled: Whether anything is recorded; ``ENGRAMDOWN_EPISODES`` wins.
+        payloads: Whether the whole of a text that a line shows cut is kept (``keep``) or not
+            (``drop``).
+        input_limit: Code points of a tool's input that a line shows.
+        output_limit: Code points of a tool's output, or of a scratchpad, that a line shows.
+        durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
+        redact: Where secrets are hidden before anything is written: in what tools were given and
+            gave back (``tools``), everywhere (``all``), nowhere (``off``, in the global scope).
+        ignore: Sessions that are not recorded: their ids, where ``*`` and ``?`` stand for anything.
+        idle_minutes: Silence after which a session counts as ended; 0 for never.
+        gap_minutes: Silence that ends the surroundings of what recall found.
+        around: Episodes on each side of it at most.
+        around_hours: Time on each side of it at most.
+        shown: Episodes on each side of it that are shown.
+        history: Whether a model is reminded of earlier sessions.
+        history_tokens: What that may cost.
+        embedder: What finds transcripts by their meaning, too; ``""`` for nothing. Only the global
+            scope may say so, because it is sent what was said.
+        embedder_timeout: How long a recall may wait for it, in seconds.
+    """
+
+    enabled: bool = True
+    payloads: Literal["keep", "drop"] = "keep"
+    input_limit: int = 500
+    output_limit: int = 2000
+    durability: Durability = "fast"
+    redact: Literal["all", "tools", "off"] = "all"
+    ignore: tuple[str, ...] = ()
+    idle_minutes: float = 0
+    gap_minutes: float = 10
+    around: int = 50
+    around_hours: float = 1
+    shown: int = 5
+    history: bool = False
+    history_tokens: int = 4000
+    embedder: str = ""
+    embedder_timeout: float = 10
+
+
+EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
+    "enabled": boolean,
+    "payloads": one_of("keep", "drop"),
+    "input_limit": count,
+    "output_limit": count,
+    "durability": one_of(*get_args(Durability)),
+    "redact": one_of("all", "tools", "off"),
+    "ignore": patterns,
+    "idle_minutes": amount,
+    "gap_minutes": amount,
+    "around": count,
+    "around_hours": amount,
+    "shown": count,
+    "history": boolean,
+    "history_tokens": tokens,
+    "embedder": model_of("openai", "fastembed", "sentence-transformers"),
+    "embedder_timeout": positive,
+}
+"""Each setting of the table ``[episodes]``, with what checks it."""
+
+
+# What can be set about the background worker, in the table ``[worker]``.
+#
+# Promises: nothing here reads a file; each value is checked before it is used. Only the global
+# scope may say anything of it: the worker is the person's, and what it spends is theirs.
+
+
+class WorkerSettings(NamedTuple):
+    """What can be set about the background worker.
+
+    Attributes:
+        every: How many seconds lie between the end of a round and the next.
+        timeout: How long one call about a session may take, in seconds; never longer than what
+            holds for every call.
+        pause: How many seconds lie between two calls.
+        batch: About how many sessions of each kind a model is asked in one round.
+        attempts: How often a session is tried whose answers are of no use.
+        idle_minutes: Silence after which an open conversation is summarised; 0 is never.
+        idle_messages: How many of its messages no summary must cover for that.
+    """
+
+    every: float = 300
+    timeout: float = 60
+    pause: float = 5
+    batch: int = 10
+    attempts: int = 5
+    idle_minutes: float = 30
+    idle_messages: int = 5
+
+
+WORKER_SETTINGS: Final[Mapping[str, Check]] = {
+    "every": positive,
+    "timeout": positive,
+    "pause": amount,
+    "batch": count,
+    "attempts": count,
+    "idle_minutes": amount,
+    "idle_messages": count,
+}
+"""Each setting of the table, with what checks it."""
+
 
 Mode = Literal["autopilot", "copilot", "off"]
 

@@ -1,4 +1,4 @@
-"""`engramdown.consolidation_settings`: what may be spent, and who may say so."""
+"""`engramdown.settings`: what may be spent, and who may say so."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
 from engramdown.errors import SettingsError
-from engramdown.settings import Settings, load
+from engramdown.settings import CONSOLIDATION_SETTINGS, ConsolidationSettings, Settings, load
 
 LIMITS: Final = (
     "timeout",

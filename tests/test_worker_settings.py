@@ -1,4 +1,4 @@
-"""`engramdown.worker_settings`: what the background worker does, and who may say so."""
+"""`engramdown.settings`: what the background worker does, and who may say so."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import SettingsError
-from engramdown.settings import Settings, load
-from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
+from engramdown.settings import WORKER_SETTINGS, Settings, WorkerSettings, load
 
 
 @pytest.fixture

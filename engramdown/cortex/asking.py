@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.settings import ConsolidationSettings
 
 if TYPE_CHECKING:
     from engramdown.consolidation.asking.ledger import Ledger

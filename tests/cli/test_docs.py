@@ -9,10 +9,18 @@ from typing import Final
 import pytest
 
 from engramdown.cli import codes, messages
-from engramdown.consolidation_settings import CONSOLIDATION_SETTINGS, ConsolidationSettings
-from engramdown.conversation_settings import CONVERSATION_SETTINGS, ConversationSettings
-from engramdown.settings import EPISODE_SETTINGS, SIDES, EpisodeSettings, Settings
-from engramdown.worker_settings import WORKER_SETTINGS, WorkerSettings
+from engramdown.settings import (
+    CONSOLIDATION_SETTINGS,
+    CONVERSATION_SETTINGS,
+    EPISODE_SETTINGS,
+    SIDES,
+    WORKER_SETTINGS,
+    ConsolidationSettings,
+    ConversationSettings,
+    EpisodeSettings,
+    Settings,
+    WorkerSettings,
+)
 from tests.cli.paste_help import PAGE, pasted
 
 TEXT: Final = PAGE.read_text(encoding="utf-8")

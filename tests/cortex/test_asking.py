@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from engramdown import Cortex
 from engramdown.consolidation.asking.instructor_model import InstructorModel
 from engramdown.consolidation.model import T
-from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.cortex.asking import Asking, ledger_of, prompts_of
 from engramdown.errors import ModelError, SettingsError, SpendError
+from engramdown.settings import ConsolidationSettings
 from tests.consolidation.provider import Provider, answering, failing, serving
 
 

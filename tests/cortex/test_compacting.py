@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
-from engramdown.consolidation_settings import ConsolidationSettings
 from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.errors import StoreError
 from engramdown.hippocampus.fitting import written
 from engramdown.hippocampus.metadata import Metadata
-from engramdown.settings import Settings
+from engramdown.settings import ConsolidationSettings, Settings
 from engramdown.storage.disk import Disk
 from tests.consolidation.scripted import Scripted
 from tests.cortex.person import Person
