@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from engramdown import locking
 from engramdown.clock import local
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import Event, Lock, in_child
+from engramdown.storage import locks
 from engramdown.storage.disk import FILE_MODE
 from engramdown.storage.safe_open import open_regular
 
@@ -90,13 +90,13 @@ class ScopeLock:
 
         Args:
             wait: Whether to wait for it, as long as the time-out and all other waiting of the same
-                call allow; see :func:`engramdown.locking.one_call`.
+                call allow; see :func:`engramdown.storage.locks.one_call`.
 
         Raises:
             LockTimeoutError: If somebody else held it all the time.
             StoreError: If it cannot be taken at all.
         """
-        waiter = self._take(locking.left(self.timeout) if wait else 0.0)
+        waiter = self._take(locks.left(self.timeout) if wait else 0.0)
         try:
             held = Held(waiter)
             try:
@@ -120,9 +120,9 @@ class ScopeLock:
         except (OSError, StoreError):
             return None  # Nobody holds what is not there.
         try:
-            if not locking.take(descriptor):
+            if not locks.take(descriptor):
                 return self._holder()
-            locking.unlock(descriptor)
+            locks.unlock(descriptor)
         except OSError:
             return None
         finally:
@@ -188,11 +188,11 @@ class _Waiter:
     def take(self, timeout: float) -> bool:
         taken = False
         try:
-            taken = locking.take(self.descriptor)
+            taken = locks.take(self.descriptor)
             if not taken and timeout > 0:
                 self._waiting = True
                 threading.Thread(target=self._wait, daemon=True).start()
-                with locking.waiting():
+                with locks.waiting():
                     taken = self._answered.wait(timeout)
         except OSError as error:
             self._failure = error
@@ -212,7 +212,7 @@ class _Waiter:
 
     def _wait(self) -> None:
         try:
-            locking.wait(self.descriptor)
+            locks.wait(self.descriptor)
         except OSError as error:
             self._failure = error
         with self._guard:
@@ -226,7 +226,7 @@ class _Waiter:
             return
         # Closing is not enough where a child process has inherited the descriptor.
         with contextlib.suppress(OSError):
-            locking.unlock(self.descriptor)
+            locks.unlock(self.descriptor)
         descriptor, self.descriptor = self.descriptor, _GONE
         os.close(descriptor)
 

@@ -20,7 +20,7 @@ from engramdown.cli import hook_messages as messages
 from engramdown.cli import streams
 from engramdown.cli.place import Place
 from engramdown.hooks.payload import Event, answer, event_named, read_event, reads_json
-from engramdown.locking import one_call
+from engramdown.storage.locks import one_call
 
 __all__ = ["SESSION", "complain", "happen", "read_input", "told_by_json"]
 

@@ -49,7 +49,7 @@ from engramdown.errors import (
     StoreError,
     UndoRefusedError,
 )
-from engramdown.locking import one_call
+from engramdown.storage.locks import one_call
 
 __all__ = ["main", "program"]
 

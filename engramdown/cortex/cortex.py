@@ -34,9 +34,9 @@ from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.locking import one_call
 from engramdown.settings import MODES, Settings, find_places, load
 from engramdown.storage.disk import ERASING, Disk
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.consolidation.identity import Message

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown import locking
 from engramdown.clock import moment
 from engramdown.errors import StoreError
 from engramdown.forks import in_child
+from engramdown.storage import locks
 from engramdown.storage.safe_open import open_regular
 
 __all__ = ["NAME", "Holder", "SleepLock"]
@@ -78,7 +78,7 @@ class SleepLock:
     def _taken(self, descriptor: int) -> bool:
         """Lock the open file without waiting; closing it, or a death, lets go."""
         try:
-            return locking.take(descriptor)
+            return locks.take(descriptor)
         except OSError as error:
             raise StoreError(f"{self.path}: could not be locked: {error.strerror}") from error
 
@@ -103,7 +103,7 @@ def _let_go(descriptor: int) -> None:
         # Who is gone is not named as the holder between a kill and the next one.
         _write(descriptor, {})
         # A child that was forked meanwhile has the same file open: closing it here is not enough.
-        locking.unlock(descriptor)
+        locks.unlock(descriptor)
 
 
 def _close(descriptor: int) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from engramdown.forks import cached_property
-from engramdown.locking import one_call
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -19,7 +19,7 @@ from engramdown.cortex.recording import Recording, left_out
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
-from engramdown.locking import one_call
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext

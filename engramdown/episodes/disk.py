@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown import locking
 from engramdown.errors import StoreError
+from engramdown.storage import locks
 from engramdown.storage.safe_open import closing, make_folder, open_regular, patiently
 
 __all__ = ["EpisodeDisk", "Unfinished"]
@@ -108,11 +108,11 @@ class EpisodeDisk:
 
     def lock(self, descriptor: int) -> bool:
         """Lock an open file without waiting; ``False`` if somebody else holds it."""
-        return locking.take(descriptor)
+        return locks.take(descriptor)
 
     def unlock(self, descriptor: int) -> None:
         """Let go of a lock."""
-        locking.unlock(descriptor)
+        locks.unlock(descriptor)
 
     def keep(self, descriptor: int) -> None:
         """Say that a file is in use for as long as it is open; a process that dies says so no more.
@@ -120,7 +120,7 @@ class EpisodeDisk:
         Where a lock would keep readers out (Windows), nothing is said.
         """
         if sys.platform != "win32":
-            locking.share(descriptor)
+            locks.share(descriptor)
 
     def is_kept(self, path: Path) -> bool:
         """Whether somebody said that a file is in use; ``True`` where the system cannot tell."""
@@ -128,7 +128,7 @@ class EpisodeDisk:
             return True
         descriptor = self.open(path)
         try:
-            return not locking.take(descriptor)
+            return not locks.take(descriptor)
         except OSError:  # the file system has no locks
             return True
         finally:

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engramdown import locking
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import LockTimeoutError
 from engramdown.forks import Lock, in_child
+from engramdown.storage import locks
 
 __all__ = ["FolderLock"]
 
@@ -61,8 +61,8 @@ class FolderLock:
         """
         limit = self.timeout if timeout is None else timeout
         if not self._threads.acquire(blocking=False):
-            with locking.waiting():
-                taken = self._threads.acquire(timeout=locking.left(limit))
+            with locks.waiting():
+                taken = self._threads.acquire(timeout=locks.left(limit))
             if not taken:
                 raise LockTimeoutError(str(self.path), limit)
         try:
@@ -118,8 +118,8 @@ class FolderLock:
             raise
 
     def _wait(self, descriptor: int, limit: float) -> None:
-        end, pause = time.monotonic() + locking.left(limit), _FIRST_PAUSE
-        with locking.waiting():
+        end, pause = time.monotonic() + locks.left(limit), _FIRST_PAUSE
+        with locks.waiting():
             while not self._try(descriptor):
                 if time.monotonic() >= end:
                     raise LockTimeoutError(str(self.path), limit)

@@ -29,9 +29,9 @@ from engramdown.hippocampus.reading import Reader, decoded, named_errors
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.hippocampus.steps import Change, Part, Step, digest
-from engramdown.locking import one_call
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import ERASING, Disk
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.erasing import MemoryEraser

@@ -15,9 +15,10 @@ from typing import Final
 
 import pytest
 
-from engramdown import Cortex, Engram, Hippocampus, locking, scope_lock
+from engramdown import Cortex, Engram, Hippocampus, scope_lock
 from engramdown.errors import LockTimeoutError
 from engramdown.scope_lock import ScopeLock
+from engramdown.storage import locks
 
 # A reader that waits for the lock ends with an error of subprocess, long before the lock would.
 LIMIT: Final = 600
@@ -251,11 +252,11 @@ def test_a_lock_that_is_let_go_of_in_time_was_worth_waiting_for(tmp_path: Path) 
     with pytest.raises(LockTimeoutError), lock.hold(wait=False):
         pass
     threading.Timer(0.05, ends.set).start()
-    with locking.one_call():
-        with locking.one_call(), lock.hold():
+    with locks.one_call():
+        with locks.one_call(), lock.hold():
             pass
-        assert 0 < locking.left(60) < 60
-    assert locking.left(60) == 60
+        assert 0 < locks.left(60) < 60
+    assert locks.left(60) == 60
     assert lock.holder() is None
     thread.join()
 
@@ -270,9 +271,9 @@ def test_nobody_holds_a_lock_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_other_work_counts_as_no_waiting() -> None:
-    with locking.one_call():
+    with locks.one_call():
         time.sleep(0.01)
-        assert locking.left(1) == 1
+        assert locks.left(1) == 1
 
 
 def test_to_erase_waits_for_transcripts_as_long_as_is_set(

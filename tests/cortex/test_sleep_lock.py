@@ -122,7 +122,7 @@ def test_a_lock_whose_file_was_removed_is_none(
         (tmp_path / NAME).unlink()
         return True
 
-    monkeypatch.setattr("engramdown.locking.take", removed)
+    monkeypatch.setattr("engramdown.storage.locks.take", removed)
     with SleepLock(tmp_path).hold() as holder:
         assert holder == Holder(0, "")
         assert str(holder) == "another process"

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from engramdown import locking
 from engramdown.hippocampus import staging
-from engramdown.storage import disk
+from engramdown.storage import disk, locks
 from tests.crash.volume import Node, Volume
 
 __all__ = ["Mount", "mounted"]
@@ -276,7 +275,7 @@ def mounted(place: Path, volume: Volume | None = None) -> Iterator[Mount]:
             _replace(stack, os, name, getattr(mount, name), mount.holds)
         _replace(stack, disk, "_control", mount.fcntl, mount.holds)
         for name in ("take", "share", "wait", "unlock"):
-            _replace(stack, locking, name, _lock, mount.holds)
+            _replace(stack, locks, name, _lock, mount.holds)
         _replace(stack, disk, "_exchange", mount.exchange, lambda p: mount.inside(p) is not None)
         stack.enter_context(mock.patch.object(time, "sleep", return_value=None))
         for name in ("_SETTLE_CUT", "_SETTLE_SHORT", "_SETTLE_OPEN"):

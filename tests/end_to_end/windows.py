@@ -120,11 +120,11 @@ def _msvcrt(flock: Callable[[int, int], None]) -> types.ModuleType:
 
 def _load_portalocker() -> None:
     """Let portalocker see Windows, and everybody else this system's paths."""
-    from engramdown import locking
+    from engramdown.storage import locks
 
     os.name, before = "nt", os.name
     try:
-        locking.prepare()
+        locks.prepare()
     finally:
         os.name = before
 

@@ -37,8 +37,8 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.language.untrusted import one_line
-from engramdown.locking import one_call
 from engramdown.redaction import find_secrets, redact
+from engramdown.storage.locks import one_call
 
 __all__ = ["Put", "Putting"]
 

@@ -30,7 +30,7 @@ from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.untrusted import inert
-from engramdown.locking import one_call
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -25,7 +25,7 @@ from engramdown.episodes.index.source import Source
 from engramdown.episodes.lock import FolderLock
 from engramdown.errors import EngramdownError, LockTimeoutError
 from engramdown.forks import RLock, in_child, unforked
-from engramdown.locking import one_call
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     import sqlite3

@@ -25,9 +25,9 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.closed import ClosedDisk
-from engramdown.locking import take, unlock
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import take, unlock
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 

@@ -12,12 +12,12 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
-from engramdown import locking
+from engramdown.storage import locks
 
 TRY: Final = """
 import os, sys
-from engramdown import locking
-print(locking.take(os.open(sys.argv[1], os.O_RDWR)))
+from engramdown.storage import locks
+print(locks.take(os.open(sys.argv[1], os.O_RDWR)))
 """
 # As if its folder could not be loaded under a second name.
 LAID_OUT_OTHERWISE: Final = """
@@ -29,11 +29,11 @@ sys.modules["engramdown._portalocker.portalocker"] = None
 @pytest.fixture
 def low(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return the module of portalocker that locks, told to do so by itself, as on Windows."""
-    found = locking._low_level()
-    locking._system.cache_clear()
+    found = locks._low_level()
+    locks._system.cache_clear()
     monkeypatch.setattr(found, "LOCKER", found.FlockLocker)
     yield found
-    locking._system.cache_clear()
+    locks._system.cache_clear()
 
 
 @pytest.fixture(params=["the system's call", "portalocker's own"])
@@ -61,8 +61,8 @@ class TestBothWays:
 
     def test_one_at_a_time(self, file: Path, child_env: dict[str, str]) -> None:
         first, second = opened(file), opened(file)
-        assert locking.take(first)
-        assert not locking.take(second)
+        assert locks.take(first)
+        assert not locks.take(second)
         said = subprocess.run(
             [sys.executable, "-c", TRY, str(file)],
             check=True,
@@ -71,26 +71,26 @@ class TestBothWays:
             env=child_env,
         ).stdout
         assert said == "False\n"
-        locking.unlock(first)
-        assert locking.take(second)
+        locks.unlock(first)
+        assert locks.take(second)
         os.close(second)
-        locking.wait(first)
+        locks.wait(first)
         os.close(first)
 
     def test_many_share_and_nobody_has_it_alone(self, file: Path) -> None:
         first, second, third = opened(file), opened(file), opened(file)
-        locking.share(first)
-        locking.share(second)
-        assert not locking.take(third)
+        locks.share(first)
+        locks.share(second)
+        assert not locks.take(third)
         os.close(first)
         os.close(second)
-        assert locking.take(third)
+        assert locks.take(third)
         os.close(third)
 
     def test_what_is_no_open_file_is_an_error_of_the_system(self, file: Path) -> None:
         closed = opened(file)
         os.close(closed)
-        for call in (locking.take, locking.wait, locking.share, locking.unlock):
+        for call in (locks.take, locks.wait, locks.share, locks.unlock):
             with pytest.raises(OSError, match="descriptor"):
                 call(closed)
 
@@ -110,7 +110,7 @@ def test_a_system_that_gives_up_waiting_is_asked_again(
 
     monkeypatch.setattr(low, "lock", lock)
     descriptor = opened(file)
-    locking.wait(descriptor)
+    locks.wait(descriptor)
     os.close(descriptor)
     assert answers == []
 
@@ -126,7 +126,7 @@ def test_a_file_system_without_locks_is_no_lock_that_somebody_holds(
     monkeypatch.setattr(low, "lock", fail)
     monkeypatch.setattr(low, "unlock", fail)
     descriptor = opened(file)
-    for call in (locking.take, locking.wait, locking.share, locking.unlock):
+    for call in (locks.take, locks.wait, locks.share, locks.unlock):
         with pytest.raises(OSError, match="no locks available") as caught:
             call(descriptor)
         assert caught.value.errno == errno.ENOLCK
