@@ -18,9 +18,8 @@ from engramdown.engram import fold, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.blocks import Block, entry_block, leaves_open, scan
 from engramdown.hippocampus.document import Document, Placed, parse
-from engramdown.hippocampus.escaping import escape, unescape
 from engramdown.hippocampus.merge import compare, merge
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata, escape, unescape
 from engramdown.tokens import estimate_tokens
 
 __all__ = [

@@ -17,9 +17,7 @@ from tests.mutants import Bug, mutated
 CORE: Final = (
     "engramdown.engram",
     "engramdown.tokens",
-    "engramdown.hippocampus.escaping",
-    "engramdown.hippocampus.metadata",
-    "engramdown.hippocampus.comments",
+    "engramdown.markdown.metadata",
     "engramdown.hippocampus.blocks",
     "engramdown.hippocampus.fitting",
     "engramdown.hippocampus.document",
@@ -77,35 +75,35 @@ BUGS: Final = (
     ),
     Bug(
         "backslashes in front of an escape are not doubled",
-        "hippocampus.escaping",
+        "markdown.metadata",
         'return f"{run * 2}\\\\{literal}"',
         'return f"{run}\\\\{literal}"',
         lambda core: core.escaped_text_comes_back("\\<!--"),
     ),
     Bug(
         "a line separator stays in the line",
-        "hippocampus.escaping",
+        "markdown.metadata",
         "\\x7f-\\x9f\\u2028\\u2029",
         "\\x7f-\\x9f",
         lambda core: core.escaped_text_is_tame("a\u2028b"),
     ),
     Bug(
         "white space at the end of a line is lost",
-        "hippocampus.escaping",
+        "markdown.metadata",
         r"[^\S\n](?=\n|\Z)",
         r"[^\S\n](?=\Z)",
         lambda core: core.adding_touches_nothing_else("", "a \nb", ""),
     ),
     Bug(
         "two hyphens stand in a comment",
-        "hippocampus.metadata",
+        "markdown.metadata",
         "|(?<=-)-|",
         "|",
         lambda core: core.metadata_comes_back({"x": "a--b"}),
     ),
     Bug(
         "a changed key is written twice",
-        "hippocampus.metadata",
+        "markdown.metadata",
         "            present.add(key)\n",
         "",
         lambda core: core.metadata_keeps_what_it_does_not_know("id:a x:1 id:b", {"id": "c"}),
@@ -400,5 +398,5 @@ def test_every_law_holds_without_a_bug() -> None:
 
 def test_every_module_of_the_core_has_a_bug() -> None:
     tested = {f"engramdown.{bug.module}" for bug in BUGS}
-    plain = {"engramdown.hippocampus.comments", "engramdown.hippocampus.entry"}
+    plain = {"engramdown.markdown.metadata", "engramdown.hippocampus.entry"}
     assert tested == {name for name in CORE if name.startswith("engramdown.")} - plain

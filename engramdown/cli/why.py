@@ -26,7 +26,7 @@ from engramdown.clock import local
 from engramdown.cortex.why import Known, Said, Taught, Why
 from engramdown.episodes.episode import Pointer
 from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.metadata import is_address
+from engramdown.markdown.metadata import is_address
 
 __all__ = ["why"]
 

@@ -15,9 +15,8 @@ from engramdown.cortex.damage import Sheet, comments
 from engramdown.cortex.findings import Finding
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SCOPES, SOURCES
 from engramdown.hippocampus.blocks import Block
-from engramdown.hippocampus.comments import trailing_span
 from engramdown.hippocampus.document import Placed
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata, trailing_span
 
 __all__ = ["corrected", "day", "metadata_findings"]
 

@@ -25,10 +25,10 @@ from engramdown.hippocampus.filing import (
     RULES,
     as_entry,
 )
-from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.spelling import named
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
+from engramdown.markdown.metadata import is_address
 
 __all__ = ["check", "check_form", "in_order"]
 

@@ -14,8 +14,8 @@ from engramdown.engram import fact_key, fold
 from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import ARCHIVE, PROFILE
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.steps import Change, Step
+from engramdown.markdown.metadata import Metadata
 from engramdown.redaction import redact
 
 __all__ = ["left", "taken_out"]

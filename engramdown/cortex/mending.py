@@ -13,7 +13,7 @@ from engramdown.cortex.annotations import corrected
 from engramdown.cortex.findings import Finding
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import entry_id
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 __all__ = ["BY_TEXT", "expired_ids", "fix"]
 

@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import parse
-from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.steps import Change, Step
+from engramdown.markdown.metadata import is_address
 from engramdown.redaction import redact
 
 __all__ = ["Deed", "News", "edited", "news_of"]

@@ -16,8 +16,8 @@ from engramdown.cortex.keyed.marks import told_beside
 from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.metadata import OPERATIONS
 from engramdown.language.similarity import Rewordings, is_rewording
+from engramdown.markdown.metadata import OPERATIONS
 
 __all__ = ["Proposal", "describe"]
 

@@ -19,11 +19,11 @@ from engramdown.errors import SettingsError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry
-from engramdown.hippocampus.metadata import ADDRESS
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
 from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.metadata import ADDRESS
 from engramdown.settings import CONFIG, named
 
 if TYPE_CHECKING:

@@ -35,10 +35,10 @@ from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.redaction import redact
 
 __all__ = ["FileQueue"]

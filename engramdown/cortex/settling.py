@@ -37,8 +37,8 @@ from engramdown.hippocampus.filing import (
     entry_id,
     raw_entries,
 )
-from engramdown.hippocampus.metadata import sort_ids
 from engramdown.hippocampus.revising import Desk, Revision, revise
+from engramdown.markdown.metadata import sort_ids
 from engramdown.redaction import redact
 
 __all__ = ["REASONS", "entry_of", "question", "revision", "settle"]

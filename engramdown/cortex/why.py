@@ -28,9 +28,9 @@ from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.filing import PENDING, entry_id
 from engramdown.hippocampus.finding import by_prefix, retired_name
-from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.metadata import is_address
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -15,7 +15,7 @@ from engramdown.git.textual import Clash, lines_of, merge
 from engramdown.git.threads import Thread, entry_id
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.filing import ARCHIVE, PENDING, split_task
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 __all__ = ["settle"]
 

@@ -29,8 +29,8 @@ from engramdown.hippocampus.filing import (
     split_task,
     title_of,
 )
-from engramdown.hippocampus.metadata import is_address
 from engramdown.hippocampus.restoring import retired
+from engramdown.markdown.metadata import is_address
 
 __all__ = [
     "SOUL",

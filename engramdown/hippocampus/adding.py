@@ -29,8 +29,8 @@ from engramdown.hippocampus.filing import (
     topic_file,
     twin,
 )
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.retired import successors
+from engramdown.markdown.metadata import Metadata
 
 __all__ = ["file_engram", "standing_for"]
 

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, Literal
 
-from engramdown.hippocampus.comments import find_metadata, spans, without
-from engramdown.hippocampus.escaping import unescape
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata, find_metadata, spans, unescape, without
 
 __all__ = [
     "Block",

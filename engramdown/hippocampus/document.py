@@ -21,7 +21,7 @@ from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.blocks import Block, entry_block, marker, next_marker, scan
 from engramdown.hippocampus.fitting import fit, joined, prose, reads_back, written
 from engramdown.hippocampus.folds import Folds
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 __all__ = ["Document", "Placed", "parse"]
 

@@ -29,8 +29,8 @@ from engramdown.engram import (
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.metadata import ADDRESS, Metadata
 from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.metadata import ADDRESS, Metadata
 
 __all__ = [
     "ARCHIVE",

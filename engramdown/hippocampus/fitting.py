@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from engramdown.hippocampus.blocks import Block, indented, is_rule, leaves_open, scan
-from engramdown.hippocampus.escaping import escape
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata, escape
 
 __all__ = ["fit", "joined", "prose", "reads_back", "written"]
 

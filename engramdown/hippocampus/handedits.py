@@ -31,8 +31,8 @@ from engramdown.hippocampus.filing import (
     title_of,
 )
 from engramdown.hippocampus.merge import Changes, compare, merge
-from engramdown.hippocampus.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 
 __all__ = ["HandEdit", "Response", "carry_over", "respond"]
 

@@ -30,7 +30,7 @@ from engramdown.hippocampus.filing import (
     twin,
 )
 from engramdown.hippocampus.finding import by_prefix, retired_name
-from engramdown.hippocampus.metadata import KEPT, Metadata
+from engramdown.markdown.metadata import KEPT, Metadata
 
 __all__ = ["pick", "retired", "unretire"]
 

@@ -14,7 +14,7 @@ from typing import Final
 from engramdown.engram import Engram
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document, Placed
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 __all__ = ["TOMBSTONES", "successors", "tombstones", "tombstones_of"]
 

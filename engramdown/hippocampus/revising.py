@@ -29,8 +29,8 @@ from engramdown.hippocampus.filing import (
     topic_file,
     twin,
 )
-from engramdown.hippocampus.metadata import Metadata, is_address
 from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.metadata import Metadata, is_address
 
 __all__ = ["Desk", "Revised", "Revision", "revise"]
 

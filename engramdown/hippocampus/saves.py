@@ -34,13 +34,13 @@ from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
 from engramdown.hippocampus.history import History
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.noticing import states
 from engramdown.hippocampus.origins import CLONED
 from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.steps import Part, Step, digest
+from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk
 
 __all__ = ["Save", "Saves"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
-from engramdown.hippocampus.metadata import current_id
+from engramdown.markdown.metadata import current_id
 
 __all__ = [
     "Change",

@@ -21,11 +21,11 @@ from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.finding import by_prefix, find_lines
-from engramdown.hippocampus.metadata import current_id, is_address
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
+from engramdown.markdown.metadata import current_id, is_address
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 

@@ -151,7 +151,7 @@ def _fitting(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> l
     # Asked first: what most people say most of the time needs no memory to be opened.
     if not is_telling(text):
         return []
-    from engramdown.hippocampus.metadata import current_id
+    from engramdown.markdown.metadata import current_id
 
     cortex, seen = opened(), frozenset(map(current_id, known))
     found = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]

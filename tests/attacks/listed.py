@@ -42,7 +42,7 @@ _NAMES: Final = (
 )
 _PLAIN: Final = "a topic is words: letters and digits of any script stay, the rest becomes a hyphen"
 _PARSED: Final = (
-    "hippocampus/test_escaping.py::test_escaped_text_opens_and_ends_nothing",
+    "markdown/test_escaping.py::test_escaped_text_opens_and_ends_nothing",
     "hippocampus/test_contract.py::test_what_is_read_is_what_was_encoded",
 )
 _CLONED: Final = "attacks/test_cloned.py::"

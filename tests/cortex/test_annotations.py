@@ -8,7 +8,7 @@ import pytest
 
 from engramdown.cortex.annotations import corrected, day, metadata_findings
 from engramdown.cortex.damage import Sheet
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 
 def found(text: str, *, ours: bool = True) -> list[tuple[int, str, bool]]:

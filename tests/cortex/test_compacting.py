@@ -15,7 +15,7 @@ from engramdown.consolidation.plan import Merge
 from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.errors import StoreError
 from engramdown.hippocampus.fitting import written
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 from engramdown.settings import ConsolidationSettings, Settings
 from engramdown.storage.disk import Disk
 from tests.consolidation.scripted import Scripted

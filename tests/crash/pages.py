@@ -11,7 +11,7 @@ from typing import Final
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.filing import raw_entries
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 __all__ = ["TEXTS", "edited"]
 

@@ -19,8 +19,8 @@ from engramdown.engram import RULE_KINDS, Scope
 from engramdown.hippocampus.blocks import scan
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import PENDING
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk
 from tests import laws
 from tests.episodes.journal import laws as days

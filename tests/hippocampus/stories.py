@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
 from engramdown.hippocampus.document import Document, parse
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 from tests import strategies
 from tests.hippocampus.shelf import Shelf
 from tests.step_laws import FILES, Action

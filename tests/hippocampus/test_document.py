@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.hippocampus.blocks import Block, scan
 from engramdown.hippocampus.document import Document, parse
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 from tests import laws, strategies
 from tests.hippocampus.stories import numbers
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 from tests import strategies
 from tests.hippocampus.shelf import Shelf
 

@@ -13,8 +13,8 @@ from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.retired import tombstones, tombstones_of
+from engramdown.markdown.metadata import Metadata
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import engrams, shelves

@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.hippocampus.blocks import Block, entry_block, scan
 from engramdown.hippocampus.fitting import fit, joined, prose, written
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 META = Metadata((("id", "zzzzzzzz"),))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.folds import Folds
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 
 
 class Counted(UserDict[str, Sequence[Block]]):

@@ -11,7 +11,7 @@ from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import CODES
 from engramdown.cortex.mending import fix
 from engramdown.hippocampus.document import Document, parse
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.gallery import Page, Said
 from tests.hippocampus.gallery_damaged import DAMAGED_PAGES
 from tests.hippocampus.gallery_notes import NOTES_PAGES

@@ -16,9 +16,8 @@ from engramdown.engram import fold, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.blocks import scan
 from engramdown.hippocampus.document import Document, parse
-from engramdown.hippocampus.escaping import escape, unescape
 from engramdown.hippocampus.merge import merge
-from engramdown.hippocampus.metadata import Metadata
+from engramdown.markdown.metadata import Metadata, escape, unescape
 
 MEGABYTE: Final = 1_000_000
 META: Final = Metadata((("id", "zzzzzzzz"),))

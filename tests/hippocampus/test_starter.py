@@ -7,8 +7,8 @@ import pytest
 from engramdown.engram import Scope
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import is_name, raw_entries
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.starter import GITIGNORE, is_for_git, starter_files
+from engramdown.markdown.metadata import Metadata
 
 
 @pytest.mark.parametrize(

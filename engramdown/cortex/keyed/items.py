@@ -32,8 +32,8 @@ from engramdown.hippocampus.document import Document
 from engramdown.hippocampus.draft import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import ARCHIVE, LESSONS, PENDING, as_entry, raw_entries
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.metadata import Metadata
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -31,7 +31,7 @@ from engramdown.hippocampus.filing import (
     raw_entries,
     title_of,
 )
-from engramdown.hippocampus.metadata import Metadata, is_address
+from engramdown.markdown.metadata import Metadata, is_address
 
 if TYPE_CHECKING:
     from engramdown.cortex.keyed.items import Item

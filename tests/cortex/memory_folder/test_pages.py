@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from engramdown.cortex.memory_folder.pages import Edits, Said, edits, rendered
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import raw_entries
-from engramdown.hippocampus.metadata import Metadata
 from engramdown.language.untrusted import inert
+from engramdown.markdown.metadata import Metadata
 from tests.strategies import markdown, memory_texts
 
 RULES = "# Rules\n\n## Always\n\n- Use uv\n- Log in UTC\n\n## Never\n\n- Push on Fridays\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.escaping import escape, unescape
+from engramdown.markdown.metadata import escape, unescape
 from tests import laws, strategies
 
 texts = st.lists(st.sampled_from(strategies.TROUBLE), max_size=25).map("".join) | (

@@ -19,8 +19,14 @@ __all__ = [
     "OPERATIONS",
     "Metadata",
     "current_id",
+    "escape",
+    "find_metadata",
     "is_address",
     "sort_ids",
+    "spans",
+    "trailing_span",
+    "unescape",
+    "without",
 ]
 
 ADDRESS: Final = "_"
@@ -199,3 +205,145 @@ def _unquote_match(match: re.Match[str]) -> str:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return match[0]
+
+
+_OPEN: Final = "<!--"
+_CLOSE: Final = "-->"
+_SPACE: Final = " \t"
+_ID: Final = re.compile(r"[0-9a-z]{8}")
+
+
+def find_metadata(body: str) -> tuple[tuple[int, int], Metadata] | None:
+    """Return where the metadata of an entry stands and what it says, or ``None``.
+
+    It is the comment that ends the entry. If that is none, because a person went on writing behind
+    it, the last comment with an id is: a line keeps its id through every edit.
+    """
+    trailing = trailing_span(body)
+    if trailing is not None and (found := _inside(body, trailing)) is not None:
+        return trailing, found
+    if "id:" not in body:
+        return None
+    for span in reversed(spans(body)):
+        found = _inside(body, span)
+        if found is not None and _ID.fullmatch(found.get("id")):
+            return span, found
+    return None
+
+
+def spans(body: str) -> list[tuple[int, int]]:
+    """Return where the comments of an entry begin and end (exclusive), in order."""
+    found: list[tuple[int, int]] = []
+    ticks, counted, end = 0, 0, 0
+    at = body.find(_OPEN)
+    while at >= 0:
+        end = body.find(_CLOSE, at + len(_OPEN)) if end < at + len(_OPEN) else end
+        if end < 0:
+            break
+        ticks += body.count("`", counted, at)
+        counted = at
+        if _is_escaped(body, at) or ticks % 2:
+            at = body.find(_OPEN, at + len(_OPEN))
+            continue
+        found.append((at, end + len(_CLOSE)))
+        at = body.find(_OPEN, end + len(_CLOSE))
+    return found
+
+
+def without(body: str) -> str:
+    """Return an entry without its comments, and without the blanks that they leave at a line end.
+
+    A line that held nothing but a comment goes with it.
+    """
+    kept: list[str] = []
+    start, line_is_empty = 0, True
+    for begin, end in spans(body):
+        piece = body[start:begin]
+        following = body[end : end + 1]
+        if following in ("\n", ""):
+            piece = piece.rstrip(_SPACE)
+        kept.append(piece)
+        line_is_empty = piece.endswith("\n") or (line_is_empty and not piece)
+        start = end + 1 if line_is_empty and following == "\n" else end
+    return "".join([*kept, body[start:]])
+
+
+def trailing_span(body: str) -> tuple[int, int] | None:
+    """Return where the comment that ends ``body`` stands, or ``None``."""
+    if not body.endswith(_CLOSE):
+        return None
+    inner = len(body) - len(_CLOSE)
+    at = body.rfind(_OPEN, 0, inner)
+    if at < 0 or body.find(_CLOSE, at + len(_OPEN)) != inner or _is_escaped(body, at):
+        return None
+    return at, len(body)
+
+
+def _inside(body: str, span: tuple[int, int]) -> Metadata | None:
+    return Metadata.parse(body[span[0] + len(_OPEN) : span[1] - len(_CLOSE)])
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    start = at
+    while start and text[start - 1] == "\\":
+        start -= 1
+    return (at - start) % 2 == 1
+
+
+# Possessive quantifiers, and a run of backslashes is entered only at its start: nothing backtracks.
+_RUN: Final = r"(?<!\\)(\\*+)"
+_UNSAFE: Final = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+_EDGE: Final = r"\A\s|[^\S\n](?=\n|\Z)|\n\Z"
+_REFERENCE: Final = r"&#[0-9]{1,7}+;"
+_TO_ESCAPE: Final = rf"{_RUN}(?:(<!(?=--)|{_REFERENCE})|({_EDGE}|{_UNSAFE}))|(?<=--)(\\*+)>"
+_ESCAPED: Final = rf"{_RUN}(?:(<!(?=--))|({_REFERENCE}))|(?<=--)(\\++)>"
+_LAST_CODE_POINT: Final = 0x10FFFF
+
+
+def escape(text: str) -> str:
+    r"""Return ``text`` as it may stand in a markdown list item.
+
+    >>> escape("close with --> \x1b"), escape("tail ")
+    ('close with --\\> &#27;', 'tail&#32;')
+    """
+    return _compiled(_TO_ESCAPE).sub(_escape_match, text)
+
+
+def unescape(text: str) -> str:
+    r"""Return what was escaped.
+
+    >>> unescape("close with --\\> &#27;")
+    'close with --> \x1b'
+    """
+    if "\\" not in text and "&#" not in text:
+        return text
+    return _compiled(_ESCAPED).sub(_unescape_match, text)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Who only reads escapes nothing, and these take longer to compile than most files to read.
+    return re.compile(pattern)
+
+
+def _escape_match(match: re.Match[str]) -> str:
+    run, literal, unsafe, arrow_run = match.groups()
+    if arrow_run is not None:
+        return f"{arrow_run * 2}\\>"
+    if literal is not None:
+        return f"{run * 2}\\{literal}"
+    return f"{run * 2}&#{ord(unsafe)};"
+
+
+def _unescape_match(match: re.Match[str]) -> str:
+    run, opening, reference, arrow_run = match.groups()
+    half = (arrow_run or run)[: len(arrow_run or run) // 2]
+    escaped = len(arrow_run or run) % 2 == 1
+    if arrow_run is not None:
+        return f"{half}>" if escaped else match[0]
+    if opening is not None:
+        return f"{half}{opening}" if escaped else match[0]
+    if escaped:
+        return f"{half}{reference}"
+    code = int(reference[2:-1])
+    return f"{half}{chr(code)}" if code <= _LAST_CODE_POINT else match[0]

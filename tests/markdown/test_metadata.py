@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.metadata import KNOWN_KEYS, Metadata
+from engramdown.markdown.metadata import KNOWN_KEYS, Metadata
 from tests import laws, strategies
 
 keys = st.sampled_from(["id", "ts", "topic", "source", "reason", "x", "X-y", "a.b_c"])

@@ -1,0 +1,3 @@
+"""Markdown."""
+
+__all__: list[str] = []
