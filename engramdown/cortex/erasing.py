@@ -34,7 +34,6 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.blocks import entry_block
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.erasing import Sieve
 from engramdown.hippocampus.files import new_id
@@ -44,6 +43,7 @@ from engramdown.hippocampus.reading import Reader
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.similarity import is_rewording
+from engramdown.markdown.blocks import entry_block
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import Disk, named_errors

@@ -18,9 +18,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
-from engramdown.hippocampus.blocks import Block, entry_block, marker, next_marker, scan
 from engramdown.hippocampus.fitting import fit, joined, prose, reads_back, written
 from engramdown.hippocampus.folds import Folds
+from engramdown.markdown.blocks import Block, entry_block, marker, next_marker, scan
 from engramdown.markdown.metadata import Metadata
 
 __all__ = ["Document", "Placed", "parse"]

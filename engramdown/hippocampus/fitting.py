@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from engramdown.hippocampus.blocks import Block, indented, is_rule, leaves_open, scan
+from engramdown.markdown.blocks import Block, indented, is_rule, leaves_open, scan
 from engramdown.markdown.metadata import Metadata, escape
 
 __all__ = ["fit", "joined", "prose", "reads_back", "written"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from engramdown.hippocampus.blocks import Block
+from engramdown.markdown.blocks import Block
 
 __all__ = ["Folds"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from engramdown.episodes.importers.splitting import elements, parse
 from engramdown.episodes.index.lines import read_lines
-from engramdown.hippocampus.blocks import scan
+from engramdown.markdown.blocks import scan
 from tests.fuzz.growth import FLOOR, Hostile, complaint, of_patterns, repetitions, trials
 from tests.fuzz.pumps import WAYS, Pump, pumps_of
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.blocks import Block, scan
 from engramdown.hippocampus.document import Document, parse
+from engramdown.markdown.blocks import Block, scan
 from engramdown.markdown.metadata import Metadata
 from tests import laws, strategies
 from tests.hippocampus.stories import numbers

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Iterator, Sequence
 
-from engramdown.hippocampus.blocks import Block
 from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.folds import Folds
+from engramdown.markdown.blocks import Block
 from engramdown.markdown.metadata import Metadata
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from engramdown.hippocampus.blocks import Block, entry_block, indented, is_rule, leaves_open, scan
+from engramdown.markdown.blocks import Block, entry_block, indented, is_rule, leaves_open, scan
 from tests import laws, strategies
 
 _INITIALS = {"item": "i", "paragraph": "p", "heading": "h", "prose": "."}
