@@ -15,7 +15,7 @@ from typing import Final
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex
-from engramdown.hippocampus.document import parse
+from engramdown.markdown.document import parse
 
 __all__ = ["WORDS", "main"]
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from benchmarks.measure import finish, ms, paired, table
-from engramdown.hippocampus.document import parse
+from engramdown.markdown.document import parse
 
 __all__ = ["main"]
 

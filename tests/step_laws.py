@@ -11,7 +11,6 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UndoRefusedError
-from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -30,6 +29,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.merge import compare
 from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.retired import tombstones
+from engramdown.markdown.document import Document, Placed, parse
 from tests.hippocampus.shelf import TODAY, Shelf, base_among
 
 __all__ = [

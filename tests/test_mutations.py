@@ -19,8 +19,7 @@ CORE: Final = (
     "engramdown.tokens",
     "engramdown.markdown.metadata",
     "engramdown.markdown.blocks",
-    "engramdown.hippocampus.fitting",
-    "engramdown.hippocampus.document",
+    "engramdown.markdown.document",
     "engramdown.hippocampus.merge",
     "engramdown.hippocampus.entry",
     "engramdown.hippocampus.retired",
@@ -159,14 +158,14 @@ BUGS: Final = (
     ),
     Bug(
         "paragraphs run together when the line between them goes",
-        "hippocampus.fitting",
+        "markdown.document",
         "for below in _SEPARATORS:",
         'for below in ("",):',
         lambda core: core.removing_touches_nothing_else("one\n- x\ntwo\n", 1),
     ),
     Bug(
         "what comes first may become front matter",
-        "hippocampus.fitting",
+        "markdown.document",
         "if place.start > 1 and",
         "if",
         lambda core: core.removing_touches_nothing_else(
@@ -175,7 +174,7 @@ BUGS: Final = (
     ),
     Bug(
         "a conflict marker far above is not seen",
-        "hippocampus.fitting",
+        "markdown.document",
         "far = len(blocks)",
         "far = _NEAR",
         lambda core: core.removing_touches_nothing_else(
@@ -184,21 +183,21 @@ BUGS: Final = (
     ),
     Bug(
         "a text of three hyphens is a line across the page",
-        "hippocampus.fitting",
+        "markdown.document",
         'if is_rule(f"{bullet} {first}"):',
         "if False:",
         lambda core: core.adding_touches_nothing_else("", "---\nb", ""),
     ),
     Bug(
         "the last line of a file runs into the next one",
-        "hippocampus.document",
+        "markdown.document",
         'if last.raw.endswith("\\n") or',
         "if True or",
         lambda core: core.adding_touches_nothing_else("- a", "b", ""),
     ),
     Bug(
         "a rule goes into the section that comes next",
-        "hippocampus.document",
+        "markdown.document",
         "below[0] if below else len(self.blocks))\n            return None",
         "len(self.blocks))\n            return None",
         lambda core: core.adding_touches_nothing_else(
@@ -207,21 +206,21 @@ BUGS: Final = (
     ),
     Bug(
         "the index of texts is not carried on",
-        "hippocampus.document",
+        "markdown.document",
         "document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))",
         "document._folds = self._folds",
         lambda core: core.edits_in_a_row_read_back("- a\n", [core.Edit("add", 0, "b", "")]),
     ),
     Bug(
         "the lines of what was removed still count",
-        "hippocampus.document",
+        "markdown.document",
         "self._ends - _line_ends(gone) + _line_ends(new)",
         "self._ends + _line_ends(new)",
         lambda core: core.edits_in_a_row_read_back("- a\n- b\n", [core.Edit("remove", 0, "", "")]),
     ),
     Bug(
         "a heading is sought where it stood before",
-        "hippocampus.document",
+        "markdown.document",
         "at + grown * (at >= start)",
         "at",
         lambda core: core.edits_in_a_row_read_back(
@@ -230,7 +229,7 @@ BUGS: Final = (
     ),
     Bug(
         "a word with a comment in the middle is not found",
-        "hippocampus.document",
+        "markdown.document",
         'if "&#" in whole or _GLUED.search(whole):',
         "if False:",
         lambda core: core.same_finds_every_twin("- joined<!-- x -->words\n", "joinedwords"),

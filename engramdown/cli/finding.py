@@ -15,9 +15,9 @@ from engramdown.cli import entry_messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import one_line, place
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, StoreError
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.finding import by_prefix, retired_name
+from engramdown.markdown.document import parse
 
 __all__ = ["Found", "find_anywhere", "find_archived", "find_entry", "find_proposal", "raw_text"]
 

@@ -22,9 +22,9 @@ from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
 from engramdown.engram import Scope, fold
 from engramdown.errors import UnfitFileError
-from engramdown.hippocampus.document import Placed, parse
 from engramdown.hooks.foreign import Change, read, write
 from engramdown.hooks.page import BUDGET, page
+from engramdown.markdown.document import Placed, parse
 from engramdown.tokens import estimate_tokens
 from engramdown.wording.block import BlockError, put_in, taken_out
 

@@ -14,8 +14,8 @@ from typing import Final
 from engramdown.cortex.damage import Sheet, comments
 from engramdown.cortex.findings import Finding
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SCOPES, SOURCES
-from engramdown.hippocampus.document import Placed
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, trailing_span
 
 __all__ = ["corrected", "day", "metadata_findings"]

@@ -15,7 +15,6 @@ from engramdown.cortex.annotations import day, metadata_findings
 from engramdown.cortex.damage import SOUL, Sheet, damage
 from engramdown.cortex.findings import Finding
 from engramdown.engram import Scope
-from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -28,6 +27,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.spelling import named
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
+from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import is_address
 
 __all__ = ["check", "check_form", "in_order"]

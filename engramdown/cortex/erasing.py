@@ -344,7 +344,7 @@ class _Asked:
 
 def _keys(file: str, raw: str) -> Iterator[str]:
     """Yield by what a line may be known to whoever asks what git brought."""
-    from engramdown.hippocampus.document import parse
+    from engramdown.markdown.document import parse
 
     heads = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")
     for head in heads:

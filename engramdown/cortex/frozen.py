@@ -11,10 +11,10 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
 from engramdown.engram import fact_key, fold
-from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import ARCHIVE, PROFILE
 from engramdown.hippocampus.steps import Change, Step
+from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.redaction import redact
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from engramdown.cortex.annotations import corrected
 from engramdown.cortex.findings import Finding
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import entry_id
+from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 
 __all__ = ["BY_TEXT", "expired_ids", "fix"]

@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.steps import Change, Step
+from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.redaction import redact
 

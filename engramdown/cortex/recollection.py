@@ -27,12 +27,12 @@ from engramdown.cortex.templates import TEMPLATES
 from engramdown.engram import Scope, fact_key
 from engramdown.errors import StoreError
 from engramdown.hippocampus import spelling
-from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import PROFILE, address
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.document import Placed, parse
 from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors
 

@@ -30,7 +30,6 @@ from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.adding import file_engram, standing_for
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
@@ -38,6 +37,7 @@ from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.redaction import redact
 

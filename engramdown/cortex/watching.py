@@ -21,12 +21,12 @@ from engramdown.episodes.index.shelf import FILE
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.hippocampus.checkouts import held_by
-from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.filing import PENDING, as_entry, is_memory
 from engramdown.hippocampus.finding import find_lines
 from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
+from engramdown.markdown.document import Placed
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:

@@ -24,12 +24,12 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.git.repository import Commit, find_repository
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.filing import PENDING, entry_id
 from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.engram import RULE_KINDS, Scope
-from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -30,6 +29,7 @@ from engramdown.hippocampus.filing import (
     title_of,
 )
 from engramdown.hippocampus.restoring import retired
+from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 
 __all__ = [

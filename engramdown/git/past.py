@@ -14,11 +14,11 @@ from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError
 from engramdown.git.comparing import SOUL, State, is_shown, read_state
 from engramdown.git.repository import Commit, Repository, find_repository
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.reading import Reader, decoded
 from engramdown.hippocampus.spelling import meant, named
+from engramdown.markdown.document import parse
 from engramdown.storage.disk import Disk
 
 __all__ = ["Known", "Place", "find", "raw"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from engramdown.engram import fold
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.filing import ARCHIVE, PENDING, split_task
 from engramdown.hippocampus.merge import compare
+from engramdown.markdown.document import Document, Placed
 
 __all__ = ["Side", "Thread", "entry_id", "said", "spin"]
 

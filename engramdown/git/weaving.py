@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from engramdown.engram import fold
 from engramdown.git.textual import Clash, Style, lines_of, merge, regions
 from engramdown.git.threads import Side, Thread
-from engramdown.hippocampus.document import Document, Placed
+from engramdown.markdown.document import Document, Placed
 
 __all__ = ["Item", "Sheet", "weave"]
 

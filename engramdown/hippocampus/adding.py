@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engramdown.engram import CONFIDENCES, RULE_KINDS, SOURCES, Engram, fact_key, slug
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.filing import (
     ARCHIVE,
     LESSONS,
@@ -30,6 +29,7 @@ from engramdown.hippocampus.filing import (
     twin,
 )
 from engramdown.hippocampus.retired import successors
+from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import Metadata
 
 __all__ = ["file_engram", "standing_for"]

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.steps import Part, Past
 from engramdown.markdown.blocks import marker
+from engramdown.markdown.document import parse
 
 __all__ = ["Base", "find_base"]
 

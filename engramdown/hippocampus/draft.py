@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from engramdown.hippocampus.document import Document
 from engramdown.hippocampus.filing import address, entry_id
 from engramdown.hippocampus.steps import Change, common
+from engramdown.markdown.document import Document
 
 __all__ = ["Act", "Draft", "OutOfStepError", "Slot", "entry_changes", "verified_by", "verify"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from engramdown.engram import Scope
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.draft import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import MemoryFiles
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document, Placed
 
 __all__ = ["Entries"]
 

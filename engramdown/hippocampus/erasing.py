@@ -15,7 +15,6 @@ from typing import Final, Literal
 
 from engramdown.clock import moment
 from engramdown.engram import fold
-from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.filing import ARCHIVE, PENDING, address, raw_entries, split_task
 from engramdown.hippocampus.history import History, known_is_due
 from engramdown.hippocampus.noticing import leftover_of, paths
@@ -32,6 +31,7 @@ from engramdown.hippocampus.steps import (
 )
 from engramdown.hippocampus.undoing import ERASED
 from engramdown.markdown.blocks import Block, entry_block
+from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import UNFINISHED, Disk
 from engramdown.storage.erasure import Erasure
 from engramdown.storage.exchange import TEMPORARY, Swap

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus import errands
-from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.history import History
@@ -29,6 +28,7 @@ from engramdown.hippocampus.reading import Reader, decoded, named_errors
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.hippocampus.steps import Change, Part, Step, digest
+from engramdown.markdown.document import Document, parse
 from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call

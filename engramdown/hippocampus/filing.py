@@ -27,9 +27,9 @@ from engramdown.engram import (
     slug,
 )
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import ADDRESS, Metadata
 
 __all__ = [

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import address, entry_id
+from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import ADDRESS, current_id, is_address
 
 __all__ = ["begins", "by_prefix", "find_line", "find_lines", "retired_name"]

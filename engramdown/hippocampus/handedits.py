@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from engramdown.engram import fold
-from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import verify
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -32,6 +31,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.merge import Changes, compare, merge
 from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 
 __all__ = ["HandEdit", "Response", "carry_over", "respond"]

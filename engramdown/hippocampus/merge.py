@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engramdown.engram import fold
-from engramdown.hippocampus.document import Document, Placed
+from engramdown.markdown.document import Document, Placed
 
 __all__ = ["Changes", "Merged", "compare", "merge"]
 

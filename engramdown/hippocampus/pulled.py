@@ -17,7 +17,6 @@ from engramdown.clock import today
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
-from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
@@ -25,6 +24,7 @@ from engramdown.hippocampus.spelling import AGENTS
 from engramdown.hippocampus.spelling import SOUL as SPELLED
 from engramdown.hippocampus.steps import Step, digest
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.settings import CONFIG, config_text
 from engramdown.storage.disk import Disk

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.draft import OutOfStepError
 from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
@@ -19,6 +18,7 @@ from engramdown.hippocampus.reading import Reader, decoded
 from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.staging import Staged, Staging
 from engramdown.hippocampus.steps import Part, digest
+from engramdown.markdown.document import parse
 from engramdown.storage.disk import UNFINISHED, Disk
 
 __all__ = ["Leftover", "Recovery"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from engramdown.engram import RULE_KINDS, Kind, Scope
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -30,6 +29,7 @@ from engramdown.hippocampus.filing import (
     twin,
 )
 from engramdown.hippocampus.finding import by_prefix, retired_name
+from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata
 
 __all__ = ["pick", "retired", "unretire"]

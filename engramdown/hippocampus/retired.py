@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import Metadata
 
 __all__ = ["TOMBSTONES", "successors", "tombstones", "tombstones_of"]

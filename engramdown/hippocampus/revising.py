@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from engramdown.engram import fold, pointers
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -30,6 +29,7 @@ from engramdown.hippocampus.filing import (
     twin,
 )
 from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 
 __all__ = ["Desk", "Revised", "Revision", "revise"]

@@ -30,7 +30,6 @@ from engramdown.hippocampus.checkouts import (
     raced_since,
     standing,
 )
-from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
 from engramdown.hippocampus.history import History
@@ -40,6 +39,7 @@ from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.steps import Part, Step, digest
+from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk
 

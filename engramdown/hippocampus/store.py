@@ -15,7 +15,6 @@ from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import adding, filing, restoring, undoing
-from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
@@ -25,6 +24,7 @@ from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import Candidate
+from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens

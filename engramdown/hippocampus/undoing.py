@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
-from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.filing import (
     ARCHIVE,
     PENDING,
@@ -31,6 +30,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.retired import tombstones_of
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 from engramdown.markdown.blocks import entry_block
+from engramdown.markdown.document import Document, parse
 
 __all__ = ["ERASED", "ERRANDS", "Candidate", "candidates", "last", "pick", "reverse"]
 

@@ -12,7 +12,7 @@ from engramdown.cortex.checkup import check, check_form, in_order
 from engramdown.cortex.findings import CODES, Finding
 from engramdown.cortex.mending import fix
 from engramdown.engram import fold
-from engramdown.hippocampus.document import parse
+from engramdown.markdown.document import parse
 from tests.hippocampus.test_gallery import PAGES
 
 TODAY: Final = date(2026, 3, 15)

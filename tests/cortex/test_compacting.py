@@ -14,7 +14,7 @@ from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
 from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.errors import StoreError
-from engramdown.hippocampus.fitting import written
+from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
 from engramdown.settings import ConsolidationSettings, Settings
 from engramdown.storage.disk import Disk

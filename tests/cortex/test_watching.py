@@ -19,9 +19,9 @@ from engramdown.cortex.news import News
 from engramdown.cortex.watching import Watching
 from engramdown.episodes.index.sqlite import Index
 from engramdown.errors import StoreError
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.finding import find_lines
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.document import Document, Placed
 from tests.hippocampus.editors import STYLES, save
 from tests.hippocampus.memory_store import MemoryStore
 

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.markdown.document import parse
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.git.desk import Desk

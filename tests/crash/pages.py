@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from engramdown.hippocampus.document import Document, parse
 from engramdown.hippocampus.filing import raw_entries
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 
 __all__ = ["TEXTS", "edited"]

@@ -16,10 +16,10 @@ from typing import Final
 
 from engramdown.cortex.waiting import Waiting
 from engramdown.engram import RULE_KINDS, Scope
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import PENDING
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import scan
+from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk
 from tests import laws

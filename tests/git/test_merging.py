@@ -11,7 +11,7 @@ from hypothesis import example, given
 from engramdown.engram import fold
 from engramdown.git.merging import Merge, merge_files, name_of
 from engramdown.git.textual import Markers
-from engramdown.hippocampus.document import parse
+from engramdown.markdown.document import parse
 from tests import strategies
 from tests.git.test_textual import by_us
 from tests.hippocampus.stories import three_sides

@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 from engramdown.engram import Engram
 from engramdown.hippocampus.adding import file_engram
 from engramdown.hippocampus.bases import find_base
-from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
 from engramdown.hippocampus.filing import (
     ARCHIVE,
@@ -26,6 +25,7 @@ from engramdown.hippocampus.handedits import HandEdit, Response, respond
 from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.steps import Past, Step, make_part
 from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse
+from engramdown.markdown.document import Document, Placed, parse
 
 __all__ = ["TODAY", "Shelf", "base_among"]
 

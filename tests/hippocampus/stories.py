@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
-from engramdown.hippocampus.document import Document, parse
+from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests import strategies
 from tests.hippocampus.shelf import Shelf

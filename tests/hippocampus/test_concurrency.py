@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown import Hippocampus
-from engramdown.hippocampus.document import parse
+from engramdown.markdown.document import parse
 from tests.hippocampus.disks import Point, WatchedDisk
 
 RULES: Final = """

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from engramdown.engram import Engram
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus import filing
-from engramdown.hippocampus.document import Placed, parse
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.retired import tombstones, tombstones_of
+from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import address
 from engramdown.hippocampus.finding import by_prefix, find_line, retired_name
+from engramdown.markdown.document import parse
 
 PAGE = """\
 # Lessons

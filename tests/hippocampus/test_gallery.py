@@ -10,7 +10,7 @@ import pytest
 from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import CODES
 from engramdown.cortex.mending import fix
-from engramdown.hippocampus.document import Document, parse
+from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.gallery import Page, Said
 from tests.hippocampus.gallery_damaged import DAMAGED_PAGES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.merge import compare, merge
+from engramdown.markdown.document import parse
 from tests import laws, strategies
 from tests.hippocampus.stories import three_sides
 

@@ -7,9 +7,9 @@ from hypothesis import example, given
 
 from engramdown.engram import Engram
 from engramdown.errors import EntryNotFoundError
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import entry_id, raw_entries
 from engramdown.hippocampus.restoring import pick, retired
+from engramdown.markdown.document import parse
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf
 from tests.hippocampus.stories import numbers, shelves

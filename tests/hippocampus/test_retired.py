@@ -6,8 +6,8 @@ import pytest
 
 from engramdown.engram import Engram
 from engramdown.hippocampus.adding import standing_for
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.retired import successors, tombstones
+from engramdown.markdown.document import parse
 from tests.hippocampus.shelf import Shelf
 
 OLD = Engram("Use pip", "always", "project", source="consolidation", origin="s1#4")

@@ -13,8 +13,8 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import as_entry, raw_entries
-from engramdown.hippocampus.fitting import written
 from engramdown.hippocampus.revising import Desk, Revised, Revision, revise
+from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.shelf import TODAY, Shelf
 

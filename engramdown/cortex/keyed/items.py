@@ -27,12 +27,12 @@ from engramdown.cortex.keyed.values import Parts, joined
 from engramdown.cortex.relevance import Index
 from engramdown.engram import Scope
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus.document import Document
 from engramdown.hippocampus.draft import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import ARCHIVE, LESSONS, PENDING, as_entry, raw_entries
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document
 from engramdown.markdown.metadata import Metadata
 
 if TYPE_CHECKING:

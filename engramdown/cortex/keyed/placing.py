@@ -15,7 +15,6 @@ from engramdown.clock import moment, today
 from engramdown.cortex.keyed.marks import DUPLICATE, FIELD, HIDDEN, KEY, MADE, NAMESPACE, REST, WHEN
 from engramdown.cortex.keyed.namespaces import Home, Namespace, home_of, named, written
 from engramdown.engram import RULE_KINDS, Engram, Scope
-from engramdown.hippocampus.document import Placed
 from engramdown.hippocampus.draft import Draft
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
@@ -31,6 +30,7 @@ from engramdown.hippocampus.filing import (
     raw_entries,
     title_of,
 )
+from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS
-from engramdown.hippocampus.document import Document, Placed, parse
 from engramdown.hippocampus.filing import RULES
-from engramdown.hippocampus.fitting import written
 from engramdown.language.similarity import similarity
 from engramdown.language.untrusted import heading, inert
+from engramdown.markdown.document import Document, Placed, parse, written
 
 __all__ = ["Edits", "Said", "edits", "rendered"]
 

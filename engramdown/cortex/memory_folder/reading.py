@@ -14,11 +14,11 @@ from engramdown.cortex.memory_folder.pages import rendered
 from engramdown.cortex.memory_folder.places import TOPICS
 from engramdown.cortex.recollection import SOUL
 from engramdown.engram import Scope
-from engramdown.hippocampus.document import Document, Placed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, entry_id, raw_entries
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.untrusted import bullet, paragraphs
+from engramdown.markdown.document import Document, Placed
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex
 from engramdown.cortex.memory_folder.folder import MemoryFolder
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import parse
 from engramdown.storage.disk import Disk
 from tests.hippocampus.memory_store import MemoryStore
 from tests.strategies import LINES, markdown

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.cortex.memory_folder.pages import Edits, Said, edits, rendered
-from engramdown.hippocampus.document import parse
 from engramdown.hippocampus.filing import raw_entries
 from engramdown.language.untrusted import inert
+from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 from tests.strategies import markdown, memory_texts
 

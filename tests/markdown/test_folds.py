@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Iterator, Sequence
 
-from engramdown.hippocampus.document import parse
-from engramdown.hippocampus.folds import Folds
 from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Folds, parse
 from engramdown.markdown.metadata import Metadata
 
 

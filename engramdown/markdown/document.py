@@ -13,17 +13,34 @@ Nothing here opens a file, reads the clock or takes a lock: text in, text out.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
-from engramdown.hippocampus.fitting import fit, joined, prose, reads_back, written
-from engramdown.hippocampus.folds import Folds
-from engramdown.markdown.blocks import Block, entry_block, marker, next_marker, scan
-from engramdown.markdown.metadata import Metadata
+from engramdown.markdown.blocks import (
+    Block,
+    entry_block,
+    indented,
+    is_rule,
+    leaves_open,
+    marker,
+    next_marker,
+    scan,
+)
+from engramdown.markdown.metadata import Metadata, escape
 
-__all__ = ["Document", "Placed", "parse"]
+__all__ = [
+    "Document",
+    "Folds",
+    "Placed",
+    "fit",
+    "joined",
+    "parse",
+    "prose",
+    "reads_back",
+    "written",
+]
 
 _BLANK: Final = " \t\r\n"
 _BOM: Final = "\ufeff"
@@ -439,3 +456,153 @@ def _by_fold(blocks: Sequence[Block]) -> dict[str, list[Block]]:
     for block in filter(_may_be_entry, blocks):
         found.setdefault(fold(block.text), []).append(block)
     return found
+
+
+# As many changed keys are copied from one index to the next before they are worked in.
+_CHANGED: Final = 256
+
+
+class Folds:
+    """The blocks by what they say, folded."""
+
+    __slots__ = ("_all", "_changed")
+
+    def __init__(
+        self,
+        blocks: Mapping[str, Sequence[Block]],
+        changed: Mapping[str, Sequence[Block]] | None = None,
+    ) -> None:
+        """Hold ``blocks``, with what ``changed`` says instead for some of the keys."""
+        self._all = blocks
+        self._changed = changed or {}
+
+    def get(self, key: str) -> Sequence[Block]:
+        """Return the blocks with this folded text."""
+        found = self._changed.get(key)
+        return self._all.get(key, ()) if found is None else found
+
+    def changed(
+        self, gone: Mapping[str, Sequence[Block]], new: Mapping[str, Sequence[Block]]
+    ) -> Folds:
+        """Return the index without the blocks ``gone`` and with ``new`` behind the others."""
+        changed = dict(self._changed)
+        for key in gone.keys() | new.keys():
+            dropped = {id(block) for block in gone.get(key, ())}
+            kept = [block for block in self.get(key) if id(block) not in dropped]
+            changed[key] = (*kept, *new.get(key, ()))
+        if len(changed) <= _CHANGED:
+            return Folds(self._all, changed)
+        return Folds({**self._all, **changed})
+
+
+_NEAR: Final = 2
+# What keeps two neighbours apart when nothing else does; tried in this order.
+_SEPARATORS: Final = ("", "{eol}", "<!-- -->{eol}", "{eol}<!-- -->{eol}")
+
+_Around = tuple[str, str]
+
+
+def written(text: str, meta: Metadata | None, eol: str = "\n", bullet: str = "-") -> str:
+    r"""Return the list item that says ``text``, ended by ``eol``.
+
+    >>> written("Use uv\nnever pip", Metadata((("id", "k3v9q2ht"),)))
+    '- Use uv\n  never pip <!-- id:k3v9q2ht -->\n'
+    """
+    body = indented(escape(text), eol, len(bullet) + 1)
+    first = body.partition("\n")[0]
+    if is_rule(f"{bullet} {first}"):
+        # "- ---" is a line across the page, not a list item.
+        body = f"&#{ord(body[0])};{body[1:]}"
+    if meta is None or not meta.fields:
+        return f"{bullet} {body}{eol}"
+    # Behind the fence that ends a code block the comment would be part of the code.
+    last = body.rpartition("\n")[2].lstrip()
+    gap = f"{eol}{' ' * (len(bullet) + 1)}" if last.startswith(("```", "~~~")) else " "
+    return f"{bullet} {body}{gap}{meta}{eol}"
+
+
+def prose(raw: str) -> list[Block]:
+    """Return the block of ``raw``, or none of nothing."""
+    return [Block(raw, "prose")] if raw else []
+
+
+def joined(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks with neighbours of prose as one; a byte order mark stays alone."""
+    found: list[Block] = []
+    for block in blocks:
+        last = found[-1] if found else None
+        if last and last.shape == block.shape == "prose" and last.raw != _BOM:
+            found[-1] = Block(last.raw + block.raw, "prose")
+        else:
+            found.append(block)
+    return found
+
+
+def reads_back(blocks: Sequence[Block]) -> bool:
+    """Whether a reader finds these blocks in their text, prose aside."""
+    return _said(scan("".join([block.raw for block in blocks]))) == _said(blocks)
+
+
+def fit(
+    blocks: Sequence[Block],
+    place: range,
+    new: Sequence[Block],
+    eol: str,
+    around: _Around = ("", ""),
+) -> list[Block]:
+    """Return what is to stand in the place of some blocks so that all others read as before.
+
+    Args:
+        blocks: The blocks of a file.
+        place: The indexes of the blocks that are replaced; may be empty.
+        new: The entries to set there.
+        eol: The line end of the file.
+        around: Prose that stays right above and right below ``new``.
+
+    Returns:
+        ``new`` with the prose that is needed around it. An entry that could not be read back here
+        as it is written is written anew.
+    """
+    tries = (
+        way
+        for way, reach in _ways(blocks, place, new, eol, around)
+        if _reads_so(blocks, place, way, reach)
+    )
+    return next(tries, [*prose(around[0]), *new, *prose(around[1])])
+
+
+def _ways(
+    blocks: Sequence[Block], place: range, new: Sequence[Block], eol: str, around: _Around
+) -> Iterator[tuple[list[Block], int]]:
+    """Yield how ``new`` may be set, the nicest way first, and how far around to look."""
+    # Front matter, an open comment or a conflict marker can decide how a line far away reads.
+    if place.start > 1 and not any(map(_reaches_far, new)):
+        yield from ((way, _NEAR) for way in _apart(new, eol, around))
+    far = len(blocks)
+    yield from ((way, far) for way in _apart(new, eol, around))
+    plain = [Block(written(block.text, block.meta, eol), "item") for block in new]
+    yield from ((way, far) for way in _apart(plain, eol, around))
+
+
+def _apart(new: Sequence[Block], eol: str, around: _Around) -> Iterator[list[Block]]:
+    for above in _SEPARATORS if new else ("",):
+        for below in _SEPARATORS:
+            over, under = (text.format(eol=eol) for text in (above, below))
+            yield [*prose(around[0] + over), *new, *prose(under + around[1])]
+
+
+def _reads_so(blocks: Sequence[Block], place: range, way: Sequence[Block], reach: int) -> bool:
+    """Whether blocks set this way read as they are, with ``reach`` blocks around them."""
+    before = blocks[max(place.start - reach, 0) : place.start]
+    whole = [*before, *way, *blocks[place.stop : place.stop + reach]]
+    # Only the very first line of a file may be a byte order mark or begin front matter.
+    lead = "\n" if place.start > reach else ""
+    return _said(scan(lead + "".join([block.raw for block in whole]))) == _said(whole)
+
+
+def _reaches_far(block: Block) -> bool:
+    return block.shape == "paragraph" or leaves_open(block.raw)
+
+
+def _said(blocks: Sequence[Block]) -> list[tuple[str, str]]:
+    return [(block.shape, block.raw) for block in blocks if block.shape != "prose"]

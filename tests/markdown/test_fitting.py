@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.hippocampus.fitting import fit, joined, prose, written
 from engramdown.markdown.blocks import Block, entry_block, scan
+from engramdown.markdown.document import fit, joined, prose, written
 from engramdown.markdown.metadata import Metadata
 
 META = Metadata((("id", "zzzzzzzz"),))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.document import Document, parse
 from engramdown.markdown.blocks import Block, scan
+from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests import laws, strategies
 from tests.hippocampus.stories import numbers
@@ -371,7 +371,7 @@ def test_removing_many_reads_the_text_a_bounded_number_of_times(
             read += len(text)
             return scan(text)
 
-        monkeypatch.setattr("engramdown.hippocampus.fitting.scan", scan_counting)
+        monkeypatch.setattr("engramdown.markdown.document.scan", scan_counting)
         left = page.without([each.block for each in page.placed()[::2]])
         assert len(left.placed()) == count // 2
         return read
