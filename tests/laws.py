@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 
 from engramdown.engram import fold, slug
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.merge import compare, merge
 from engramdown.markdown.blocks import Block, entry_block, leaves_open, scan
 from engramdown.markdown.document import Document, Placed, parse
+from engramdown.markdown.merge import compare, merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
 from engramdown.tokens import estimate_tokens
 

@@ -26,10 +26,10 @@ from engramdown.hippocampus.filing import (
     split_task,
     topic_file,
 )
-from engramdown.hippocampus.merge import compare
 from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.retired import tombstones
 from engramdown.markdown.document import Document, Placed, parse
+from engramdown.markdown.merge import compare
 from tests.hippocampus.shelf import TODAY, Shelf, base_among
 
 __all__ = [

@@ -24,9 +24,10 @@ WRITING: Final = frozenset(
     {
         "engramdown.redaction",
         "portalocker",
+        "engramdown.markdown.merge",
         *(
             f"engramdown.hippocampus.{name}"
-            for name in ("handedits", "merge", "recovery", "revising", "saves", "staging")
+            for name in ("handedits", "recovery", "revising", "saves", "staging")
         ),
     }
 )

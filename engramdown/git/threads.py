@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 from engramdown.engram import fold
 from engramdown.hippocampus.filing import ARCHIVE, PENDING, split_task
-from engramdown.hippocampus.merge import compare
 from engramdown.markdown.document import Document, Placed
+from engramdown.markdown.merge import compare
 
 __all__ = ["Side", "Thread", "entry_id", "said", "spin"]
 

@@ -182,7 +182,7 @@ def verify(document: Document, marks: Sequence[str]) -> tuple[Document, tuple[st
 def entry_changes(file: str, before: Document, after: Document) -> Iterator[Change]:
     """Yield what happened to each entry; blocks that both documents share are skipped unread."""
     # Imported here, as in all that is loaded to read: only a step that is written compares.
-    from engramdown.hippocampus.merge import compare
+    from engramdown.markdown.merge import compare
 
     old, new = before.blocks, after.blocks
     # Blocks are equal only to themselves.

@@ -29,9 +29,9 @@ from engramdown.hippocampus.filing import (
     split_task,
     title_of,
 )
-from engramdown.hippocampus.merge import Changes, compare, merge
 from engramdown.hippocampus.retired import tombstones_of
 from engramdown.markdown.document import Document, Placed, parse
+from engramdown.markdown.merge import Changes, compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 
 __all__ = ["HandEdit", "Response", "carry_over", "respond"]

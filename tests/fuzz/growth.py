@@ -40,7 +40,6 @@ from engramdown.episodes.search.exact import inner_words, probe
 from engramdown.episodes.words import cues
 from engramdown.episodes.words.anchors import read_anchor
 from engramdown.episodes.words.query import nameless, read_query
-from engramdown.hippocampus.merge import merge
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
@@ -48,6 +47,7 @@ from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, quoted
 from engramdown.markdown.document import parse
+from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
 from engramdown.redaction import redact
 from engramdown.skills import page as skills

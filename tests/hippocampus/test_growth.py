@@ -14,9 +14,9 @@ import pytest
 
 from engramdown.engram import fold, slug
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.merge import merge
 from engramdown.markdown.blocks import scan
 from engramdown.markdown.document import Document, parse
+from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
 
 MEGABYTE: Final = 1_000_000

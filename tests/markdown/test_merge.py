@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from engramdown.hippocampus.merge import compare, merge
 from engramdown.markdown.document import parse
+from engramdown.markdown.merge import compare, merge
 from tests import laws, strategies
 from tests.hippocampus.stories import three_sides
 
