@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.lone import find_random
+from engramdown.redaction import find_random
 from tests.corpora.pieces import ALNUM, BASE64, chars, key_lines
 
 TOKEN: Final = chars("credentials/token", ALNUM, 40)
