@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from benchmarks.measure import finish, paired, table
 from engramdown.cortex.suspicion import find_instruction
-from engramdown.redaction import find_secrets, redact
+from engramdown.secrets.redaction import find_secrets, redact
 from tests.corpora import (
     instructions_held_out,
     instructions_seen,

@@ -83,7 +83,7 @@ class InvalidEngramError(EngramdownError, ValueError):
     def __init__(self, field: str, reason: str) -> None:
         """Say which ``field`` is wrong and why; a secret that somebody put there is hidden."""
         # Imported here: what knows secrets is not needed until something is wrong.
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         self.field = field
         self.reason = redact(reason)
@@ -97,7 +97,7 @@ class InvalidEngramError(EngramdownError, ValueError):
     @classmethod
     def too_long(cls, field: str, value: str, limit: str) -> InvalidEngramError:
         """Build the error for a value that is longer than ``limit`` says; its beginning is told."""
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         # Hidden before it is cut: a piece of a secret does not look like one.
         return cls(field, f"{redact(value)[:_BEGINNING]!r}… is longer than {limit}")
@@ -212,7 +212,7 @@ class ModelError(EngramdownError):
 
     def __init__(self, reason: str, outcome: str = "failed") -> None:
         """Say what went wrong, in one line; a secret that a provider quotes is hidden."""
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         super().__init__(redact(reason))
         self.outcome = outcome
@@ -408,6 +408,6 @@ class UndoRefusedError(StoreError):
 
 def _hidden(value: str) -> str:
     """Return what was asked for without the secrets that somebody put there."""
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     return redact(value)

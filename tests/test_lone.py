@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.redaction import find_random
+from engramdown.secrets.redaction import find_random
 from tests.corpora.pieces import ALNUM, BASE64, chars, key_lines
 
 TOKEN: Final = chars("credentials/token", ALNUM, 40)

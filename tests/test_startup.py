@@ -22,7 +22,7 @@ HEAVY: Final = frozenset(
 
 WRITING: Final = frozenset(
     {
-        "engramdown.redaction",
+        "engramdown.secrets.redaction",
         "portalocker",
         "engramdown.markdown.merge",
         *(

@@ -21,7 +21,7 @@ from engramdown.episodes.episode import Pointer
 from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal

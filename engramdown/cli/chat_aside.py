@@ -12,7 +12,7 @@ import click
 from engramdown.cli import output
 from engramdown.cli.layout import line
 from engramdown.language.characters import on_screen
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["complain", "note"]
 

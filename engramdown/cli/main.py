@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _sentence(error: BaseException) -> str:
     """Return what is wrong in a command line, as it is said on stderr."""
     # Imported here: most commands go right.
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     if not isinstance(error, click.UsageError):
         said = error.format_message() if isinstance(error, click.ClickException) else str(error)

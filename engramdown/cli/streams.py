@@ -30,7 +30,7 @@ _NARROWEST: Final = 12
 
 def complain(message: str, command: str = "engramdown") -> None:
     """Say on stderr, in one line, what went wrong; a secret in it is hidden."""
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     if sys.stderr is not None:
         sys.stderr.write(f"{wrapped(f'{command}: {one_line(redact(message))}')}\n")

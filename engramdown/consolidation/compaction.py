@@ -25,7 +25,7 @@ from engramdown.consolidation.plan import (
 )
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.language.untrusted import one_line
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.consolidation.compaction_form import Change

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.consolidation.cells import Line
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.language.untrusted import one_line
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

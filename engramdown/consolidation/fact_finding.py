@@ -15,7 +15,7 @@ from engramdown.consolidation.cells import Line
 from engramdown.consolidation.learned import Learned, Lesson, learned
 from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import OURS, render
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.consolidation.facts_form import FoundFact

@@ -14,7 +14,7 @@ from engramdown.consolidation.asking.answers import strange_ids, text_problem
 from engramdown.consolidation.substance import unsaid
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold, pointers
 from engramdown.errors import InvalidEngramError
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["LONGEST", "Learned", "Lesson", "learned", "shortened"]
 

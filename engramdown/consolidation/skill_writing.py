@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.language.untrusted import inert, one_line
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

@@ -18,7 +18,7 @@ from engramdown.engram import Engram
 from engramdown.errors import EngramdownError, InvalidEngramError
 from engramdown.hippocampus import filing
 from engramdown.hippocampus.filing import as_entry
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.cortex.approvals import Did

@@ -451,7 +451,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     @one_call()
     def forget(self, entry_id: str, why: str = "") -> Entry:
         """Retire the memory with this id or unique prefix; it can be restored."""
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         scope, entry = self._find(entry_id)
         store = self._store(scope)
@@ -521,7 +521,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
     @one_call()
     def update(self, entry_id: str, text: str) -> Entry:
         """Change the text of a memory; its id stays. Secrets are redacted."""
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         scope, entry = self._find(entry_id)
         return self._store(scope).update(entry.id, redact(text))

@@ -19,7 +19,7 @@ from engramdown.hippocampus.spelling import SOUL
 from engramdown.language.characters import hidden_characters, is_utf16
 from engramdown.markdown.blocks import front_matter_end
 from engramdown.markdown.document import Document, Placed, parse
-from engramdown.redaction import find_secrets
+from engramdown.secrets.redaction import find_secrets
 
 __all__ = ["SOUL", "Sheet", "comments", "damage"]
 

@@ -16,7 +16,7 @@ from engramdown.engram import Engram, Scope, fold
 from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.similarity import Rewordings, in_full
-from engramdown.redaction import find_secrets, redact
+from engramdown.secrets.redaction import find_secrets, redact
 
 __all__ = [
     "Evidence",

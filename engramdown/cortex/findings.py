@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["CODES", "Code", "Finding", "Level", "find"]
 

@@ -16,7 +16,7 @@ from engramdown.hippocampus.filing import ARCHIVE, PROFILE
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["left", "taken_out"]
 

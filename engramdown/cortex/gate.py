@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from engramdown.engram import Engram
 from engramdown.hippocampus.entry import Entry
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["REASONS", "Action", "Code", "Decision", "Findings", "decide"]
 

@@ -14,7 +14,7 @@ from engramdown.hippocampus import filing
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["Deed", "News", "edited", "news_of"]
 

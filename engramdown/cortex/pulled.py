@@ -332,7 +332,7 @@ def _once(found: Sequence[Found]) -> list[Found]:
 
 def _arrival(found: Found) -> Arrival:
     # Imported here: news is told once.
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     kind = "page"
     if found.item.file == filing.PENDING:

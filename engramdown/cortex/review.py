@@ -39,7 +39,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["FileQueue"]
 

@@ -39,7 +39,7 @@ from engramdown.hippocampus.filing import (
 )
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.markdown.metadata import sort_ids
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["REASONS", "entry_of", "question", "revision", "settle"]
 

@@ -115,7 +115,7 @@ class Skillbook:
         cortex = cast("Cortex", self)
         if not any((store.root / "skills").is_dir() for store in cortex.stores):
             return Procedures()
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
         from engramdown.skills.usage import midnight
 
         # As counted until the day began in which this was first asked for: the processes of a day
@@ -332,7 +332,7 @@ def _failed(
     reason: str, skill: Skill | None = None, files: tuple[Beside, ...] = ()
 ) -> RecalledSkill:
     from engramdown.language.untrusted import one_line
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     text = one_line(redact(reason))
     if skill is None:
@@ -352,7 +352,7 @@ def _file_meant(file: str, names: list[str]) -> str:
 def _clean(text: str) -> str:
     """Return a text of a skill without secrets, and with nothing in it that acts or hides."""
     from engramdown.language.untrusted import inert
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     return inert(redact(text))
 

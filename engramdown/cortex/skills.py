@@ -22,7 +22,7 @@ from engramdown.errors import (
     SkillRefusedError,
     StoreError,
 )
-from engramdown.redaction import find_secrets
+from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings
 from engramdown.skills.checking import check_description, check_label, check_text
 from engramdown.skills.incoming import Content, Incoming, files_at, page_of

@@ -19,7 +19,7 @@ from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.reading import decoded
 from engramdown.hippocampus.spelling import SOUL, meant
 from engramdown.hippocampus.starter import is_for_git
-from engramdown.redaction import find_secrets
+from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes
 

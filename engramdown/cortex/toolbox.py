@@ -130,7 +130,7 @@ class Toolbox:
         from engramdown.cortex.gate import REASONS
         from engramdown.cortex.receipts import Receipt
         from engramdown.hippocampus.store import Hippocampus
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         mode = self._whole().mode
         if mode == "off":

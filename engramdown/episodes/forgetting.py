@@ -97,7 +97,7 @@ def cover(episode: Episode, payloads: Collection[str] = ()) -> Episode:
     >>> cover(Episode(seq=1, ts="", id="", role="user", text="my pin is " + "4711")).text
     'my pin is [redacted: PIN]'
     """
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     more = dict(episode.more)
     if isinstance(title := more.get("title"), str):
@@ -228,7 +228,7 @@ class Forgetting:
 
     def _telling(self, lines: Iterable[Episode]) -> tuple[str, ...]:
         """Return the digests of the whole texts of ``lines`` that tell a secret."""
-        from engramdown.redaction import find_secrets
+        from engramdown.secrets.redaction import find_secrets
 
         names = tuple(filter(_DIGEST.fullmatch, _once(each.payload for each in lines)))
         texts = {name: self._disk.load(self._traces.text(name)) or b"" for name in names}

@@ -72,7 +72,7 @@ def check_session_id(value: str) -> str:
     fault = _fault(value)
     if fault:
         # Imported here: its patterns are many, and most ids have no fault.
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         raise InvalidSessionError(value, fault, _suggestion(redact(value)))
     return value
@@ -95,7 +95,7 @@ def session_of(name: str) -> str:
     # Imported here: they load much, and most names can be ids.
     from hashlib import sha256
 
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
     likeness = _suggestion(redact(name))[: LONGEST - _DIGEST_DIGITS - 1].rstrip("._-")

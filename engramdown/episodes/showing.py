@@ -47,7 +47,7 @@ def hidden(role: str, text: str, settings: EpisodeSettings) -> str:
     """Return ``text`` without the secrets that ``settings`` hide in a line of ``role``."""
     if text and (settings.redact == "all" or (settings.redact == "tools" and role in TOOL_ROLES)):
         # Imported here: nothing is recorded by most commands.
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         return redact(text)
     return text

@@ -222,7 +222,7 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
 
 def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     meta = placed.block.meta or Metadata()
     # Under the headings of the format it is its kind that says where it stood.

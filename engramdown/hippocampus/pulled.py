@@ -169,7 +169,7 @@ class Provenance:
             StoreError: If it could not be written.
         """
         # Imported here: what git brought is reworded once, and looked at with every prompt.
-        from engramdown.redaction import redact
+        from engramdown.secrets.redaction import redact
 
         def edit(draft: Draft) -> None:
             for name, placed in self._lines(draft, item):

@@ -133,7 +133,7 @@ def _check_conserved(folder: Folder, before: set[str], done: Iterable[Revised], 
         StoreError: If a memory would be gone; nothing may be written then.
     """
     # Imported here, as in :func:`retire`: it is not needed to read.
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     taken = [entry for each in done if not each.problem for entry in each.revision.taken]
     gone = before - _ids(folder, desk.names)

@@ -187,7 +187,7 @@ def others(root: Path, session: str, before: float, most: int) -> list[Kept]:
 def complain(root: Path, event: str, reason: str) -> None:
     """Keep that a hook had trouble, for ``doctor`` and the next session; never raises."""
     # Imported here: hooks hardly ever have trouble.
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     disk = EpisodeDisk()
     path = root / FOLDER / TROUBLE

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
-from engramdown.redaction import secret_in
+from engramdown.secrets.redaction import secret_in
 from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.labels import label_of
 from engramdown.skills.page import Page, parse

@@ -22,7 +22,7 @@ from engramdown.adapters.lines import (
     lift,
     readable,
 )
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 KEY = "ghp_" + "a1B2" * 9
 

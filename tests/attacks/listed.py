@@ -60,7 +60,7 @@ _SECRETS: Final = (
     "attacks/test_secrets.py::test_no_way_into_memory_writes_one",
     "attacks/test_secrets.py::test_no_command_writes_or_shows_one",
     "attacks/test_secrets.py::test_no_error_shows_one",
-    "test_redaction.py::test_a_known_secret_is_found_and_named",
+    "secrets/test_redaction.py::test_a_known_secret_is_found_and_named",
 )
 _TOOL_ORDERS: Final = (
     f"{_GATE}test_an_order_from_outside_is_held_even_if_it_claims_to_be_the_users",
@@ -234,7 +234,7 @@ LISTED: Final[dict[int, Attack]] = {
         "patterns that go on for ever",
         "K",
         (
-            "test_redaction.py::test_a_megabyte_of_anything_is_read_to_its_end",
+            "secrets/test_redaction.py::test_a_megabyte_of_anything_is_read_to_its_end",
             "fuzz/test_growth.py::test_nothing_grows_faster_than_its_text",
         ),
     ),

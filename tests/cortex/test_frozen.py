@@ -10,7 +10,7 @@ from engramdown.cortex.frozen import left, taken_out
 from engramdown.engram import SCOPES
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.steps import Change, Step
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 TEA = Entry(id="k3v9q2ht", text="Drinks tea", kind="profile", scope=SCOPES[0])
 BY_HAND = Entry(id="_3m5x0ab", text="Name: Ada", kind="profile", scope=SCOPES[0])

@@ -49,7 +49,7 @@ from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, q
 from engramdown.markdown.document import parse
 from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 from engramdown.skills import page as skills
 from engramdown.tokens import estimate_tokens
 from tests import strategies

@@ -30,7 +30,7 @@ from engramdown.language.similarity import (
     is_rewording,
     similarity,
 )
-from engramdown.redaction import find_secrets, redact
+from engramdown.secrets.redaction import find_secrets, redact
 from engramdown.settings import load
 from tests import laws
 from tests.fuzz.pages import fields, text_of

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = [
     "ASKED",

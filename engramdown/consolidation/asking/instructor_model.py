@@ -21,7 +21,7 @@ from engramdown.consolidation.asking.retrying import LONGEST_WAIT, Course
 from engramdown.consolidation.model import Attempt, Meter
 from engramdown.errors import ModelError
 from engramdown.language.untrusted import inert
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from engramdown.consolidation.extraction import extract as stated
 from engramdown.consolidation.statements.utterances import masked, sentences
 from engramdown.language.untrusted import inert
 from engramdown.language.words import UNSPACED
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["GOAL", "OF_A_USER", "Note", "noted"]
 

@@ -17,7 +17,7 @@ from engramdown.consolidation.conversation.parts import Part
 from engramdown.consolidation.gists import Form, Level
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.errors import EngramdownError, ModelError
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from engramdown.hippocampus.filing import (
 from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.language.untrusted import one_line
-from engramdown.redaction import find_secrets, redact
+from engramdown.secrets.redaction import find_secrets, redact
 from engramdown.storage.locks import one_call
 
 __all__ = ["Put", "Putting"]

@@ -90,7 +90,7 @@ def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
         InvalidNoteError: If it is too long.
     """
     # Imported here: it compiles many patterns, and whoever reads needs none.
-    from engramdown.redaction import find_secrets, redact
+    from engramdown.secrets.redaction import find_secrets, redact
 
     # Of what is too long, no more is looked at than tells so.
     if len(text) > 2 * LONGEST or len(kept := normal(text)) > LONGEST:

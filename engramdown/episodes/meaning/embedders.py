@@ -95,7 +95,7 @@ def _body(answer: Any, until: float) -> bytes:  # noqa: ANN401 - what urllib ope
 
 def _refusal(url: str, code: int, body: bytes) -> str:
     """Say what an endpoint refused; its words may quote the key."""
-    from engramdown.redaction import redact
+    from engramdown.secrets.redaction import redact
 
     try:
         found = json.loads(body)

@@ -26,7 +26,7 @@ from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.words.query import nameless
 from engramdown.errors import EngramdownError
 from engramdown.language.snippets import snippet
-from engramdown.redaction import redact
+from engramdown.secrets.redaction import redact
 
 __all__ = ["POOL", "Lane", "forget_unsaid"]
 

@@ -343,7 +343,7 @@ def _decoded(data: bytes) -> str:
 def _hidden_anew(old: str, text: str) -> tuple[str, tuple[str, ...]]:
     """Return a text without the secrets of lines that are new in it, and their kinds."""
     # Imported here: it compiles many patterns, and whoever reads needs none.
-    from engramdown.redaction import find_secrets, redact
+    from engramdown.secrets.redaction import find_secrets, redact
 
     start, end = new_lines(old, text)
     new = text[start:end]

@@ -1,0 +1,3 @@
+"""What is a secret, and how it is hidden. Pure."""
+
+__all__: list[str] = []
