@@ -34,8 +34,15 @@ from engramdown.credentials import (
     is_reference,
     looks_random,
 )
+from engramdown.secrets.prose import (
+    KEY_IDS,
+    LOGINS,
+    NOUNS,
+    find_told,
+    find_told_keys,
+    find_told_passwords,
+)
 from engramdown.sought import runs
-from engramdown.told import KEY_IDS, LOGINS, NOUNS, find_told, find_told_keys, find_told_passwords
 
 __all__ = ["Secret", "find_random", "find_secrets", "redact", "secret_in"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engramdown.secrets.prose import find_told, find_told_keys, find_told_passwords
 from engramdown.secrets.redaction import find_secrets, redact
-from engramdown.told import find_told, find_told_keys, find_told_passwords
 from tests.corpora import secrets_told_held_out
 from tests.corpora.pieces import BASE64, HEX, UPPER36, chars
 
