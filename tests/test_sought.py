@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown import credentials
-from engramdown.secrets import prose
+from engramdown.secrets import assignments, prose
 from engramdown.sought import BEFORE, Sought, runs, small
 
 
@@ -39,7 +38,7 @@ OTHERS = [
 PIECES = [*NAMES, *map(str.upper, NAMES), *SIGNS, *BLANKS, *OTHERS]
 
 
-@pytest.mark.parametrize("sought", [*credentials._SOUGHT, *prose._SOUGHT])
+@pytest.mark.parametrize("sought", [*assignments._SOUGHT, *prose._SOUGHT])
 @given(text=st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
 @example(text="my pa\u017f\u017fword is aardvark, and TO\u212aEN: a8Kq0Zw2")
 @example(text="x-api key='a8Kq0Zw2'; private_keySalt = a8Kq0Zw2")

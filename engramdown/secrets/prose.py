@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from engramdown.credentials import (
+from engramdown.secrets.assignments import (
     Span,
     is_odd,
     is_opaque,

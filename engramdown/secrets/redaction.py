@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
-from engramdown.credentials import (
+from engramdown.secrets.assignments import (
     NAMES,
     Span,
     decoded,

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.credentials import Span
 from engramdown.secrets import redaction
+from engramdown.secrets.assignments import Span
 from engramdown.secrets.redaction import Secret, find_secrets, redact, secret_in
 from tests.corpora import secrets_held_out, secrets_marked, secrets_seen, secrets_tuning
 from tests.corpora.pieces import ALNUM, BASE64, HEX, Planted, chars, key_lines

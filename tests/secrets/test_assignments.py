@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown import credentials
-from engramdown.credentials import find_named, is_placeholder
+from engramdown.secrets import assignments
+from engramdown.secrets.assignments import find_named, is_placeholder
 from tests.corpora.pieces import ALNUM, chars
 
 
@@ -78,13 +78,13 @@ def test_a_value_is_no_placeholder(value: str) -> None:
 
 
 def test_names_are_looked_for_in_small_letters() -> None:
-    assert all(name == name.lower() for name in credentials.NAMES)
+    assert all(name == name.lower() for name in assignments.NAMES)
     assert values("unrelated words only") == []
 
 
 def test_the_cost_of_values_that_do_not_count_is_linear(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[int] = []
-    monkeypatch.setattr(credentials, "_counts", lambda given: judged.append(len(given.value)))
+    monkeypatch.setattr(assignments, "_counts", lambda given: judged.append(len(given.value)))
     work = []
     for length in (10_000, 40_000):
         judged.clear()
