@@ -17,7 +17,7 @@ from functools import cache
 from operator import ne
 from typing import Final, NamedTuple
 
-from engramdown.sought import Sought, small
+from engramdown.secrets.prefilter import Sought, small
 
 __all__ = [
     "NAMES",

@@ -24,7 +24,7 @@ from engramdown.secrets.assignments import (
     looks_random,
     names_public,
 )
-from engramdown.sought import Sought, small
+from engramdown.secrets.prefilter import Sought, small
 
 __all__ = ["KEY_IDS", "LOGINS", "NOUNS", "find_told", "find_told_keys", "find_told_passwords"]
 

@@ -34,6 +34,7 @@ from engramdown.secrets.assignments import (
     is_reference,
     looks_random,
 )
+from engramdown.secrets.prefilter import runs
 from engramdown.secrets.prose import (
     KEY_IDS,
     LOGINS,
@@ -42,7 +43,6 @@ from engramdown.secrets.prose import (
     find_told_keys,
     find_told_passwords,
 )
-from engramdown.sought import runs
 
 __all__ = ["Secret", "find_random", "find_secrets", "redact", "secret_in"]
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.secrets import assignments, prose
-from engramdown.sought import BEFORE, Sought, runs, small
+from engramdown.secrets.prefilter import BEFORE, Sought, runs, small
 
 
 def _words(text: str) -> list[str]:
