@@ -25,8 +25,8 @@ from engramdown.errors import UnfitFileError
 from engramdown.hooks.foreign import Change, read, write
 from engramdown.hooks.page import BUDGET, page
 from engramdown.markdown.document import Placed, parse
+from engramdown.markdown.marked_block import BlockError, put_in, taken_out
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.block import BlockError, put_in, taken_out
 
 __all__ = ["write_page"]
 

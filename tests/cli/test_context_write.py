@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engramdown.markdown.marked_block import END, found
 from engramdown.tokens import estimate_tokens
-from engramdown.wording.block import END, found
 from tests.cli.conftest import Runner
 
 OURS = b"\xef\xbb\xbf# Ours\r\n\r\nKeep \xff as it is"

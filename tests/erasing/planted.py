@@ -52,7 +52,7 @@ def everywhere(project: Path) -> str:
     page = project / "AGENTS.md"
     page.write_text("# Ours\n\nNothing of it.\n", encoding="utf-8")
     from engramdown.hooks.page import page as made
-    from engramdown.wording.block import put_in
+    from engramdown.markdown.marked_block import put_in
 
     page.write_bytes(put_in(page.read_bytes(), made(cortex, "project")))
     episodes = cortex.episodes

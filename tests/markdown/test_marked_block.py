@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.wording.block import (
+from engramdown.markdown.marked_block import (
     BEGIN,
     END,
     BlockError,
