@@ -54,7 +54,7 @@ def open_embedder(setting: str, seconds: float) -> Embedder:
     found = _SETTING.fullmatch(setting)
     if found is None:
         raise LaneError(f"{setting!r} names no embedder; use openai:MODEL or fastembed:MODEL")
-    from engramdown.episodes.meaning import embedders
+    from engramdown.models import embedders
 
     if found["kind"] == "openai":
         return embedders.Endpoint(found["model"], found["url"] or _OPENAI, seconds)
