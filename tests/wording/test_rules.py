@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.cortex.templates import renderer
 from engramdown.errors import StoreError
-from engramdown.wording.rules import FILTERS
+from engramdown.wording.rendering import FILTERS
 
 
 class Group:
