@@ -2,7 +2,7 @@
 
 Promises: what a job passes on stands in a prompt as data, never as words of ours: each text is one
 line, a JSON string unless it is a single plain word, and closes no tag. A template is under the
-rules of :mod:`engramdown.wording.rendering`; the same values give the same bytes.
+rules of :mod:`engramdown.models.templates`; the same values give the same bytes.
 
 A template is ``prompts/<job>.j2``. What stands above its line ``{# user #}`` is the system text,
 what stands below is said as the user.
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import quoted
-from engramdown.wording.rendering import Shelf, renderer, source_of
+from engramdown.models.templates import Shelf, renderer, source_of
 
 __all__ = ["FOLDER", "MARK", "OURS", "Prompt", "render"]
 

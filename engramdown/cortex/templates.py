@@ -1,6 +1,6 @@
 """The words that reach a model in a conversation, from templates that a person may replace.
 
-Promises: those of :mod:`engramdown.wording.rendering`.
+Promises: those of :mod:`engramdown.models.templates`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from engramdown.wording.rendering import Render, Shelf
-from engramdown.wording.rendering import renderer as renderer_of
+from engramdown.models.templates import Render, Shelf
+from engramdown.models.templates import renderer as renderer_of
 
 __all__ = ["TEMPLATES", "renderer"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.cortex.templates import renderer
 from engramdown.errors import StoreError
-from engramdown.wording.rendering import FILTERS
+from engramdown.models.templates import FILTERS
 
 
 class Group:
