@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.erasing import EpisodeEraser
     from engramdown.episodes.forgetting import Forgetting
-    from engramdown.episodes.meaning.embedding import Embedder
     from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
     from engramdown.episodes.silence import Ended
     from engramdown.episodes.trouble import Trouble
+    from engramdown.models.embedders import Embedder
     from engramdown.storage.erasure import Words
 
 __all__ = ["FOLDER", "EpisodicMemory", "Ingested", "Said"]

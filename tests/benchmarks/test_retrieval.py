@@ -11,7 +11,7 @@ import pytest
 from benchmarks.conversations import Question, Said, Store, pooled, read_stores
 from benchmarks.retrieval import main, score
 from benchmarks.searches import SEARCHES, Recipe, ours, recalled
-from engramdown.episodes.meaning.embedding import LaneError
+from engramdown.models.embedders import LaneError
 from tests.episodes.endpoint import FakeEmbedder
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from engramdown.episodes.meaning.embedding import Embedder, LaneError, open_embedder
 from engramdown.models import embedders
+from engramdown.models.embedders import Embedder, LaneError, open_embedder
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 
 

@@ -14,8 +14,8 @@ from engramdown.episodes.watch import CACHE
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
-    from engramdown.episodes.meaning.embedding import Embedder
     from engramdown.episodes.meaning.lane import Lane
+    from engramdown.models.embedders import Embedder
 
 __all__ = ["answering"]
 

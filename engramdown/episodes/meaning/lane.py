@@ -16,7 +16,6 @@ from typing import Final
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.meaning.embedding import Embedder, LaneError, open_embedder
 from engramdown.episodes.meaning.nearness import fused, nearness, packed
 from engramdown.episodes.meaning.spoken import Spoken, Utterance, digest_of, shown_to_model
 from engramdown.episodes.meaning.vectors import Vectors
@@ -26,6 +25,7 @@ from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.words.query import nameless
 from engramdown.errors import EngramdownError
 from engramdown.language.snippets import snippet
+from engramdown.models.embedders import Embedder, LaneError, open_embedder
 from engramdown.secrets.redaction import redact
 
 __all__ = ["POOL", "Lane", "forget_unsaid"]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.meaning.embedding import LaneError
 from engramdown.forks import unforked
+from engramdown.models.embedders import LaneError
 
 __all__ = ["FILE", "Vectors"]
 

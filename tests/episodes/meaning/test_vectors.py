@@ -14,8 +14,8 @@ import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.meaning import vectors as module
-from engramdown.episodes.meaning.embedding import LaneError
 from engramdown.episodes.meaning.vectors import FILE, Vectors
+from engramdown.models.embedders import LaneError
 
 
 @pytest.fixture
