@@ -21,11 +21,11 @@ from engramdown.cli import output
 from engramdown.cli.codes import USAGE, RefusalError
 from engramdown.cli.opening import home_of, open_quietly, project_of, start_of
 from engramdown.cli.options import Place, given, pass_place
-from engramdown.servers.mcp.clients import CLIENTS
+from engramdown.mcp.clients import CLIENTS
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.servers.mcp.server import Offer
+    from engramdown.mcp.server import Offer
 
 __all__ = ["mcp"]
 
@@ -106,7 +106,7 @@ def _loaded() -> ModuleType:
         click.ClickException: The extra is not installed.
     """
     try:
-        from engramdown.servers.mcp import running
+        from engramdown.mcp import running
     except ImportError as error:
         if (error.name or "").startswith("engramdown"):
             raise
@@ -115,7 +115,7 @@ def _loaded() -> ModuleType:
 
 
 def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
-    from engramdown.servers.mcp import http, running, token
+    from engramdown.mcp import http, running, token
 
     home = home_of(place)
     shown = token.token_of(home)
@@ -126,11 +126,11 @@ def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, A
 
 
 def _print_config(place: Place, options: dict[str, Any]) -> None:
-    from engramdown.servers.mcp import clients
+    from engramdown.mcp import clients
 
     client = CLIENTS[options["client"]]
     if options["over_http"]:
-        from engramdown.servers.mcp import http, token
+        from engramdown.mcp import http, token
 
         host = http.shown(options["host"])
         secret = token.token_of(home_of(place))

@@ -27,8 +27,8 @@ from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 from tests.cortex.test_sleeping import Model, record
 from tests.hooks.agent import Agent
-from tests.servers.mcp.conftest import beside
-from tests.servers.mcp.conftest import run as waited
+from tests.mcp.conftest import beside
+from tests.mcp.conftest import run as waited
 
 Door = Callable[[Cortex, str], object]
 

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from engramdown.cli import mcp as command
-from engramdown.servers.mcp import http
-from engramdown.servers.mcp.clients import CLIENTS
+from engramdown.mcp import http
+from engramdown.mcp.clients import CLIENTS
 from tests.cli.conftest import Runner
 
 HIDDEN: Final = """

@@ -19,8 +19,8 @@ from mcp.server.subscriptions import (
     ServerEvent,
 )
 
-from engramdown.servers.mcp import pages
-from engramdown.servers.mcp.hands import Hand
+from engramdown.mcp import pages
+from engramdown.mcp.hands import Hand
 
 __all__ = ["Changes"]
 

@@ -11,13 +11,13 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from engramdown.servers.mcp.changes import Changes
-from engramdown.servers.mcp.hands import Desk
-from engramdown.servers.mcp.server import Memory, Offer
+from engramdown.mcp.changes import Changes
+from engramdown.mcp.hands import Desk
+from engramdown.mcp.server import Memory, Offer
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.servers.mcp.http import Place
+    from engramdown.mcp.http import Place
 
 __all__ = ["Offer", "over_http", "over_stdio"]
 
@@ -29,7 +29,7 @@ _Serve = Callable[[Memory], Coroutine[Any, Any, None]]
 
 def over_stdio(cortex: Cortex, offer: Offer) -> None:
     """Serve ``cortex`` over standard input and output, until the client leaves."""
-    from engramdown.servers.mcp.stdio import serve
+    from engramdown.mcp.stdio import serve
 
     _start(cortex, offer, lambda memory: serve(memory.server))
 
@@ -46,7 +46,7 @@ def over_http(
         token: What a client has to show.
         ready: Called when clients can come.
     """
-    from engramdown.servers.mcp.http import serve
+    from engramdown.mcp.http import serve
 
     _start(cortex, offer, lambda memory: serve(memory.server, place, token, ready))
 

@@ -30,9 +30,9 @@ from pydantic import ValidationError
 from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
-from engramdown.servers.mcp import asking, pages
-from engramdown.servers.mcp.followers import Followers
-from engramdown.servers.mcp.hands import Desk, Seat
+from engramdown.mcp import asking, pages
+from engramdown.mcp.followers import Followers
+from engramdown.mcp.hands import Desk, Seat
 
 if TYPE_CHECKING:
     from engramdown.cortex.tools import Answer

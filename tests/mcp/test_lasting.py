@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.mcp.by_hand import ByHand
+from tests.mcp.by_hand import ByHand
 
 
 def grown(env: dict[str, str], project: Path, calls: int) -> tuple[tuple[int, ...], ...]:

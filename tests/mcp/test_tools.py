@@ -20,7 +20,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
 from tests.episodes.transcripts import append, line, write
 from tests.hippocampus.memory_store import MemoryStore
-from tests.servers.mcp.conftest import ERAS, beside, run, said
+from tests.mcp.conftest import ERAS, beside, run, said
 
 Asked = Callable[[str, dict[str, Any]], types.CallToolResult]
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import IO, Any, Final
 
-from engramdown.servers.mcp.stdio import LONGEST
+from engramdown.mcp.stdio import LONGEST
 
 HELLO: Final = {
     "protocolVersion": "2025-11-25",

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from engramdown import Cortex
-from engramdown.servers.mcp.hands import SEATS, Desk, Hand, Seat
-from tests.servers.mcp.conftest import run
+from engramdown.mcp.hands import SEATS, Desk, Hand, Seat
+from tests.mcp.conftest import run
 
 
 def test_calls_one_after_the_other_have_one_thread(cortex: Cortex) -> None:

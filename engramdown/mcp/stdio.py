@@ -22,9 +22,9 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from engramdown.servers.mcp.hands import Hand
-from engramdown.servers.mcp.ids import END, NO_ID, NO_MESSAGE, id_of, is_id, is_odd
-from engramdown.servers.mcp.wellformed import well_formed
+from engramdown.mcp.hands import Hand
+from engramdown.mcp.ids import END, NO_ID, NO_MESSAGE, id_of, is_id, is_odd
+from engramdown.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream

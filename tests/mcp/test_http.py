@@ -18,15 +18,15 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.errors import SettingsError
+from engramdown.mcp import http
+from engramdown.mcp.changes import Changes
+from engramdown.mcp.hands import Desk
+from engramdown.mcp.http import Guard, bind
+from engramdown.mcp.server import Memory, Offer
+from engramdown.mcp.stdio import LONGEST
 from engramdown.scope_lock import ScopeLock
-from engramdown.servers.mcp import http
-from engramdown.servers.mcp.changes import Changes
-from engramdown.servers.mcp.hands import Desk
-from engramdown.servers.mcp.http import Guard, bind
-from engramdown.servers.mcp.server import Memory, Offer
-from engramdown.servers.mcp.stdio import LONGEST
-from tests.servers.mcp.by_hand import NO_MESSAGES
-from tests.servers.mcp.conftest import ERAS, Asked, Served, run, said, serving
+from tests.mcp.by_hand import NO_MESSAGES
+from tests.mcp.conftest import ERAS, Asked, Served, run, said, serving
 
 HELLO: Final = {
     "jsonrpc": "2.0",

@@ -17,9 +17,9 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from engramdown import Cortex, Engram
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.servers.mcp import pages
+from engramdown.mcp import pages
 from tests.git.desk import Desk
-from tests.servers.mcp.conftest import ERAS, beside, read, run
+from tests.mcp.conftest import ERAS, beside, read, run
 
 RULES = """\
 # Rules

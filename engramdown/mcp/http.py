@@ -20,7 +20,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError
-from engramdown.servers.mcp.wellformed import well_formed
+from engramdown.mcp.wellformed import well_formed
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -304,7 +304,7 @@ async def _answer(send: Send, status: int, why: str, kind: str = _TEXT) -> None:
 def _refusal(message: Message) -> str | None:
     """Return the answer to a body that is no message, the same as over standard input."""
     # Imported here: what only asks where a server listens needs none of the protocol.
-    from engramdown.servers.mcp.stdio import Refusal, read_message
+    from engramdown.mcp.stdio import Refusal, read_message
 
     if message.get("more_body", False):
         return None  # Too long, as the server finds.

@@ -15,11 +15,11 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from engramdown import Cortex
-from engramdown.servers.mcp.changes import Changes
-from engramdown.servers.mcp.followers import Followers
-from engramdown.servers.mcp.hands import Desk
-from engramdown.servers.mcp.server import Memory, Offer
-from tests.servers.mcp.conftest import ERAS, beside, run
+from engramdown.mcp.changes import Changes
+from engramdown.mcp.followers import Followers
+from engramdown.mcp.hands import Desk
+from engramdown.mcp.server import Memory, Offer
+from tests.mcp.conftest import ERAS, beside, run
 
 
 def _subscribing(client: Client, uri: str, what: str = "subscribe") -> Awaitable[types.EmptyResult]:

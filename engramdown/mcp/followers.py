@@ -16,7 +16,7 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ResourceUpdated, ServerEvent, SubscriptionBus
 from mcp.shared.exceptions import MCPError
 
-from engramdown.servers.mcp.pages import is_one
+from engramdown.mcp.pages import is_one
 
 __all__ = ["Followers"]
 

@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 
 from engramdown import Cortex
-from engramdown.servers.mcp.asking import can_be_asked
-from tests.servers.mcp.conftest import ERAS, Asked, beside, run, said
+from engramdown.mcp.asking import can_be_asked
+from tests.mcp.conftest import ERAS, Asked, beside, run, said
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPL7"
 TELLS = {"text": f"The bucket's key is {SECRET}", "kind": "lesson"}

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from engramdown import Cortex
+from engramdown.mcp import stdio
+from engramdown.mcp.stdio import Lines
 from engramdown.scope_lock import ScopeLock
-from engramdown.servers.mcp import stdio
-from engramdown.servers.mcp.stdio import Lines
 from tests.conftest import ROOT
-from tests.servers.mcp.by_hand import HELLO, NO_MESSAGES, ByHand, pipe
-from tests.servers.mcp.conftest import ERAS, Asked, run, said
+from tests.mcp.by_hand import HELLO, NO_MESSAGES, ByHand, pipe
+from tests.mcp.conftest import ERAS, Asked, run, said
 
 Pipes = Callable[..., StdioServerParameters]
 
