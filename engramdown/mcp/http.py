@@ -20,7 +20,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError
-from engramdown.mcp.wellformed import well_formed
+from engramdown.mcp.stdio import well_formed
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

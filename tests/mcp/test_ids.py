@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.mcp.ids import END, id_of, is_id, is_odd
+from engramdown.mcp.stdio import END, id_of, is_id, is_odd
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(),

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.mcp.wellformed import well_formed
+from engramdown.mcp.stdio import well_formed
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(st.characters()),
