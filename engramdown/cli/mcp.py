@@ -115,7 +115,8 @@ def _loaded() -> ModuleType:
 
 
 def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
-    from engramdown.mcp import http, running, token
+    from engramdown.mcp import http, running
+    from engramdown.mcp import http as token
 
     home = home_of(place)
     shown = token.token_of(home)
@@ -130,7 +131,8 @@ def _print_config(place: Place, options: dict[str, Any]) -> None:
 
     client = CLIENTS[options["client"]]
     if options["over_http"]:
-        from engramdown.mcp import http, token
+        from engramdown.mcp import http
+        from engramdown.mcp import http as token
 
         host = http.shown(options["host"])
         secret = token.token_of(home_of(place))
