@@ -31,8 +31,8 @@ from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
 from engramdown.mcp import asking, pages
-from engramdown.mcp.followers import Followers
 from engramdown.mcp.hands import Desk, Seat
+from engramdown.mcp.subscriptions import Followers
 
 if TYPE_CHECKING:
     from engramdown.cortex.tools import Answer

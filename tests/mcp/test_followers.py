@@ -15,10 +15,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from engramdown import Cortex
-from engramdown.mcp.changes import Changes
-from engramdown.mcp.followers import Followers
 from engramdown.mcp.hands import Desk
 from engramdown.mcp.server import Memory, Offer
+from engramdown.mcp.subscriptions import Changes, Followers
 from tests.mcp.conftest import ERAS, beside, run
 
 
