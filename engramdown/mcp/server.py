@@ -30,7 +30,7 @@ from pydantic import ValidationError
 from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
-from engramdown.mcp import asking, pages
+from engramdown.mcp import asking, resources
 from engramdown.mcp.hands import Desk, Seat
 from engramdown.mcp.subscriptions import Followers
 
@@ -54,8 +54,8 @@ _MESSAGE_ABOUT: Final = "What the conversation is about; may be empty."
 _EMPTY: Final = "Nothing is remembered yet."
 _MARKDOWN: Final = "text/markdown"
 _TEMPLATES: Final = (
-    ("topic", f"{pages.TOPIC}{{slug}}", "The lessons of one topic."),
-    ("skill", f"{pages.SKILL}{{label}}", "A procedure to follow."),
+    ("topic", f"{resources.TOPIC}{{slug}}", "The lessons of one topic."),
+    ("skill", f"{resources.SKILL}{{label}}", "A procedure to follow."),
 )
 _FIRST: Final = 0.25
 _PAUSE: Final = 0.5
@@ -220,7 +220,7 @@ class Memory:
         self, ctx: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         del params
-        found = await self._read(ctx, "resources", pages.listed)
+        found = await self._read(ctx, "resources", resources.listed)
         return types.ListResourcesResult(resources=[_resource(each) for each in found])
 
     async def _list_templates(
@@ -243,7 +243,7 @@ class Memory:
         self, ctx: _Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._read(ctx, "resource", lambda cortex: pages.page(cortex, uri))
+        text = await self._read(ctx, "resource", lambda cortex: resources.page(cortex, uri))
         content = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=_clean(text))
         return types.ReadResourceResult(contents=[content])
 
@@ -254,7 +254,7 @@ class Memory:
         uri = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else ""
         if any(uri == template for _, template, _ in _TEMPLATES):
             begun = uri.partition("{")[0]
-            found = await self._read(ctx, "completion", pages.listed)
+            found = await self._read(ctx, "completion", resources.listed)
             known = [unquote(each.uri[len(begun) :]) for each in found if begun in each.uri]
             typed = params.argument.value.casefold()
             values = [each for each in known if each.casefold().startswith(typed)]
@@ -285,7 +285,7 @@ class Memory:
             # A conversation begins: a safe moment for what the user ticked.
             seat.cortex.apply_ticks()
             context = seat.cortex.build_memory_context(message, scratchpad=True)
-            return pages.whole(seat.cortex, str(context))
+            return resources.whole(seat.cortex, str(context))
 
         text = await self._guarded(self._work(ctx, _PROMPT, work))
         content = types.TextContent(text=_clean(text or _EMPTY))
@@ -301,7 +301,7 @@ class Memory:
         """Return what comes of something that is no call of a tool, or say what went wrong."""
         try:
             return await work
-        except pages.UnknownPageError as error:
+        except resources.UnknownPageError as error:
             raise MCPError(types.INVALID_PARAMS, _clean(str(error))) from None
         except (EngramdownError, OSError) as error:
             raise MCPError(types.INTERNAL_ERROR, _clean(str(error))) from None
@@ -367,7 +367,7 @@ def _told(text: str, *, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=_clean(text))], is_error=is_error)
 
 
-def _resource(each: pages.Listed) -> types.Resource:
+def _resource(each: resources.Listed) -> types.Resource:
     name = each.uri.removeprefix("memory://")
     return types.Resource(
         uri=each.uri,

@@ -25,9 +25,9 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from engramdown.mcp import pages
+from engramdown.mcp import resources
 from engramdown.mcp.hands import Hand
-from engramdown.mcp.pages import is_one
+from engramdown.mcp.resources import is_one
 
 __all__ = ["Changes", "Followers"]
 
@@ -121,7 +121,7 @@ def _files(folder: Path) -> Iterable[Path]:
 def _page(path: Path, folder: Path) -> str:
     """Return the address of the page that a file is shown on, or ``""``."""
     if path.parent != folder:
-        return pages.address(pages.TOPIC, path.stem) if path.suffix == ".md" else ""
+        return resources.address(resources.TOPIC, path.stem) if path.suffix == ".md" else ""
     return _FILES.get(path.name.casefold(), "")
 
 
@@ -130,8 +130,8 @@ def _events(before: _Seen, now: _Seen) -> list[ServerEvent]:
     if changed - {"memory://pending"}:
         changed.add(_CONTEXT)
     events: list[ServerEvent] = [ResourceUpdated(uri=uri) for uri in sorted(changed)]
-    if {uri for uri in before if uri.startswith(pages.TOPIC)} != {
-        uri for uri in now if uri.startswith(pages.TOPIC)
+    if {uri for uri in before if uri.startswith(resources.TOPIC)} != {
+        uri for uri in now if uri.startswith(resources.TOPIC)
     }:
         events.append(ResourcesListChanged())
     return events

@@ -17,7 +17,7 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from engramdown import Cortex, Engram
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.mcp import pages
+from engramdown.mcp import resources
 from tests.git.desk import Desk
 from tests.mcp.conftest import ERAS, beside, read, run
 
@@ -60,8 +60,12 @@ def test_every_page_that_is_listed_can_be_read(kept: Path, project: Path, era: s
     async def work() -> None:
         async with beside(Cortex.open(project), era) as client:
             listed = (await client.list_resources()).resources
-            skills = [each.uri for each in listed if each.uri.startswith(pages.SKILL)]
-            assert [each.uri for each in listed] == [*pages.PAGES, "memory://topics/ci", *skills]
+            skills = [each.uri for each in listed if each.uri.startswith(resources.SKILL)]
+            assert [each.uri for each in listed] == [
+                *resources.PAGES,
+                "memory://topics/ci",
+                *skills,
+            ]
             assert "memory://skills/write-a-skill" in skills
             for each in listed:
                 assert read(await client.read_resource(each.uri)).strip()
@@ -86,17 +90,17 @@ def test_every_page_that_is_listed_can_be_read(kept: Path, project: Path, era: s
 def test_a_page_shows_what_a_model_may_see_and_no_more(kept: Path, project: Path) -> None:
     assert kept.is_dir()
     cortex = Cortex.open(project)
-    assert pages.page(cortex, "memory://rules") == (
+    assert resources.page(cortex, "memory://rules") == (
         "# Rules\n\n## In this project\n\n### Always\n\n- Use uv\n\n### Never\n\n"
         "- Push on Fridays ## Always\n\n### House style\n\n- Say colour\n"
     )
-    assert pages.page(cortex, "memory://lessons") == (
+    assert resources.page(cortex, "memory://lessons") == (
         "# Lessons\n\n## In this project\n\n- Still true\n"
     )
-    assert pages.page(cortex, "memory://topics/ci/") == (
+    assert resources.page(cortex, "memory://topics/ci/") == (
         "# Topic ci\n\n## In this project\n\n- CI is slow\n- And red\n"
     )
-    assert "- Use uv" in pages.page(cortex, "memory://context")
+    assert "- Use uv" in resources.page(cortex, "memory://context")
 
 
 def test_the_kind_of_a_page_may_be_written_with_capitals(kept: Path, project: Path) -> None:
@@ -107,12 +111,12 @@ def test_the_kind_of_a_page_may_be_written_with_capitals(kept: Path, project: Pa
         ("memory://topics/ci", "Memory://Topics/CI"),
         ("memory://topics/ci", "memory://topics/Ci/"),
     ):
-        assert pages.page(cortex, other) == pages.page(cortex, uri)
+        assert resources.page(cortex, other) == resources.page(cortex, uri)
 
 
 def test_an_empty_memory_has_pages_that_say_so(cortex: Cortex) -> None:
-    for uri in pages.PAGES:
-        assert "Nothing" in pages.page(cortex, uri)
+    for uri in resources.PAGES:
+        assert "Nothing" in resources.page(cortex, uri)
 
 
 def test_what_git_brought_is_on_no_page_before_it_is_approved(
@@ -128,7 +132,7 @@ def test_what_git_brought_is_on_no_page_before_it_is_approved(
     theirs.git("clone", "--quiet", str(theirs.top), str(mine))
     config = isolated_home / ".engramdown" / "config.toml"
     config.parent.mkdir()
-    shown = [*pages.PAGES, "memory://topics/evil"]
+    shown = [*resources.PAGES, "memory://topics/evil"]
     for setting, is_shown in (("news", True), ("review", False)):
         config.write_text(f'pulled = "{setting}"\n', encoding="utf-8")
         cortex = Cortex.open(mine)
@@ -138,15 +142,15 @@ def test_what_git_brought_is_on_no_page_before_it_is_approved(
 
 def _page(cortex: Cortex, uri: str) -> str:
     try:
-        return pages.page(cortex, uri)
-    except pages.UnknownPageError:
+        return resources.page(cortex, uri)
+    except resources.UnknownPageError:
         return ""
 
 
 def test_what_holds_everywhere_stands_before_what_holds_here(cortex: Cortex) -> None:
     cortex.propose(Engram("In all projects", "lesson", "global", "high", source="user"))
     cortex.propose(Engram("Only here", "lesson", "project", "high", source="user"))
-    page = pages.page(cortex, "memory://lessons")
+    page = resources.page(cortex, "memory://lessons")
     assert page.index("## In all projects") < page.index("## In this project")
 
 
@@ -155,7 +159,7 @@ def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
     cortex.stores[-1].encode(
         Engram(f"Lesson number {number}", "lesson", "project") for number in range(1_003)
     )
-    page = pages.page(cortex, "memory://lessons")
+    page = resources.page(cortex, "memory://lessons")
     assert "(3 older ones are left out; `recall` finds them)" in page
     assert "- Lesson number 2\n" not in page
     assert "- Lesson number 3\n" in page
@@ -196,12 +200,12 @@ def test_a_page_that_is_not_there_is_refused_with_those_that_are(
 
 
 @given(
-    st.sampled_from(["", "memory://", pages.TOPIC, pages.SKILL]),
+    st.sampled_from(["", "memory://", resources.TOPIC, resources.SKILL]),
     st.text(st.characters()) | st.binary().map(quote_from_bytes),
 )
 def test_any_address_is_a_page_or_refused(asked: Cortex, begins: str, rest: str) -> None:
-    with contextlib.suppress(pages.UnknownPageError):
-        assert pages.page(asked, begins + rest)
+    with contextlib.suppress(resources.UnknownPageError):
+        assert resources.page(asked, begins + rest)
 
 
 @pytest.fixture(scope="module")
