@@ -30,7 +30,7 @@ from pydantic import ValidationError
 from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
-from engramdown.mcp import asking, resources
+from engramdown.mcp import elicitation, resources
 from engramdown.mcp.hands import Desk, Seat
 from engramdown.mcp.subscriptions import Followers
 
@@ -163,22 +163,22 @@ class Memory:
         answer, waiting = await self._work(ctx, name, functools.partial(_use, name, given))
         if not waiting or not self._may_ask(ctx):
             return _told(answer.text, is_error=answer.is_error)
-        questions = {each.id: asking.question(each) for each in waiting}
+        questions = {each.id: elicitation.question(each) for each in waiting}
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return types.InputRequiredResult(
                 input_requests={**questions},
                 request_state=json.dumps(
-                    {each: asking.mark(questions[each]) for each in questions}
+                    {each: elicitation.mark(questions[each]) for each in questions}
                 ),
             )
         said = [
-            await self._settle(ctx, each, await self._elicit(ctx, asked), asking.mark(asked))
+            await self._settle(ctx, each, await self._elicit(ctx, asked), elicitation.mark(asked))
             for each, asked in questions.items()
         ]
         return _told(" ".join(said))
 
     def _may_ask(self, ctx: _Context) -> bool:
-        return self._offer.asks and asking.can_be_asked(ctx.session.client_capabilities)
+        return self._offer.asks and elicitation.can_be_asked(ctx.session.client_capabilities)
 
     async def _elicit(
         self, ctx: _Context, question: types.ElicitRequest
@@ -211,7 +211,7 @@ class Memory:
         self, ctx: _Context, each: str, reply: types.ElicitResult | None, shown: str
     ) -> str:
         return await self._work(
-            ctx, "review", lambda seat: asking.settled(seat.cortex, each, reply, shown)
+            ctx, "review", lambda seat: elicitation.settled(seat.cortex, each, reply, shown)
         )
 
     # ---- resources ----
@@ -336,7 +336,7 @@ def _use(name: str, arguments: object, seat: Seat) -> tuple[Answer, list[Any]]:
     """Use a tool at a seat; return its answer, and what a person may be asked about."""
     answer = seat.cortex.use_tool(name, arguments)
     try:
-        waiting = [] if answer.is_error else asking.to_ask(seat, name, arguments)
+        waiting = [] if answer.is_error else elicitation.to_ask(seat, name, arguments)
     except (EngramdownError, OSError):
         waiting = []  # It waits, and can be looked at later.
     return answer, waiting

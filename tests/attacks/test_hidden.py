@@ -16,7 +16,7 @@ from mcp_types import ElicitRequestFormParams
 
 from engramdown import Cortex, Engram
 from engramdown.cli.chat_screen import RichTurn
-from engramdown.mcp.asking import question
+from engramdown.mcp.elicitation import question
 from tests.attacks.test_terminal import OUR_COLOURS, RAW
 from tests.cli.conftest import Runner
 from tests.cli.test_chat_screen import DRAWING, show

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 
 from engramdown import Cortex
-from engramdown.mcp.asking import can_be_asked
+from engramdown.mcp.elicitation import can_be_asked
 from tests.mcp.conftest import ERAS, Asked, beside, run, said
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPL7"
