@@ -21,7 +21,7 @@ from engramdown.language.untrusted import inert
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.cortex.proposals import Proposal
-    from engramdown.mcp.hands import Seat
+    from engramdown.mcp.worker_pool import Seat
 
 __all__ = ["can_be_asked", "mark", "question", "settled", "to_ask"]
 

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from engramdown.mcp.hands import Desk
 from engramdown.mcp.server import Memory, Offer
 from engramdown.mcp.subscriptions import Changes
+from engramdown.mcp.worker_pool import Desk
 
 if TYPE_CHECKING:
     from engramdown import Cortex

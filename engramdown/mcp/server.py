@@ -31,8 +31,8 @@ from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
 from engramdown.mcp import elicitation, resources
-from engramdown.mcp.hands import Desk, Seat
 from engramdown.mcp.subscriptions import Followers
+from engramdown.mcp.worker_pool import Desk, Seat
 
 if TYPE_CHECKING:
     from engramdown.cortex.tools import Answer

@@ -23,7 +23,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from engramdown.mcp.hands import Hand
+from engramdown.mcp.worker_pool import Hand
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream

@@ -26,8 +26,8 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from engramdown.mcp import resources
-from engramdown.mcp.hands import Hand
 from engramdown.mcp.resources import is_one
+from engramdown.mcp.worker_pool import Hand
 
 __all__ = ["Changes", "Followers"]
 

@@ -20,9 +20,9 @@ from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.streamable_http import streamable_http_client
 
 from engramdown import Cortex
-from engramdown.mcp.hands import Desk
 from engramdown.mcp.server import Memory, Offer
 from engramdown.mcp.subscriptions import Changes
+from engramdown.mcp.worker_pool import Desk
 from tests.conftest import ROOT
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from engramdown import Cortex
-from engramdown.mcp.hands import Desk
 from engramdown.mcp.server import Memory, Offer
 from engramdown.mcp.subscriptions import Changes, Followers
+from engramdown.mcp.worker_pool import Desk
 from tests.mcp.conftest import ERAS, beside, run
 
 

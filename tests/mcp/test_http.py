@@ -19,11 +19,11 @@ import pytest
 from engramdown import Cortex
 from engramdown.errors import SettingsError
 from engramdown.mcp import http
-from engramdown.mcp.hands import Desk
 from engramdown.mcp.http import Guard, bind
 from engramdown.mcp.server import Memory, Offer
 from engramdown.mcp.stdio import LONGEST
 from engramdown.mcp.subscriptions import Changes
+from engramdown.mcp.worker_pool import Desk
 from engramdown.scope_lock import ScopeLock
 from tests.mcp.by_hand import NO_MESSAGES
 from tests.mcp.conftest import ERAS, Asked, Served, run, said, serving

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from engramdown import Cortex
-from engramdown.mcp.hands import SEATS, Desk, Hand, Seat
+from engramdown.mcp.worker_pool import SEATS, Desk, Hand, Seat
 from tests.mcp.conftest import run
 
 
