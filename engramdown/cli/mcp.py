@@ -21,7 +21,7 @@ from engramdown.cli import output
 from engramdown.cli.codes import USAGE, RefusalError
 from engramdown.cli.opening import home_of, open_quietly, project_of, start_of
 from engramdown.cli.options import Place, given, pass_place
-from engramdown.mcp.clients import CLIENTS
+from engramdown.mcp.client_config import CLIENTS
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -127,7 +127,7 @@ def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, A
 
 
 def _print_config(place: Place, options: dict[str, Any]) -> None:
-    from engramdown.mcp import clients
+    from engramdown.mcp import client_config
 
     client = CLIENTS[options["client"]]
     if options["over_http"]:
@@ -136,9 +136,9 @@ def _print_config(place: Place, options: dict[str, Any]) -> None:
 
         host = http.shown(options["host"])
         secret = token.token_of(home_of(place))
-        found = clients.over_http(client, http.url_of(host, options["port"]), secret)
+        found = client_config.over_http(client, http.url_of(host, options["port"]), secret)
     else:
-        found = clients.over_stdio(client, _program(), _where(place), _more(options))
+        found = client_config.over_stdio(client, _program(), _where(place), _more(options))
     # Standard output holds the settings and nothing else: it may go into a file.
     click.echo(json.dumps(found, indent=2))
     output.note(said.config(client.title, client.file))

@@ -14,7 +14,7 @@ import pytest
 
 from engramdown.cli import mcp as command
 from engramdown.mcp import http
-from engramdown.mcp.clients import CLIENTS
+from engramdown.mcp.client_config import CLIENTS
 from tests.cli.conftest import Runner
 
 HIDDEN: Final = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.mcp.clients import CLIENTS, over_http, over_stdio
+from engramdown.mcp.client_config import CLIENTS, over_http, over_stdio
 
 
 def test_a_client_that_starts_servers_in_the_project_needs_no_folder() -> None:
