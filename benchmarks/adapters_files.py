@@ -25,8 +25,8 @@ from langgraph.store.memory import InMemoryStore
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex, Engram
-from engramdown.adapters.anthropic_memory import MemoryTool
-from engramdown.adapters.langgraph import MemoryStore
+from engramdown.integrations.anthropic_memory import MemoryTool
+from engramdown.integrations.langgraph import MemoryStore
 
 __all__ = ["main"]
 

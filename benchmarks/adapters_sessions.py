@@ -32,8 +32,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex, Engram
-from engramdown.adapters.openai_agents import EngramdownSession
-from engramdown.adapters.pydantic_ai import EngramdownMemory
+from engramdown.integrations.openai_agents import EngramdownSession
+from engramdown.integrations.pydantic_ai import EngramdownMemory
 
 __all__ = ["main"]
 

@@ -20,8 +20,8 @@ from anthropic import Anthropic, AnthropicError
 from anthropic.types.beta import BetaMessage, BetaMessageParam
 
 from engramdown import Cortex
-from engramdown.adapters.anthropic_memory import MemoryTool
 from engramdown.errors import EngramdownError
+from engramdown.integrations.anthropic_memory import MemoryTool
 
 __all__ = ["main"]
 

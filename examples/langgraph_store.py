@@ -20,8 +20,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from engramdown import Cortex
-from engramdown.adapters.langgraph import MemoryStore
 from engramdown.errors import EngramdownError
+from engramdown.integrations.langgraph import MemoryStore
 
 __all__ = ["main"]
 

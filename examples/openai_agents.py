@@ -21,12 +21,12 @@ from agents.exceptions import AgentsException
 from openai import AsyncOpenAI, OpenAIError
 
 from engramdown import Cortex
-from engramdown.adapters.openai_agents import (
+from engramdown.errors import EngramdownError
+from engramdown.integrations.openai_agents import (
     EngramdownSession,
     memory_instructions,
     memory_tools,
 )
-from engramdown.errors import EngramdownError
 
 __all__ = ["main"]
 

@@ -22,8 +22,8 @@ from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.openai import OpenAIChatModel
 
-from engramdown.adapters.pydantic_ai import EngramdownMemory
 from engramdown.errors import EngramdownError
+from engramdown.integrations.pydantic_ai import EngramdownMemory
 
 __all__ = ["main"]
 

@@ -75,7 +75,7 @@ OPTIONAL_DEPENDENCIES: Final = {
 # What a module that adapts another library imports: that library and what it brings along.
 ADAPTED: Final = {
     "engramdown/servers/": {"anyio", "mcp", "mcp_types", "starlette", "uvicorn"},
-    "engramdown/adapters/": {"agents", "anthropic", "langgraph", "openai", "pydantic_ai"},
+    "engramdown/integrations/": {"agents", "anthropic", "langgraph", "openai", "pydantic_ai"},
 }
 
 

@@ -42,10 +42,10 @@ from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
-    from engramdown.adapters.chat.address import Address
-    from engramdown.adapters.chat.endpoint import Endpoint
-    from engramdown.adapters.chat.turns import Chat, Turn
     from engramdown.cli.chat_screen import TurnScreen
+    from engramdown.integrations.chat.address import Address
+    from engramdown.integrations.chat.endpoint import Endpoint
+    from engramdown.integrations.chat.turns import Chat, Turn
 
 __all__ = ["chat"]
 
@@ -111,7 +111,7 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     if not (is_talk or asked.strip()):
         raise RefusalError(said.NOTHING_YET)
 
-    from engramdown.adapters.chat.endpoint import Endpoint
+    from engramdown.integrations.chat.endpoint import Endpoint
 
     endpoint = Endpoint(address, options["timeout"])
     try:
@@ -159,8 +159,8 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     Raises:
         RefusalError: If nothing says so, or what is needed is not there.
     """
-    from engramdown.adapters.chat.address import AddressError, address_of
-    from engramdown.adapters.chat.endpoint import is_installed
+    from engramdown.integrations.chat.address import AddressError, address_of
+    from engramdown.integrations.chat.endpoint import is_installed
 
     settings = cortex.settings.consolidation
     name, url = options["model"], options["base_url"] or ""
@@ -186,8 +186,8 @@ def _session_id(cortex: Cortex, prefix: str) -> str:
 
 
 def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
-    from engramdown.adapters.chat.files import ProjectFiles
-    from engramdown.adapters.chat.turns import BUDGET, Chat
+    from engramdown.integrations.chat.files import ProjectFiles
+    from engramdown.integrations.chat.turns import BUDGET, Chat
 
     options = given()
     root = _root(cortex)

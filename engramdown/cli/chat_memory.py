@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from engramdown import Cortex, Session
-from engramdown.adapters.chat.address import OPENAI_KEY
 from engramdown.cli import chat_aside, conversation_messages, output
 from engramdown.cli import chat_messages as said
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line
 from engramdown.cli.prompting import explained
+from engramdown.integrations.chat.address import OPENAI_KEY
 
 if TYPE_CHECKING:
-    from engramdown.adapters.chat.address import Address
-    from engramdown.adapters.chat.turns import Chat
     from engramdown.consolidation.asking.instructor_model import InstructorModel
+    from engramdown.integrations.chat.address import Address
+    from engramdown.integrations.chat.turns import Chat
 
 __all__ = ["compact", "memory_lines"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engramdown.adapters.chat.address import Address
-    from engramdown.adapters.chat.turns import Turn
+    from engramdown.integrations.chat.address import Address
+    from engramdown.integrations.chat.turns import Turn
 
 __all__ = [
     "CALL",

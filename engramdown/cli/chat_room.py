@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from engramdown import Cortex, Session
-from engramdown.adapters.chat.endpoint import Endpoint
-from engramdown.adapters.chat.turns import Chat, Turn
 from engramdown.cli import chat_aside, output
 from engramdown.cli import chat_messages as said
 from engramdown.cli.chat_asking import Confirmations
@@ -30,6 +28,8 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import line, table
 from engramdown.cli.stopping import shown_again
 from engramdown.errors import EngramdownError
+from engramdown.integrations.chat.endpoint import Endpoint
+from engramdown.integrations.chat.turns import Chat, Turn
 
 if TYPE_CHECKING:
     from engramdown.cli.options import Place

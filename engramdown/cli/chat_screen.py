@@ -43,7 +43,7 @@ _CHANGING: Final = frozenset({"memorize", "forget"})
 
 
 class TurnScreen(Protocol):
-    """Shows a turn; the first four are :class:`engramdown.adapters.chat.turns.Listener`."""
+    """Shows a turn; the first four are :class:`engramdown.integrations.chat.turns.Listener`."""
 
     def waits(self) -> None:
         """The model is asked."""

@@ -14,15 +14,15 @@ import pytest
 from anthropic.types.beta import BetaMemoryTool20250818InsertCommand
 
 from engramdown import Cortex, Engram
-from engramdown.adapters.anthropic_memory import MemoryTool
-from engramdown.adapters.chat.pieces import Heard, Reply, ToolCall
-from engramdown.adapters.chat.turns import Chat
-from engramdown.adapters.langgraph import MemoryStore
 from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.cortex.migrating import Migration
 from engramdown.cortex.turns import Session
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
 from engramdown.errors import PutRefusedError
+from engramdown.integrations.anthropic_memory import MemoryTool
+from engramdown.integrations.chat.pieces import Heard, Reply, ToolCall
+from engramdown.integrations.chat.turns import Chat
+from engramdown.integrations.langgraph import MemoryStore
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 from tests.cortex.test_sleeping import Model, record

@@ -21,9 +21,9 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-from tests.adapters.chat.streams import calls, chunk, says, stream
 from tests.cli.terminal import Terminal
 from tests.consolidation.wire import wired
+from tests.integrations.chat.streams import calls, chunk, says, stream
 
 __all__ = ["PICTURE", "Sheet", "drawn", "recorded", "words_of"]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from tests.adapters.chat.streams import calls, says, stream
 from tests.cli.conftest import Runner
 from tests.consolidation.wire import http, wired
+from tests.integrations.chat.streams import calls, says, stream
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from engramdown.cli import preview
 from engramdown.cli.preview import Preview, rows_taken, wraps_again
-from tests.adapters.chat.streams import hangs, says, streamed
 from tests.cli.window import Window
 from tests.consolidation.wire import Sends, Wire, wired
+from tests.integrations.chat.streams import hangs, says, streamed
 
 LONG = (
     "- The memory of an assistant is a line of markdown that you can open, read and correct\n"

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from tests.adapters.anthropic_server import calls, says, serving
 from tests.conftest import ROOT
 from tests.consolidation.wire import http
+from tests.integrations.anthropic_server import calls, says, serving
 
 RULES = "/memories/project/rules.md"
 

@@ -1,0 +1,312 @@
+"""A turn of a conversation: the prompt from memory, the model, the tools it calls, the answer.
+
+Promises: whatever a model, its server or Ctrl-C does, a turn ends and the conversation goes on;
+what was said until then is recorded, with a word on how it ended. Nothing is asked of a person in
+the middle of a turn. A conversation that cannot be recorded goes on in mind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from engramdown.errors import EngramdownError, ModelError
+from engramdown.integrations.chat.interrupts import Interrupts
+from engramdown.integrations.chat.pieces import Heard, Reply, ToolCall
+from engramdown.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from engramdown import Cortex, Session
+    from engramdown.cortex.tools import Answer
+
+__all__ = ["BUDGET", "INSTRUCTIONS", "Chat", "Listener", "Model", "Toolbox", "Turn"]
+
+BUDGET: Final = 80_000
+"""What a prompt may cost unless it is said, in tokens."""
+
+INSTRUCTIONS: Final = """\
+You talk with the user in a terminal. Answer in short paragraphs of markdown.
+When the user tells you something that will matter in later conversations (a rule, a preference, \
+a lesson), keep it with memorize. What you already know stands below; recall finds more."""
+"""What stands before everything else in the prompt."""
+
+_MOST_ROUNDS: Final = 25
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
+_NAME: Final = 64
+# What was said before a summary of this conversation.
+_LOOKING_BACK: Final = ("grep", "expand")
+_STOPPED: Final = "(The user stopped the answer here.)"
+_NOT_DONE: Final = "(This was not done: the turn ended before.)"
+_BROKE_OFF: Final = "(There is no answer, or no more of it: {})"
+
+
+class Listener(Protocol):
+    """Sees a turn as it goes on."""
+
+    def waits(self) -> None:
+        """The model is asked."""
+        ...
+
+    def said(self, text: str) -> None:
+        """It said a piece more."""
+        ...
+
+    def calls(self, name: str, given: object) -> None:
+        """It wants a tool called."""
+        ...
+
+    def answered(self, name: str, answer: Answer) -> None:
+        """The tool gave this back."""
+        ...
+
+
+class Model(Protocol):
+    """What is asked: :class:`engramdown.integrations.chat.endpoint.Endpoint`, or another one."""
+
+    def ask(
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
+    ) -> Reply:
+        """Return an answer."""
+        ...
+
+
+class Toolbox(Protocol):
+    """Tools beside those of memory."""
+
+    def definitions(self) -> Sequence[Mapping[str, Any]]:
+        """Return what a model is shown of them, as chat completions take it."""
+        ...
+
+    def use(self, name: str, arguments: object) -> Answer:
+        """Return what one of them answers."""
+        ...
+
+
+class Turn(NamedTuple):
+    """What came of a turn.
+
+    Attributes:
+        text: What the model said to the user.
+        tools: The names of the tools that it called, in order.
+        tokens_in: Tokens of what was asked, all questions of the turn together.
+        tokens_out: Tokens of the answers.
+        is_counted: Whether the server counted them all; else they are estimated.
+        failed: Why there is no answer, or no more of it, or ``""``.
+        outcome: How that ended: one of ``asking.calls.OUTCOMES``, ``not_found``, ``stopped``, or
+            ``""``.
+    """
+
+    text: str = ""
+    tools: tuple[str, ...] = ()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    is_counted: bool = True
+    failed: str = ""
+    outcome: str = ""
+
+
+class Chat:
+    """A conversation of a session with a model.
+
+    Attributes:
+        budget: What a prompt may cost, in tokens.
+        overhead: What our instructions and the definitions of the tools cost in each prompt.
+    """
+
+    def __init__(
+        self,
+        cortex: Cortex,
+        session: Session,
+        model: Model,
+        listener: Listener,
+        *,
+        toolbox: Toolbox | None = None,
+        budget: int = BUDGET,
+    ) -> None:
+        """Talk in ``session`` with ``model``; ``toolbox`` has tools beside those of memory."""
+        self._cortex = cortex
+        self._session = session
+        self._model = model
+        self._listener = listener
+        self._toolbox = toolbox
+        self.budget = budget
+        self._interrupts = Interrupts()
+        others = [dict(each) for each in toolbox.definitions()] if toolbox else []
+        self._others = {each["function"]["name"] for each in others}
+        usual = [each["function"]["name"] for each in cortex.tool_definitions()]
+        self._tools = [*cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK]), *others]
+        session.offer_tools(each["function"]["name"] for each in self._tools)
+        self._told = json.dumps(self._tools, ensure_ascii=False)
+        self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._told)
+        # What was said in this process, for a conversation that is not recorded.
+        self._in_mind: list[dict[str, Any]] = []
+        self._turn = Turn()
+        self._said: list[str] = []
+        self._awaited: list[str] = []
+
+    def turn(self, message: str) -> Turn:
+        """Let the model answer a message, and return what came of it."""
+        self._turn, self._said = Turn(), []
+        with self._interrupts:
+            try:
+                self._session.begin_turn(message)
+            except EngramdownError as error:
+                return Turn(failed=str(error), outcome="failed")
+            self._in_mind.append({"role": "user", "content": message})
+            failed, outcome = self._outcome()
+            self._close_calls()
+            text = "".join(self._said).strip()
+            # Not the reason: that quotes a server, and this stands there as the assistant's words.
+            note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
+            told = "\n\n".join(filter(None, (text, note if outcome else "")))
+            self._in_mind.append({"role": "assistant", "content": told})
+            try:
+                self._session.end_turn(told)
+            except EngramdownError as error:
+                # The turn is over; what was to be done behind it is done behind the next.
+                failed, outcome = failed or str(error), outcome or "failed"
+        return self._turn._replace(text=text, failed=failed, outcome=outcome)
+
+    def _close_calls(self) -> None:
+        """Answer in mind the calls that a turn was ended before: servers want each answered."""
+        awaited, self._awaited = self._awaited, []
+        self._in_mind += [
+            {"role": "tool", "tool_call_id": name, "content": _NOT_DONE} for name in awaited
+        ]
+
+    def _outcome(self) -> tuple[str, str]:
+        """Let the model answer; return why there is no answer, and how that ended."""
+        try:
+            self._answer()
+        except KeyboardInterrupt:
+            return _STOPPED, "stopped"
+        except ModelError as error:
+            return str(error), error.outcome
+        except EngramdownError as error:
+            return str(error), "failed"
+        return "", ""
+
+    def _answer(self) -> None:
+        """Ask, and do what the model wants done, until it has said all.
+
+        Raises:
+            ModelError: If there is no answer.
+            KeyboardInterrupt: If the user pressed Ctrl-C.
+        """
+        for _ in range(_MOST_ROUNDS):
+            reply = self._asked()
+            if not reply.calls:
+                if not reply.finish or reply.finish == "length":
+                    raise ModelError("the answer was cut off", "truncated")
+                return
+            self._between(reply)
+            for call in reply.calls:
+                self._use(call)
+        raise ModelError(
+            f"it called tools {_MOST_ROUNDS} times over without an answer; ask for less at once",
+            "failed",
+        )
+
+    def _asked(self) -> Reply:
+        messages = self._messages()
+        self._listener.waits()
+        self._said = []
+
+        def heard(text: str) -> None:
+            self._said.append(text)
+            self._listener.said(text)
+
+        reply = Reply()
+        try:
+            with self._interrupts.waiting():
+                reply = self._model.ask(messages, self._tools, heard)
+        finally:
+            self._count(messages, reply)
+        return reply
+
+    def _count(self, messages: Sequence[dict[str, Any]], reply: Reply) -> None:
+        """Count what a question cost, and what its answer; what no server counted is estimated."""
+        asked, answered = reply.tokens_in, reply.tokens_out
+        if not (asked and answered):
+            sent = f"{json.dumps(messages, ensure_ascii=False)}{self._told}"
+            asked = asked or estimate_tokens(sent)
+            said = f"{''.join(self._said)}{''.join(call.arguments for call in reply.calls)}"
+            answered = answered or estimate_tokens(said)
+        turn = self._turn
+        self._turn = turn._replace(
+            tokens_in=turn.tokens_in + asked,
+            tokens_out=turn.tokens_out + answered,
+            is_counted=turn.is_counted and (asked, answered) == reply[-2:],
+        )
+
+    def _messages(self) -> list[dict[str, Any]]:
+        """Return the prompt."""
+        room = max(self.budget - self.overhead, 0)
+        made = self._session.build_context(room)
+        if self._session.turn_began is None:
+            # What is not recorded cannot be read back.
+            said = _fitting(self._in_mind, room - estimate_tokens(made.system))
+            system = f"{INSTRUCTIONS}\n\n{made.system}".strip()
+            return [{"role": "system", "content": system}, *said]
+        messages = made.openai()
+        if messages[0]["role"] != "system":
+            return [{"role": "system", "content": INSTRUCTIONS}, *messages]
+        first = {**messages[0], "content": f"{INSTRUCTIONS}\n\n{messages[0]['content']}"}
+        return [first, *messages[1:]]
+
+    def _between(self, reply: Reply) -> None:
+        """Keep what the model said before it called tools."""
+        text = "".join(self._said).strip()
+        self._said = []
+        if text:
+            self._session.record("assistant", text)
+        self._awaited = [f"call_{len(self._in_mind)}_{at}" for at in range(len(reply.calls))]
+        calls = [
+            {"id": name, "type": "function", "function": _spelt(call)}
+            for name, call in zip(self._awaited, reply.calls, strict=True)
+        ]
+        self._in_mind.append({"role": "assistant", "content": text or None, "tool_calls": calls})
+
+    def _use(self, call: ToolCall) -> None:
+        """Do what the model wants done, and record it."""
+        given = _given(call.arguments)
+        self._listener.calls(call.name, given)
+        self._turn = self._turn._replace(tools=(*self._turn.tools, call.name))
+        if call.name in self._others and self._toolbox is not None:
+            made = self._session.tool_call(call.name, given, call.id)
+            answer = self._toolbox.use(call.name, given)
+            self._session.tool_result(call.name, answer.text, made, error=answer.is_error)
+        else:
+            answer = self._cortex.use_tool(call.name, given, session=self._session, call=call.id)
+        result = {"role": "tool", "tool_call_id": self._awaited.pop(0), "content": answer.text}
+        self._in_mind.append(result)
+        self._listener.answered(call.name, answer)
+
+
+def _spelt(call: ToolCall) -> dict[str, str]:
+    """Return a call as a server takes it back, whatever a model made of it."""
+    given = _given(call.arguments)
+    told = given if isinstance(given, dict) else {"input": given}
+    name = _UNSAFE.sub("_", call.name)[:_NAME] or "tool"
+    return {"name": name, "arguments": json.dumps(told, ensure_ascii=False)}
+
+
+def _given(arguments: str) -> object:
+    """Return arguments as the object that they are; what is none stays as it is."""
+    try:
+        found = json.loads(arguments) if arguments.strip() else {}
+    except (ValueError, RecursionError):
+        return arguments
+    return found if isinstance(found, dict) else arguments
+
+
+def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+    """Return the newest messages that fit, from a message of the user on; the last turn always."""
+    starts = [at for at, each in enumerate(said) if each["role"] == "user"]
+    for start in starts:
+        kept = list(said[start:])
+        if sum(estimate_tokens(str(each)) for each in kept) <= room or start == starts[-1]:
+            return kept
+    return list(said)

@@ -1,0 +1,301 @@
+"""The OpenAI Agents SDK with Engramdown as its memory: a session, instructions and tools.
+
+Promises: what a session gives back is what was added, item by item, but for secrets that are hidden
+in what tools got and gave; every item is a line of a transcript that a person can read and recall
+finds. A turn begins with the user's words and ends with the assistant's last ones; nobody is asked
+to confirm anything in between. No trouble with memory ends a run, and nothing of an item is lost
+because a run is cancelled while it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar, cast
+
+from engramdown.cortex.cortex import Cortex
+from engramdown.cortex.proposals import Proposal
+from engramdown.cortex.receipts import Receipt
+from engramdown.cortex.tools import Answer
+from engramdown.episodes.ids import session_of
+from engramdown.integrations.kept import Kept
+from engramdown.integrations.lines import JSON, Line, as_json, copies
+from engramdown.integrations.openai_items import (
+    asks_for_work,
+    called,
+    has_spoken,
+    item_line,
+    plain_item,
+    summarised,
+    whole_items,
+)
+from engramdown.integrations.talk import Talk, title_of, told_of
+from engramdown.integrations.threads import beside
+
+try:
+    from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem
+    from agents.memory import SessionABC
+    from agents.tool_context import ToolContext
+except ImportError as error:
+    raise ImportError(
+        "the session needs the OpenAI Agents SDK in a version that has one: "
+        "pip install -U 'engramdown[openai-agents]'"
+    ) from error
+
+__all__ = ["EngramdownSession", "memory_instructions", "memory_tools"]
+
+T = TypeVar("T")
+Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
+
+_KEY: Final = "openai_agents"
+_RUNNING: ContextVar[EngramdownSession | None] = ContextVar("engramdown_session", default=None)
+
+
+class EngramdownSession(SessionABC):
+    """The conversation of one transcript, as the SDK's runner wants it.
+
+    It can be shared by several runners, and by several event loops.
+
+    Attributes:
+        session_id: What the program calls it.
+        transcript: The id of its transcript, as ``engramdown log`` shows it: the same, if that is
+            a safe file name.
+        session_settings: How many items a run is given at most, if that is limited.
+        cortex: The memory.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        cortex: Cortex | None = None,
+        *,
+        session_settings: SessionSettings | None = None,
+        budget: int | None = None,
+        title: str = "",
+    ) -> None:
+        """Begin a conversation, or go on with it; nothing is read or written yet.
+
+        Args:
+            session_id: What you call it. A transcript is a file: where that is no safe name for
+                one, it gets another that no other id gets.
+            cortex: The memory; by default the scopes found from the working directory.
+            session_settings: See the SDK.
+            budget: What the history may cost, in tokens: once it is long, older items are
+                summarised beside the conversation, and their summaries given in their place. All
+                of it is given back unless this is set.
+            title: What to call a new transcript; by default the id, if its name is another one.
+
+        Raises:
+            InvalidSessionError: If the id is empty.
+            SettingsError: If ``cortex`` is to be found, and a setting is wrong.
+            ValueError: If ``budget`` is not above 0.
+        """
+        self.session_id = session_id
+        self.transcript = session_of(session_id)
+        self.session_settings = session_settings or SessionSettings()
+        self.cortex = cortex or Cortex.open()
+        kept = Kept(self.cortex.episodes, self.transcript, _KEY, plain_item)
+        title = title or title_of(session_id)
+        self._talk = Talk(self.cortex, kept, title=title, budget=budget)
+        self._names: dict[str, str] = {}
+
+    async def __aenter__(self) -> Self:
+        """Return the session."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the transcript."""
+        await self.close("finished" if kind is None else "interrupted")
+
+    # ---- what the SDK asks for ----
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the items, in order; the last ``limit`` of them, by default as it is set."""
+        _RUNNING.set(self)
+        return cast("list[TResponseInputItem]", await self._do(lambda: self._get(limit)))
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Keep items, each as a line of the transcript.
+
+        Raises:
+            TypeError: If one cannot be said as JSON; nothing was kept then.
+            ValueError: If one runs in a circle; nothing was kept then.
+        """
+        _RUNNING.set(self)
+        given: list[Any] = [as_json(item) for item in items]
+        if given:
+            await self._do(lambda: self._add(given))
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Take the last item back and return it, or ``None`` if there is none.
+
+        It is out of the session, of recall and of summaries; its line stays in the file.
+        """
+        return cast("TResponseInputItem | None", await self._do(self._pop))
+
+    async def clear_session(self) -> None:
+        """Take all items back; their lines stay in the file, which is only ever appended to."""
+        await self._do(self._talk.kept.clear)
+
+    # ---- turns ----
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn is running."""
+        return self._talk.in_turn
+
+    async def end_turn(self) -> None:
+        """End a turn that the assistant's words did not end.
+
+        A run that raised leaves one open, and so does one whose last word is a tool's. The next
+        message of the user ends it as well.
+        """
+        await self._do(self._talk.end_turn)
+
+    async def confirmations(self) -> list[Proposal]:
+        """Return the proposals to ask the user about now; none during a turn.
+
+        Raises:
+            StoreError: If what waits cannot be read.
+        """
+        return await self._do(self._talk.confirmations)
+
+    async def resolve(
+        self, proposal_id: str, decision: str = "accept", text: str | None = None
+    ) -> Receipt:
+        """Carry out what the user decided; see :meth:`engramdown.Session.resolve`.
+
+        Raises:
+            MidTurnError: If a turn is running.
+        """
+        return await self._do(lambda: self._talk.session.resolve(proposal_id, decision, text))
+
+    async def use_tool(self, name: str, arguments: str, call: str = "") -> Answer:
+        """Return what one of our tools answers; the SDK keeps the call and the result as items."""
+        return await self._do(lambda: self._talk.use(name, arguments, call))
+
+    async def told(self, asked: str) -> str:
+        """Return what a model is told of memory, the same throughout a turn.
+
+        Args:
+            asked: What it is asked, if that began no turn.
+        """
+        return await self._do(lambda: self._talk.context(asked))
+
+    async def close(self, reason: str = "finished") -> None:
+        """End the transcript; it goes on if the session is used again."""
+        await self._do(lambda: self._talk.end(reason))
+
+    # ---- alone with the cortex ----
+
+    async def _do(self, act: Callable[[], T]) -> T:
+        return await beside(self.cortex, act)
+
+    def _get(self, limit: int | None) -> list[JSON]:
+        chosen = self.session_settings.limit if limit is None and self.session_settings else limit
+        entries = whole_items(summarised(self._talk.kept.entries(), self._talk.summaries))
+        if chosen is not None and chosen >= 0:
+            entries = entries[len(entries) - min(chosen, len(entries)) :]
+        return copies(entries)
+
+    def _add(self, items: list[JSON]) -> None:
+        talk, lines = self._talk, [self._line(item) for item in items]
+        begins = max((at for at, line in enumerate(lines) if line.role == "user"), default=-1)
+        if begins >= 0:
+            talk.end_turn()
+        for at, line in enumerate(lines):
+            if at == begins:
+                talk.begin_turn(line)
+            else:
+                talk.add(line, turn=talk.session.turns + (at < begins))
+        if any(map(has_spoken, items)) and not any(map(asks_for_work, items)):
+            talk.end_turn()
+
+    def _line(self, item: JSON) -> Line:
+        line = item_line(item, self._names)
+        if line.role == "tool_call" and asks_for_work(item):
+            self._names[line.call] = line.name
+        elif line.role == "tool_result" and not self._names.pop(line.call, ""):
+            name = called(self._talk.kept.entries(), line.call)
+            return line._replace(name=name or line.name)
+        return line
+
+    def _pop(self) -> JSON:
+        found = self._talk.kept.pop(whole_items)
+        return None if found is None else copies([found])[0]
+
+
+def memory_instructions(
+    cortex: Cortex, instructions: str = "", *, session: EngramdownSession | None = None
+) -> Instructions:
+    """Return what an agent takes as its ``instructions``: words of yours, and memory behind them.
+
+    What a model is shown stays the same through a turn. It is what memory holds as the turn begins,
+    ranked by what the user says.
+
+    Args:
+        cortex: The memory.
+        instructions: What the agent is told anyway.
+        session: The conversation; by default that of the run, if it is one of ours.
+    """
+
+    async def told(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
+        running, asked = _session_of(cortex, session), _asked(context)
+        if running is None:
+            memory = await beside(cortex, lambda: told_of(cortex, asked))
+        else:
+            memory = await running.told(asked)
+        return f"{instructions}\n\n{memory}".strip()
+
+    return told
+
+
+def memory_tools(
+    cortex: Cortex,
+    names: Iterable[str] | None = None,
+    *,
+    session: EngramdownSession | None = None,
+) -> list[FunctionTool]:
+    """Return tools with which a model remembers, recalls and forgets.
+
+    Whatever a model passes, it gets an answer that it can act on; no call ends a run.
+
+    Args:
+        cortex: The memory.
+        names: Which tools; see :meth:`engramdown.Cortex.tool_definitions`.
+        session: The conversation; by default that of the run, if it is one of ours.
+
+    Raises:
+        ValueError: If there is no such tool.
+    """
+
+    def tool(name: str, description: str, parameters: dict[str, Any]) -> FunctionTool:
+        async def invoke(context: ToolContext[Any], arguments: str) -> str:
+            running, call = _session_of(cortex, session), context.tool_call_id
+            if running is None:
+                answer = await beside(cortex, lambda: cortex.use_tool(name, arguments))
+            else:
+                answer = await running.use_tool(name, arguments, call)
+            return answer.text
+
+        return FunctionTool(name, description, parameters, invoke, strict_json_schema=False)
+
+    return [tool(**each) for each in cortex.tool_definitions("plain", names)]
+
+
+def _session_of(cortex: Cortex, session: EngramdownSession | None) -> EngramdownSession | None:
+    """Return the session that a run is of, if that is a session of the same memory."""
+    chosen = session or _RUNNING.get()
+    return chosen if chosen is not None and chosen.cortex is cortex else None
+
+
+def _asked(context: RunContextWrapper[Any]) -> str:
+    """Return what the user said last."""
+    lines = (item_line(item, {}) for item in reversed(context.turn_input))
+    return next((line.text for line in lines if line.role == "user"), "")

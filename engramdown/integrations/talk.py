@@ -1,0 +1,173 @@
+"""A conversation that another library runs, as a session of a memory.
+
+Promises: everything here is called alone with the cortex, and no trouble with memory is raised,
+but where a person decides. What our own tools bring back is marked on the line of their result,
+which comes later, when the library keeps it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+from engramdown.cortex.cortex import Cortex
+from engramdown.cortex.recording import degraded, left_out
+from engramdown.cortex.tools import TOOLS, Answer
+from engramdown.episodes.episode import Pointer
+from engramdown.episodes.ids import is_session_id
+from engramdown.episodes.memory import Said
+from engramdown.errors import EngramdownError
+from engramdown.integrations.kept import Kept
+from engramdown.integrations.lines import Line
+from engramdown.integrations.summaries import Summaries
+from engramdown.integrations.summarised import Summary
+from engramdown.secrets.redaction import redact
+
+if TYPE_CHECKING:
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.turns import Session
+
+__all__ = ["Talk", "title_of", "told_of"]
+
+_MOST_ANSWERS: Final = 100
+_LONGEST_TITLE: Final = 100
+_Failure = (EngramdownError, OSError)
+
+
+def told_of(cortex: Cortex, asked: str, session: Session | None = None) -> str:
+    """Return what a model is told of memory, and which part of it cannot be read."""
+    try:
+        context = str(cortex.build_memory_context(asked, session, scratchpad=True))
+        lost = [left_out(reason) for reason in cortex.unreadable()[:1]]
+        return "\n\n".join(filter(None, [context, *lost]))
+    except _Failure as error:
+        return degraded(str(error))
+
+
+def title_of(name: str) -> str:
+    """Return what to call the transcript of a session whose file could not be called so."""
+    return "" if is_session_id(name) else redact(name)[:_LONGEST_TITLE]
+
+
+class Talk:
+    """A conversation.
+
+    Attributes:
+        id: The id of its transcript.
+        cortex: The memory.
+        kept: What the library keeps of it.
+        runs: How many runs of it run, if the library tells.
+    """
+
+    def __init__(
+        self,
+        cortex: Cortex,
+        kept: Kept,
+        *,
+        parent: str | None = None,
+        title: str = "",
+        budget: int | None = None,
+    ) -> None:
+        """Prepare to begin a conversation, or to go on with it.
+
+        Args:
+            cortex: The memory.
+            kept: What the library keeps of it.
+            parent: The session that it is begun from.
+            title: What to call it.
+            budget: What its history may cost, in tokens, if that is limited.
+
+        Raises:
+            ValueError: If ``budget`` is not above 0.
+        """
+        self.id = kept.session
+        self.cortex = cortex
+        self.kept = kept
+        self.runs = 0
+        self._begin = partial(cortex.session, self.id, parent=parent, title=title)
+        self._session: Session | None = None
+        self._summaries = None if budget is None else Summaries(cortex, self.id, budget)
+        self._context = ""
+        self._answers: dict[str, Answer] = {}
+
+    @property
+    def session(self) -> Session:
+        """The session, which begins when it is asked for."""
+        if self._session is None:
+            self._session = self._begin()
+        return self._session
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn is running."""
+        return self._session is not None and self._session.in_turn
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """The summaries that stand for its older part; none unless there is a budget."""
+        return [] if self._summaries is None else self._summaries.in_view()
+
+    def add(self, line: Line, **said: Unpack[Said]) -> None:
+        """Keep something that was said or done; ``said`` is what else its line says."""
+        answer = self._answers.pop(line.call, None) if line.role == "tool_result" else None
+        told: Said = {"name": line.name, "call": line.call, "error": line.error}
+        if answer is not None:
+            told |= {"error": line.error or answer.is_error, "recalled": answer.recalled}
+        told.update(said)
+        write = partial(self.session.record, line.role, line.text, **told)
+        self.kept.add(line, lambda meta: write(meta=meta))
+
+    def begin_turn(self, line: Line) -> None:
+        """Begin a turn with the user's words, and keep them."""
+        self.end_turn()
+        self.kept.add(line, partial(self._begin_turn, line.text))
+
+    def end_turn(self) -> None:
+        """End the turn, if one is running."""
+        if not self.in_turn:
+            return
+        try:
+            self.session.end_turn()
+        except _Failure:
+            return  # What was ticked or learned waits for the next turn.
+        if self._summaries is not None:
+            self._summaries.look()
+
+    def context(self, asked: str) -> str:
+        """Return what a model is told of memory, the same throughout a turn.
+
+        Args:
+            asked: What it is asked, if that began no turn: a run may go on without new words.
+        """
+        return self._context if self.in_turn else told_of(self.cortex, asked, self.session)
+
+    def use(self, name: str, arguments: object, call: str) -> Answer:
+        """Answer a call of one of our tools."""
+        self.session.attend()
+        answer = TOOLS[name](self.cortex, arguments, self.session)
+        self._answers[call] = answer
+        while len(self._answers) > _MOST_ANSWERS:  # Those of runs that ended before they were kept.
+            self._answers.pop(next(iter(self._answers)))
+        return answer
+
+    def confirmations(self) -> list[Proposal]:
+        """Return the proposals to ask the user about now; none during a turn.
+
+        Raises:
+            StoreError: If what waits cannot be read.
+        """
+        return self.session.confirmations()
+
+    def end(self, reason: str) -> None:
+        """End the transcript; it goes on if it is used again."""
+        self.end_turn()
+        session, self._session = self._session, None
+        if session is not None:
+            session.end(reason)
+
+    def _begin_turn(self, text: str, meta: dict[str, Any]) -> Pointer | None:
+        try:
+            self._context = str(self.session.begin_turn(text, meta, scratchpad=True))
+        except _Failure as error:
+            self._context = degraded(str(error))
+        return self.session.turn_began
