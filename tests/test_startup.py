@@ -198,7 +198,7 @@ def test_a_hook_loads_nothing_that_it_does_not_need(
     child_env: dict[str, str], project: Path, name: str
 ) -> None:
     loaded = _loaded(HOOK[name], child_env, project)
-    assert "engramdown.hooks.events" in loaded
+    assert "engramdown.integrations.claude_code.events" in loaded
     packages = {each.partition(".")[0] for each in loaded}
     assert packages & (HEAVY - {"jinja2"}) == set()
     assert [each for each in loaded if each.startswith(NOT_IN_HOOK[name])] == []
@@ -212,7 +212,7 @@ def test_a_hook_that_an_agent_calls_loads_no_command_line(
     loaded = _loaded(
         COMMAND.format(arguments=["hook"]), child_env, project, json.dumps(told).encode()
     )
-    assert "engramdown.hooks.events" in loaded
+    assert "engramdown.integrations.claude_code.events" in loaded
     assert [each for each in loaded if each.startswith(NEVER_IN_HOOK)] == []
     assert [each for each in loaded if each.startswith(NOT_IN_HOOK.get(name, ()))] == []
 

@@ -20,7 +20,7 @@ from engramdown.cli.hooking import SESSION, complain, happen, read_input
 from engramdown.cli.options import given, pass_place
 from engramdown.cli.place import Place
 from engramdown.cli.streams import is_terminal
-from engramdown.hooks.payload import EVENTS, Event, event_named, read_event
+from engramdown.integrations.claude_code.payload import EVENTS, Event, event_named, read_event
 
 __all__ = ["hook"]
 

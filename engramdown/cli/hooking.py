@@ -19,7 +19,13 @@ from typing import Final
 from engramdown.cli import hook_messages as messages
 from engramdown.cli import streams
 from engramdown.cli.place import Place
-from engramdown.hooks.payload import Event, answer, event_named, read_event, reads_json
+from engramdown.integrations.claude_code.payload import (
+    Event,
+    answer,
+    event_named,
+    read_event,
+    reads_json,
+)
 from engramdown.storage.locks import one_call
 
 __all__ = ["SESSION", "complain", "happen", "read_input", "told_by_json"]
@@ -87,12 +93,12 @@ def _tell(
         seconds = _patience(_SECONDS.get(name, _USUAL_SECONDS))
         _allow(seconds)
         ends = monotonic() + seconds
-        from engramdown.hooks.place import find_place
+        from engramdown.integrations.claude_code.place import find_place
 
         where = find_place(_folder(place, event), place.home, place.mode)
         if where is None:
             return
-        from engramdown.hooks.events import happened
+        from engramdown.integrations.claude_code.events import happened
 
         happened(where, event, say, lambda: ends - monotonic())
         if where.trouble:
@@ -106,7 +112,7 @@ def _tell(
     _allow(0)
     complain(name, reason)
     if where is not None:
-        from engramdown.hooks import kept
+        from engramdown.integrations.claude_code import kept
 
         kept.complain(where.root, name, reason)
 

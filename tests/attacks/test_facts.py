@@ -26,7 +26,7 @@ from engramdown.integrations.langgraph import MemoryStore
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 from tests.cortex.test_sleeping import Model, record
-from tests.hooks.agent import Agent
+from tests.integrations.claude_code.agent import Agent
 from tests.mcp.conftest import beside
 from tests.mcp.conftest import run as waited
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
-from engramdown.hooks.kept import complain
+from engramdown.integrations.claude_code.kept import complain
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
-from tests.hooks.agent import PROGRAM
+from tests.integrations.claude_code.agent import PROGRAM
 
 
 @pytest.mark.parametrize(

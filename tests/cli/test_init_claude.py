@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import UnfitFileError
-from engramdown.hooks.foreign import write
-from engramdown.hooks.setup import plan
+from engramdown.integrations.claude_code.foreign import write
+from engramdown.integrations.claude_code.setup import plan
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
-from tests.hooks.agent import PROGRAM
+from tests.integrations.claude_code.agent import PROGRAM
 
 THEIRS = '{\n    "model": "any",\n    "hooks": {\n        "Stop": [{"hooks": []}]\n    }\n}'
 

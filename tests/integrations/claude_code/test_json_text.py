@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hooks.json_text import JsonError, edited, inserted, parse, removed
+from engramdown.integrations.claude_code.json_text import (
+    JsonError,
+    edited,
+    inserted,
+    parse,
+    removed,
+)
 
 VALUES = st.recursive(
     st.none()

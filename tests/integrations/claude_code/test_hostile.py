@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.importing import alone
-from engramdown.hooks.kept import Kept, troubles
+from engramdown.integrations.claude_code.kept import Kept, troubles
 from engramdown.scope_lock import ScopeLock
 from tests.cli.conftest import Runner
-from tests.hooks.agent import PROGRAM, Agent, hook_process, told
-from tests.hooks.test_payload import FIELDS, JSON
+from tests.integrations.claude_code.agent import PROGRAM, Agent, hook_process, told
+from tests.integrations.claude_code.test_payload import FIELDS, JSON
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
 

@@ -11,7 +11,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from engramdown.hooks.json_text import Edit, Json, JsonError, Node, edited, inserted, parse, removed
+from engramdown.integrations.claude_code.json_text import (
+    Edit,
+    Json,
+    JsonError,
+    Node,
+    edited,
+    inserted,
+    parse,
+    removed,
+)
 
 __all__ = [
     "SERVER",

@@ -14,7 +14,7 @@ import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from tests.git.desk import Desk
-from tests.hooks.agent import Agent
+from tests.integrations.claude_code.agent import Agent
 
 RULE = "Run the linter before pushing"
 LESSON = "The staging server listens on port 8443"

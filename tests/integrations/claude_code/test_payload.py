@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hooks import payload
-from engramdown.hooks.payload import EVENTS, LONGEST, Event, answer, event_named, read_event
+from engramdown.integrations.claude_code import payload
+from engramdown.integrations.claude_code.payload import (
+    EVENTS,
+    LONGEST,
+    Event,
+    answer,
+    event_named,
+    read_event,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

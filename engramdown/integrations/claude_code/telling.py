@@ -16,10 +16,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.hooks import said
-from engramdown.hooks.kept import Given, Kept, untold
-from engramdown.hooks.payload import Event
-from engramdown.hooks.place import HookPlace
+from engramdown.integrations.claude_code import said
+from engramdown.integrations.claude_code.kept import Given, Kept, untold
+from engramdown.integrations.claude_code.payload import Event
+from engramdown.integrations.claude_code.place import HookPlace
 
 if TYPE_CHECKING:
     from engramdown import Cortex, MemoryContext
@@ -146,7 +146,7 @@ def _level(costs: Iterable[int], part: float) -> int:
 
 def _fitting(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> list[Entry]:
     """Return the memories that are about ``text`` and are not ``known``, the best first."""
-    from engramdown.hooks.fitting import fitting, is_telling
+    from engramdown.integrations.claude_code.fitting import fitting, is_telling
 
     # Asked first: what most people say most of the time needs no memory to be opened.
     if not is_telling(text):
@@ -164,12 +164,12 @@ def _fitting(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> l
 
 def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
     """Return what was said earlier about the same, in other conversations."""
-    from engramdown.hooks.fitting import shared
+    from engramdown.integrations.claude_code.fitting import shared
 
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
     from engramdown.cortex.experience import past_experience, sought
-    from engramdown.hooks.recording import known_as
+    from engramdown.integrations.claude_code.recording import known_as
 
     query = sought(event.text, ())
     episodes = place.episodes() if query else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hooks import said
+from engramdown.integrations.claude_code import said
 from engramdown.tokens import estimate_tokens
 
 

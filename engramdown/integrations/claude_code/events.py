@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from engramdown.errors import LockTimeoutError
-from engramdown.hooks.kept import Kept
-from engramdown.hooks.payload import Event
-from engramdown.hooks.place import HookPlace
+from engramdown.integrations.claude_code.kept import Kept
+from engramdown.integrations.claude_code.payload import Event
+from engramdown.integrations.claude_code.place import HookPlace
 
 __all__ = ["happened"]
 
@@ -44,8 +44,8 @@ def happened(place: HookPlace, event: Event, say: Say, left: Left) -> None:
 
 
 def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
-    from engramdown.hooks.recording import record_leftovers
-    from engramdown.hooks.telling import at_start
+    from engramdown.integrations.claude_code.recording import record_leftovers
+    from engramdown.integrations.claude_code.telling import at_start
 
     at_start(place, event, kept, say, left)
     if place.project is not None and place.settings.episodes.enabled:
@@ -53,8 +53,8 @@ def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> 
 
 
 def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
-    from engramdown.hooks.recording import is_recorded, note
-    from engramdown.hooks.telling import about_prompt
+    from engramdown.integrations.claude_code.recording import is_recorded, note
+    from engramdown.integrations.claude_code.telling import about_prompt
 
     if is_recorded(place, event) and event.text.strip():
         note(place, event, kept)
@@ -64,20 +64,20 @@ def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) ->
 
 def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     del left
-    from engramdown.hooks.recording import is_recorded, note
+    from engramdown.integrations.claude_code.recording import is_recorded, note
 
     if is_recorded(place, event):
         note(place, event, kept)
     if not event.error or event.stopped:
         return
-    from engramdown.hooks.telling import about_error
+    from engramdown.integrations.claude_code.telling import about_error
 
     say(about_error(place, event, kept))
 
 
 def _stop(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     del say, left  # An agent that stopped listens to nobody.
-    from engramdown.hooks.recording import is_recorded, note, record
+    from engramdown.integrations.claude_code.recording import is_recorded, note, record
 
     if not is_recorded(place, event):
         return
@@ -128,7 +128,7 @@ def _learn(place: HookPlace, session: str, kept: Kept) -> None:
     """Let pass the gate what the turns teach that ended, as far as it is seen without a model."""
     if place.settings.mode == "off" or not place.settings.consolidation.learn_from_errors:
         return
-    from engramdown.hooks.recording import lessons
+    from engramdown.integrations.claude_code.recording import lessons
 
     given = kept.given()
     found, last = lessons(place, session, given.learned)

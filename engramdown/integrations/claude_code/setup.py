@@ -18,15 +18,15 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engramdown.errors import UnfitFileError
-from engramdown.hooks.claude_settings import (
+from engramdown.integrations.claude_code.claude_settings import (
     SERVER,
     with_hooks,
     with_server,
     without_hooks,
     without_server,
 )
-from engramdown.hooks.foreign import Change, read
-from engramdown.hooks.json_text import Json, JsonError
+from engramdown.integrations.claude_code.foreign import Change, read
+from engramdown.integrations.claude_code.json_text import Json, JsonError
 
 __all__ = ["AGENTS", "Agent", "plan", "program", "to_paste"]
 

@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from engramdown.episodes.ids import is_like
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.hooks.kept import Kept, others
-from engramdown.hooks.payload import Event
-from engramdown.hooks.place import PATIENCE, HookPlace
+from engramdown.integrations.claude_code.kept import Kept, others
+from engramdown.integrations.claude_code.payload import Event
+from engramdown.integrations.claude_code.place import PATIENCE, HookPlace
 
 if TYPE_CHECKING:
     from engramdown.engram import Engram
