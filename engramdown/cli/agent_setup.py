@@ -16,7 +16,7 @@ from engramdown.cli.changing import file_diff
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import given
 from engramdown.errors import UnfitFileError
-from engramdown.integrations.claude_code.foreign import Change, write
+from engramdown.integrations.agents_md import Change, write
 from engramdown.integrations.claude_code.setup import AGENTS, plan, program, to_paste
 
 __all__ = ["NEEDS_AGENT", "ForAgents", "chosen"]

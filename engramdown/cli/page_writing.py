@@ -22,8 +22,7 @@ from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
 from engramdown.engram import Scope, fold
 from engramdown.errors import UnfitFileError
-from engramdown.integrations.claude_code.foreign import Change, read, write
-from engramdown.integrations.claude_code.page import BUDGET, page
+from engramdown.integrations.agents_md import BUDGET, Change, page, read, write
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.marked_block import BlockError, put_in, taken_out
 from engramdown.tokens import estimate_tokens

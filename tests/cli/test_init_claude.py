@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import UnfitFileError
-from engramdown.integrations.claude_code.foreign import write
+from engramdown.integrations.agents_md import write
 from engramdown.integrations.claude_code.setup import plan
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal

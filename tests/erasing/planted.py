@@ -51,7 +51,7 @@ def everywhere(project: Path) -> str:
     _left_behind(root)
     page = project / "AGENTS.md"
     page.write_text("# Ours\n\nNothing of it.\n", encoding="utf-8")
-    from engramdown.integrations.claude_code.page import page as made
+    from engramdown.integrations.agents_md import page as made
     from engramdown.markdown.marked_block import put_in
 
     page.write_bytes(put_in(page.read_bytes(), made(cortex, "project")))

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engramdown.errors import UnfitFileError
+from engramdown.integrations.agents_md import Change, read
 from engramdown.integrations.claude_code.claude_settings import (
     SERVER,
     with_hooks,
@@ -25,7 +26,6 @@ from engramdown.integrations.claude_code.claude_settings import (
     without_hooks,
     without_server,
 )
-from engramdown.integrations.claude_code.foreign import Change, read
 from engramdown.integrations.claude_code.json_text import Json, JsonError
 
 __all__ = ["AGENTS", "Agent", "plan", "program", "to_paste"]
