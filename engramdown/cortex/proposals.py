@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
-from engramdown.cortex.keyed.marks import told_beside
+from engramdown.cortex.keyed_values import told_beside
 from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry

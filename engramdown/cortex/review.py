@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from engramdown.clock import today
-from engramdown.cortex.keyed.marks import digest_of, key_of, proposed
+from engramdown.cortex.keyed_values import digest_of, key_of, proposed
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.pending import (
     Identity,
@@ -283,7 +283,7 @@ class FileQueue:
     def _put(self, draft: Draft, standing: _Standing, order: Order, engram: Engram) -> filing.Filed:
         """Write a value under the key under which a program put it."""
         # Imported here: hardly ever does a value wait.
-        from engramdown.cortex.keyed.placing import accepted, first_made, place_of
+        from engramdown.cortex.keyed_values import accepted, first_made, place_of
 
         item = order.item
         place = place_of(item, engram, self._store.scope)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from engramdown.cortex.keyed.items import Item as Kept
 from engramdown.cortex.keyed.items import Items
-from engramdown.cortex.keyed.namespaces import matches
 from engramdown.cortex.keyed.puts import Put, Putting
 from engramdown.cortex.keyed.values import fits
+from engramdown.cortex.keyed_values import matches
 from engramdown.engram import Confidence, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError
 from engramdown.integrations.threads import beside, guard_of

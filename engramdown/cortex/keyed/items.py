@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.keyed.marks import (
+from engramdown.cortex.keyed.values import Parts, joined
+from engramdown.cortex.keyed_values import (
     DUPLICATE,
     FIELD,
     HIDDEN,
@@ -21,9 +22,13 @@ from engramdown.cortex.keyed.marks import (
     NAMESPACE,
     REST,
     WHEN,
+    Home,
+    Namespace,
+    home_of,
+    named,
+    native,
+    written,
 )
-from engramdown.cortex.keyed.namespaces import Home, Namespace, home_of, named, native, written
-from engramdown.cortex.keyed.values import Parts, joined
 from engramdown.cortex.relevance import Index
 from engramdown.engram import Scope
 from engramdown.errors import InvalidEngramError, StoreError

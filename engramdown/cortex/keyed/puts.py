@@ -17,10 +17,22 @@ from engramdown.clock import today
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.keyed.items import Item, Items
-from engramdown.cortex.keyed.marks import FIELD, HIDDEN, KEY, NAMESPACE, REST, digest_of, proposed
-from engramdown.cortex.keyed.namespaces import Home, Namespace, written
-from engramdown.cortex.keyed.placing import Place, put_line, standing
 from engramdown.cortex.keyed.values import LONGEST, Parts, same, split
+from engramdown.cortex.keyed_values import (
+    FIELD,
+    HIDDEN,
+    KEY,
+    NAMESPACE,
+    REST,
+    Home,
+    Namespace,
+    Place,
+    digest_of,
+    proposed,
+    put_line,
+    standing,
+    written,
+)
 from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope

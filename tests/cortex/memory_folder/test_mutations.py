@@ -16,7 +16,7 @@ MODULES: Final = (
     "engramdown.cortex.memory_folder.texts",
     "engramdown.cortex.memory_folder.pages",
     "engramdown.cortex.keyed.values",
-    "engramdown.cortex.keyed.namespaces",
+    "engramdown.cortex.keyed_values",
 )
 
 
@@ -146,7 +146,7 @@ BUGS: Final = (
     ),
     Bug(
         "capitals make no difference",
-        "cortex.keyed.namespaces",
+        "cortex.keyed_values",
         'return written(namespace).encode("utf-8", "surrogatepass").hex()',
         "return written(namespace)",
         lambda core: stand_apart(core, ("a", "B"), ("a", "b")),

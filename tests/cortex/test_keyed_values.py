@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramdown.cortex.keyed.marks import digest_of, key_of, proposed, told_beside
+from engramdown.cortex.keyed_values import digest_of, key_of, proposed, told_beside
 
 
 def test_a_proposal_of_no_value_has_no_marks() -> None:
