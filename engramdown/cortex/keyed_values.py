@@ -34,8 +34,8 @@ from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 
 if TYPE_CHECKING:
-    from engramdown.cortex.keyed.items import Item
     from engramdown.cortex.pending import Pending
+    from engramdown.integrations.langgraph import ItemItems
 
 __all__ = [
     "DUPLICATE",
@@ -277,7 +277,7 @@ class Stands(NamedTuple):
     entry: Entry
 
 
-def standing(draft: Draft, place: Place, item: Item | None = None) -> Stands | None:
+def standing(draft: Draft, place: Place, item: ItemItems | None = None) -> Stands | None:
     """Return what stands under a key now, wherever it stood when it was looked for.
 
     Args:

@@ -7,18 +7,84 @@ recall; a batch reads what stood before it, and writes as one step for each scop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.cortex.keyed.items import Item as Kept
-from engramdown.cortex.keyed.items import Items
-from engramdown.cortex.keyed.puts import Put, Putting
-from engramdown.cortex.keyed.values import fits
-from engramdown.cortex.keyed_values import matches
-from engramdown.engram import Confidence, Scope
-from engramdown.errors import InvalidEngramError, PutRefusedError
+from engramdown.clock import today
+from engramdown.cortex.evidence import harmless
+from engramdown.cortex.gate import REASONS
+from engramdown.cortex.keyed_values import (
+    DUPLICATE,
+    FIELD,
+    HIDDEN,
+    KEY,
+    MADE,
+    NAMESPACE,
+    REST,
+    WHEN,
+    Home,
+    Namespace,
+    Place,
+    digest_of,
+    home_of,
+    matches,
+    named,
+    native,
+    proposed,
+    put_line,
+    standing,
+    written,
+)
+from engramdown.cortex.pending import Operation, Pending
+from engramdown.cortex.relevance import Index
+from engramdown.cortex.review import FileQueue
+from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
+from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
+from engramdown.hippocampus.draft import Act, Draft, verified_by
+from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.filing import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    RULES,
+    as_entry,
+    entry_id,
+    raw_entries,
+)
+from engramdown.hippocampus.retired import tombstones
+from engramdown.hippocampus.revising import Desk, Revision, revise
+from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.threads import beside, guard_of
+from engramdown.language.untrusted import one_line
+from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document
+from engramdown.markdown.metadata import Metadata
+from engramdown.secrets.redaction import find_secrets, redact
+from engramdown.storage.locks import one_call
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = [
+    "LONGEST",
+    "ItemItems",
+    "Items",
+    "MemoryStore",
+    "Parts",
+    "Put",
+    "Putting",
+    "fits",
+    "joined",
+    "same",
+    "split",
+]
 
 try:
     from langgraph.store.base import (
@@ -35,11 +101,6 @@ try:
     )
 except ImportError as error:
     raise ImportError("the store needs LangGraph: pip install 'engramdown[langgraph]'") from error
-
-if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
-
-__all__ = ["MemoryStore"]
 
 
 class MemoryStore(BaseStore):
@@ -134,7 +195,7 @@ class MemoryStore(BaseStore):
         items = [
             each for each in self._items.all(op.namespace_prefix) if fits(each.value, op.filter)
         ]
-        found: list[tuple[Kept, float | None]] = [(each, None) for each in items]
+        found: list[tuple[ItemItems, float | None]] = [(each, None) for each in items]
         if op.query:
             found = [*self._items.search(op.query, items)]
         return [_found(each, score) for each, score in found[op.offset : op.offset + op.limit]]
@@ -177,7 +238,7 @@ def _check_lasts(op: PutOp) -> None:
         raise InvalidEngramError("ttl", reason)
 
 
-def _item(kept: Kept) -> Item:
+def _item(kept: ItemItems) -> Item:
     return Item(
         value=deepcopy(kept.value),  # Whoever gets it may change it.
         key=kept.key,
@@ -187,6 +248,591 @@ def _item(kept: Kept) -> Item:
     )
 
 
-def _found(kept: Kept, score: float | None) -> SearchItem:
+def _found(kept: ItemItems, score: float | None) -> SearchItem:
     value = deepcopy(kept.value)
     return SearchItem(kept.namespace, kept.key, value, kept.made, kept.changed, score)
+
+
+# A value of any JSON as a memory: the words that a person reads, and the rest beside them.
+#
+# Promises: pure; ``joined(*split(value)) == value`` for every JSON object; who changes the words by
+# hand changes that part of the value and no other.
+
+LONGEST: Final = 100_000
+"""Characters of a value as JSON at most."""
+
+_WHOLE: Final = "$"
+# Where frameworks keep the words: LangGraph's examples, LangMem, and whoever follows them.
+_FIELDS: Final = ("text", "content", "memory", "data", "fact", "page_content", "summary")
+_DEEPEST: Final = 3
+_MOST_LEVELS: Final = 100
+_OPERATORS: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"})
+
+Value = dict[str, Any]
+
+
+class Parts(NamedTuple):
+    """A value in parts.
+
+    Attributes:
+        text: The words of the memory.
+        field: Where in the value they stand: ``content.content``; ``$`` if they are all of it.
+        rest: The value without them, as JSON, or ``""``.
+    """
+
+    text: str
+    field: str
+    rest: str = ""
+
+
+def split(value: object) -> Parts:
+    """Return a value in parts.
+
+    Raises:
+        InvalidEngramError: If it is no JSON object, or too long.
+
+    >>> split({"kind": "Memory", "content": {"content": "Likes tea"}})
+    Parts(text='Likes tea', field='content.content', rest='{"kind":"Memory","content":{}}')
+    >>> split({"theme": "dark"})
+    Parts(text='{"theme": "dark"}', field='$', rest='')
+    """
+    whole = _checked(value)
+    path = _words_in(whole)
+    if path is None:
+        return Parts(json.dumps(whole, ensure_ascii=False), _WHOLE)
+    inner = whole
+    for name in path[:-1]:
+        inner = inner[name]
+    text = inner.pop(path[-1])
+    rest = _compact(whole) if whole else ""
+    return Parts(text, ".".join(path), rest)
+
+
+def joined(parts: Parts) -> Value:
+    """Return the value of some parts, whatever a person made of them.
+
+    >>> joined(Parts("Likes coffee", "content.content", '{"kind":"Memory","content":{}}'))
+    {'kind': 'Memory', 'content': {'content': 'Likes coffee'}}
+    """
+    if parts.field == _WHOLE:
+        found = _object(parts.text)
+        return {"text": parts.text} if found is None else found
+    whole = _object(parts.rest) or {}
+    inner = whole
+    *outer, last = (parts.field or _FIELDS[0]).split(".", _MOST_LEVELS)
+    for name in outer:
+        if not isinstance(inner.get(name), dict):
+            inner[name] = {}
+        inner = inner[name]
+    inner[last] = parts.text
+    return whole
+
+
+def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two values are the same JSON: ``True`` is not ``1`` there.
+
+    >>> same({"a": (1, 2), "b": 3}, {"b": 3, "a": [1, 2]}), same({"a": 1}, {"a": True})
+    (True, False)
+    """
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def fits(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+    """Whether a value is as a filter says: equal, or by ``$eq $ne $gt $gte $lt $lte``.
+
+    Raises:
+        ValueError: If there is no such operator.
+    """
+    return all(_agrees(value.get(key), each) for key, each in (wanted or {}).items())
+
+
+def _agrees(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON
+    if isinstance(wanted, Mapping):
+        if any(str(key).startswith("$") for key in wanted):
+            return all(_holds(value, operator, other) for operator, other in wanted.items())
+        return isinstance(value, Mapping) and fits(value, wanted)
+    if isinstance(wanted, (list, tuple)):
+        same = isinstance(value, (list, tuple)) and len(value) == len(wanted)
+        return same and all(map(_agrees, value, wanted))
+    return bool(value == wanted)
+
+
+def _holds(value: Any, operator: str, other: Any) -> bool:  # noqa: ANN401 - JSON
+    if operator not in _OPERATORS:
+        known = ", ".join(sorted(_OPERATORS))
+        raise ValueError(f"Unsupported operator: {operator}; there are {known}")
+    if operator in ("$eq", "$ne"):
+        return bool(value == other) is (operator == "$eq")
+    try:
+        one, two = float(value), float(other)
+    except (TypeError, ValueError):
+        return False  # What is no number is neither more nor less.
+    if operator in ("$gt", "$gte"):
+        return one > two or (operator == "$gte" and one == two)
+    return one < two or (operator == "$lte" and one == two)
+
+
+def _checked(value: object) -> Value:
+    """Return a value as it comes back from JSON."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise InvalidEngramError("value", f"{value!r:.80} is no object; give a dict with names")
+    try:
+        text = _compact(value)
+        text.encode()
+        found: Value = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidEngramError("value", f"cannot be kept as JSON: {error}") from None
+    if len(text) > LONGEST:
+        raise InvalidEngramError.too_long("value", text, f"{LONGEST:,} characters")
+    if _is_deep(found):
+        raise InvalidEngramError(
+            "value", f"has more than {_MOST_LEVELS} levels; give a flatter one"
+        )
+    return found
+
+
+def _is_deep(value: Value) -> bool:
+    """Whether a value has more levels than everybody who gets it can go down."""
+    level: list[Any] = [value]
+    for _ in range(_MOST_LEVELS):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterable[Any]:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _words_in(value: Value, depth: int = 1) -> tuple[str, ...] | None:
+    """Return where the words of a value stand, the shallowest first."""
+    for name in _FIELDS:
+        if isinstance(value.get(name), str) and value[name].strip():
+            return (name,)
+    for name in _FIELDS if depth < _DEEPEST else ():
+        inner = value.get(name)
+        found = _words_in(inner, depth + 1) if isinstance(inner, dict) else None
+        if found is not None:
+            return (name, *found)
+    return None
+
+
+def _object(text: str) -> Value | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and not _is_deep(found) else None
+
+
+def _compact(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+# Values under keys in the memory files of both scopes: read, searched, put, taken away.
+#
+# Promises: a value that was put is a line of memory that a person can read and change, and it comes
+# back as it was put, or as they changed it; what the gate does not let through is told, and what a
+# person wrote or changed is only ever asked about. Several puts are one step for each scope.
+
+_ASIDE: Final = frozenset({ARCHIVE, PENDING})
+_Read = tuple[Document, tuple[str, ...], dict[Block, "Item"]]
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ItemItems(NamedTuple):
+    """A value under a key.
+
+    Attributes:
+        namespace: The namespace.
+        key: The key; of a memory that was not put under one, its id.
+        value: The value.
+        entry: The memory that it is.
+        made: When it was put first.
+        changed: When it was put last.
+        searched: Whether a search may find it.
+    """
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    entry: Entry
+    made: datetime
+    changed: datetime
+    searched: bool = True
+
+    @property
+    def was_put(self) -> bool:
+        """Whether a program put it, so that it has a key of its own."""
+        return self.key != self.entry.id
+
+
+class Items:
+    """The values of a cortex."""
+
+    def __init__(self, cortex: Cortex, scope: Scope = "project") -> None:
+        """Read and write what ``cortex`` keeps.
+
+        Args:
+            cortex: Gates and keeps it.
+            scope: Where namespaces stand that name no scope.
+
+        Raises:
+            InvalidEngramError: If the scope is none.
+            StoreError: If a store has no files.
+        """
+        if scope not in ("project", "global"):
+            raise InvalidEngramError.not_one_of("scope", scope, ("project", "global"))
+        self.cortex = cortex
+        self.scope: Scope = scope
+        self.stores: dict[Scope, Hippocampus] = {}
+        both: list[tuple[Scope, object]] = [
+            ("project", cortex.project_hc),
+            ("global", cortex.global_hc),
+        ]
+        for name, store in both:
+            if not isinstance(store, Hippocampus):
+                raise StoreError(f"{type(store).__name__}: has no files to keep values in")
+            self.stores[name] = store
+        self._read: dict[tuple[Scope, str], _Read] = {}
+        self._index: tuple[list[Entry], Index] | None = None
+
+    def home(self, namespace: Namespace) -> Home:
+        """Return where the values of a namespace stand."""
+        return home_of(namespace, self.scope)
+
+    def get(self, namespace: Namespace, key: str) -> ItemItems | None:
+        """Return what stands under a key, or ``None``."""
+        home = self.home(namespace)
+        found = [*self._of(home.scope, home.file), *self._of(home.scope, ARCHIVE)]
+        for each in self._usable(home.scope, found):
+            if (each.namespace, each.key) == (namespace, key):
+                return each
+        return None
+
+    def all(self, prefix: Namespace = ()) -> list[ItemItems]:
+        """Return what stands in the namespaces that begin so; each memory once."""
+        found: dict[tuple[Scope, str, str], ItemItems] = {}
+        for scope, store in self.stores.items():
+            names = [name for name in store.files.names() if name not in _ASIDE]
+            # As of a topic first, then among all lessons; what tidying took for the same, last.
+            names.sort(key=lambda name: (name == LESSONS, not name.startswith("topics/")))
+            for name in (*names, ARCHIVE):
+                for item in self._usable(scope, self._of(scope, name)):
+                    if item.namespace[: len(prefix)] == prefix:
+                        mark = (
+                            (written(item.namespace), item.key) if item.was_put else ("", item.key)
+                        )
+                        found.setdefault((scope, *mark), item)
+        return list(found.values())
+
+    def search(self, query: str, items: Sequence[ItemItems]) -> list[tuple[ItemItems, float]]:
+        """Return which of ``items`` answer a question, the best first, and how well."""
+        searched = [item for item in items if item.searched]
+        entries = [item.entry for item in searched]
+        if self._index is None or self._index[0] != entries:
+            self._index = (entries, Index(entries))
+        hits = self._index[1].search(query, today())
+        return [(searched[hit.position], hit.score) for hit in hits]
+
+    def _of(self, scope: Scope, name: str) -> list[ItemItems]:
+        """Return the values of a file; of the archive those that were taken for others."""
+        files = self.stores[scope].files
+        document, marks = files.document(name), files.marks(name)
+        known = self._read.get((scope, name))
+        if known is None or known[0] is not document or known[1] != marks:
+            before = known[2] if known and known[1] == marks else {}
+            found = _items(scope, name, document, before, marks)
+            known = self._read[scope, name] = (document, marks, dict(found))
+        return list(known[2].values())
+
+    def _usable(self, scope: Scope, items: Iterable[ItemItems]) -> Iterator[ItemItems]:
+        """Yield those that may reach a program: not what git brought, if that waits for a yes."""
+        if self.cortex.settings.pulled != "review":
+            yield from items
+            return
+        lines = {(each.file, each.line) for each in self.cortex.usable(self.stores[scope])}
+        yield from (each for each in items if (each.entry.file, each.entry.line) in lines)
+
+
+def _items(
+    scope: Scope,
+    name: str,
+    document: Document,
+    known: Mapping[Block, ItemItems],
+    marks: tuple[str, ...],
+) -> Iterator[tuple[Block, ItemItems]]:
+    """Yield the values of a file; a line that did not change is not read again.
+
+    What ``marks`` name is a person's, although the file does not say so yet.
+    """
+    for placed in raw_entries(name, document):
+        item = known.get(placed.block)
+        if item is None or (item.entry.line, item.entry.heading) != (placed.line, placed.heading):
+            meta = placed.block.meta or Metadata()
+            if name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY)):
+                continue
+            entry = as_entry(name, scope, placed)
+            if verified_by(marks, entry.id, entry.text):
+                entry = entry._replace(basis="verified")
+            item = _item_items(entry, meta)
+        yield placed.block, item
+
+
+def _item_items(entry: Entry, meta: Metadata) -> ItemItems:
+    made = _time(meta.get(MADE) or entry.ts)
+    changed = _time(meta.get(WHEN)) if meta.get(WHEN) else made
+    if not meta.get(KEY):
+        return ItemItems(native(entry), entry.id, _told(entry), entry, made, changed)
+    value = joined(Parts(entry.text, meta.get(FIELD), meta.get(REST)))
+    stood = entry._replace(file=meta.get("was") or entry.file)
+    namespace = named(meta.get(NAMESPACE)) or native(stood)
+    return ItemItems(namespace, meta.get(KEY), value, entry, made, changed, not meta.get(HIDDEN))
+
+
+def _told(entry: Entry) -> dict[str, Any]:
+    """Return what a memory says that was not put under a key."""
+    told = {"text": entry.text, "kind": entry.kind, "topic": entry.topic}
+    told |= {"confidence": entry.confidence, "source": entry.source, "basis": entry.basis}
+    return {name: value for name, value in told.items() if value}
+
+
+def _time(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return _EPOCH
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+# Putting values under keys, and taking them away.
+#
+# Promises: every put goes through the gate; what it holds back is not written, and told; no secret
+# is written, in words, keys or whatever stands beside them; a value that a person wrote or changed
+# is only asked about; what is taken away stands in ``archive.md`` first; a batch is one step for
+# each scope, and what somebody changed meanwhile is left as it is, and told.
+
+_ASKS: Final = "a program asks for it"
+_THEIRS: Final = "contradiction"
+_WAITS: Final = "waits for the user's yes in pending.md"
+_CHANGED: Final = "was changed by the user meanwhile; read it again"
+_DELETED: Final = "was deleted by the user meanwhile"
+_NO_KEY: Final = "is a memory that was not put under a key; choose another key"
+
+
+class Put(NamedTuple):
+    """A value to put under a key.
+
+    Attributes:
+        namespace: The namespace.
+        key: The key.
+        value: The value, or ``None`` to take away what stands there.
+        searched: Whether a search may find it.
+    """
+
+    namespace: Namespace
+    key: str
+    value: Mapping[str, Any] | None
+    searched: bool = True
+
+
+class _Planned(NamedTuple):
+    """A put that may be written.
+
+    Attributes:
+        put: The put.
+        home: Where it goes.
+        item: What stands there, or ``None``.
+        engram: The memory, or ``None`` if something is taken away.
+        parts: Its value in parts.
+    """
+
+    put: Put
+    home: Home
+    item: ItemItems | None
+    engram: Engram | None
+    parts: Parts
+
+    @property
+    def place(self) -> Place:
+        """Where it belongs."""
+        return Place(self.put.namespace, self.put.key, self.home)
+
+
+class Putting:
+    """Some puts on their way."""
+
+    def __init__(self, items: Items, confidence: Confidence = "medium") -> None:
+        """Write what ``items`` reads.
+
+        Args:
+            items: The values.
+            confidence: How sure what is put is: what is not high is asked about in copilot.
+        """
+        self._items = items
+        self._cortex = items.cortex
+        self._confidence: Confidence = confidence
+        self._planned: list[_Planned] = []
+        self._waiting: list[tuple[Scope, Pending]] = []
+        self._gone: list[tuple[Scope, tuple[str, str]]] = []
+        self._refusals: list[str] = []
+
+    @one_call()
+    def carry_out(self, puts: Sequence[Put]) -> list[str]:
+        """Write what may be written, and return a sentence about each put that is not.
+
+        Raises:
+            InvalidEngramError: If a value is no JSON object; nothing is written then.
+            StoreError: If a store could not be read or written.
+        """
+        for store in self._items.stores.values() if puts else ():
+            store.notice()
+        for put in puts:
+            self._plan(put)
+        for scope, store in self._items.stores.items():
+            mine = [each for each in self._planned if each.home.scope == scope]
+            if mine:
+                op = "update" if any(each.item for each in mine) else "encode"
+                verb = "put" if any(each.engram for each in mine) else "delete"
+                one = len(mine) == 1
+                why = f"{verb} {_name(mine[0].put) if one else f'{len(mine)} values'}"
+                edit = partial(_write, planned=mine, names=store.files.names())
+                self._refusals += store.files.change(Act(op, "llm", why), edit)
+            waiting = [item for each, item in self._waiting if each == scope]
+            if waiting:
+                FileQueue(store).add(waiting)
+            if gone := {key for each, key in self._gone if each == scope}:
+                FileQueue(store).withdraw(gone)
+        return self._refusals
+
+    def _plan(self, put: Put) -> None:
+        home = self._items.home(put.namespace)
+        item = self._items.get(put.namespace, put.key)
+        if put.value is None:
+            self._plan_removal(put, home, item)
+            return
+        parts = split(put.value)
+        engram = self._engram(put, home, parts)
+        if item is not None and not item.was_put:
+            self._refuse(put, _NO_KEY)
+        elif item is None or not same(item.value, put.value) or item.searched != put.searched:
+            self._gate(_Planned(put, home, item, engram, parts), engram)
+
+    def _plan_removal(self, put: Put, home: Home, item: ItemItems | None) -> None:
+        if self._cortex.mode != "off":
+            self._gone.append((home.scope, (written(put.namespace), put.key)))
+        if item is None:
+            return
+        if self._cortex.mode == "off":
+            self._refuse(put, REASONS["off"])
+        elif item.entry.by_person or self._cortex.mode == "copilot":
+            engram = Engram(f"Delete: {item.entry.text}", item.entry.kind, home.scope)
+            reason = REASONS[_THEIRS if item.entry.by_person else "confidence"]
+            self._ask(put, home, self._pending(engram, "forget", item, _ASKS), reason)
+        else:
+            self._planned.append(_Planned(put, home, item, None, Parts("", "")))
+
+    def _gate(self, planned: _Planned, engram: Engram) -> None:
+        put, home, item = planned.put, planned.home, planned.item
+        beside = find_secrets("\n".join([*put.namespace, put.key, planned.parts.rest]))
+        decision = self._cortex.encoding_gate(engram)
+        theirs = item is not None and item.entry.by_person
+        if self._cortex.mode != "off" and beside:
+            kinds = ", ".join(sorted({each.kind for each in beside}))
+            self._refuse(put, f"{REASONS['secret']} ({kinds})")
+        elif decision.action == "discard":
+            self._refuse(put, decision.reason)
+        elif decision.action == "confirm" or theirs:
+            code = _THEIRS if theirs else decision.code
+            reason = REASONS[_THEIRS] if theirs else decision.reason
+            pending = self._pending(engram, "replace" if item else "encode", item, code)
+            marks = {NAMESPACE: written(put.namespace), KEY: put.key}
+            marks |= _marks(put, planned.parts)
+            seen = digest_of(pending.engram.text)
+            self._ask(put, home, replace(pending, put=proposed(marks), seen=seen), reason)
+        else:
+            self._planned.append(planned)
+
+    def _engram(self, put: Put, home: Home, parts: Parts) -> Engram:
+        """Return the memory that a value is.
+
+        Raises:
+            InvalidEngramError: If it cannot be one.
+        """
+        key: object = put.key
+        if not isinstance(key, str) or not key:
+            raise InvalidEngramError("key", f"{key!r:.80} is no key; give a string")
+        place = written(put.namespace)
+        for name, text in (("key", key), ("namespace", place)):
+            if len(text) > LONGEST:
+                raise InvalidEngramError.too_long(name, text, f"{LONGEST:,} characters")
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InvalidEngramError(name, "holds half of a surrogate pair") from None
+        kind: Kind = "profile" if home.file == PROFILE else "lesson"
+        if home.file == RULES:
+            said = (put.value or {}).get("kind")
+            kind = next((each for each in RULE_KINDS if each == said), "always")
+        return Engram(parts.text, kind, home.scope, self._confidence, home.topic, "llm")
+
+    def _pending(self, engram: Engram, op: Operation, item: ItemItems | None, code: str) -> Pending:
+        return Pending(
+            new_id(),
+            harmless(engram),
+            hold=code if self._cortex.mode == "autopilot" else "",
+            reason=code,
+            op=op,
+            of=item.entry.id if item else "",
+            ts=today().isoformat(),
+        )
+
+    def _ask(self, put: Put, home: Home, pending: Pending, reason: str) -> None:
+        self._waiting.append((home.scope, pending))
+        self._refuse(put, f"{_WAITS}: {reason}")
+
+    def _refuse(self, put: Put, reason: str) -> None:
+        self._refusals.append(redact(f"{_name(put)} {reason}"))
+
+
+def _name(put: Put) -> str:
+    return f"{one_line('/'.join(put.namespace))} {put.key!r:.80}"
+
+
+def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> list[str]:
+    """Write values, the last one wins; return what a person has changed meanwhile."""
+    late: list[str] = []
+    gone: list[tuple[_Planned, Entry]] = []
+    for each in planned:
+        stands = standing(draft, each.place, each.item)
+        if stands is not None and stands.entry.by_person:
+            late.append(f"{_name(each.put)} {_CHANGED}")
+        elif stands is None and each.engram is not None and _was_deleted(draft, each.item):
+            late.append(f"{_name(each.put)} {_DELETED}")
+        elif each.engram is not None:
+            put_line(draft, each.place, each.engram, _marks(each.put, each.parts), stands)
+        elif stands is not None and stands.entry.file == ARCHIVE:
+            draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
+        elif stands is not None:
+            gone.append((each, stands.entry))
+    revisions = [Revision((entry,), "removed") for _, entry in gone]
+    desk = Desk(names, new_id, today().isoformat(), "llm")
+    done = revise(draft, revisions, desk) if revisions else []
+    for (each, _), result in zip(gone, done, strict=True):
+        if result.problem:
+            late.append(f"{_name(each.put)} is left as it was: {result.problem}")
+    return late
+
+
+def _marks(put: Put, parts: Parts) -> dict[str, str]:
+    """Return what metadata says of the rest of a value."""
+    return {FIELD: parts.field, REST: parts.rest, HIDDEN: "" if put.searched else "yes"}
+
+
+def _was_deleted(draft: Draft, item: ItemItems | None) -> bool:
+    """Whether a person took away what stood there, since it was looked for."""
+    gone = tombstones(draft.get(ARCHIVE)) if item is not None else ()
+    return any(item is not None and entry_id(placed) == item.entry.id for placed in gone)

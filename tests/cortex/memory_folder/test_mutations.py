@@ -15,7 +15,7 @@ MODULES: Final = (
     "engramdown.cortex.memory_folder.places",
     "engramdown.cortex.memory_folder.texts",
     "engramdown.cortex.memory_folder.pages",
-    "engramdown.cortex.keyed.values",
+    "engramdown.integrations.langgraph",
     "engramdown.cortex.keyed_values",
 )
 
@@ -132,14 +132,14 @@ BUGS: Final = (
     ),
     Bug(
         "the rest of a value is lost",
-        "cortex.keyed.values",
+        "integrations.langgraph",
         'rest = _compact(whole) if whole else ""',
         'rest = ""',
         lambda core: comes_back(core, {"text": "tea", "n": 1}),
     ),
     Bug(
         "a value in another one is lost",
-        "cortex.keyed.values",
+        "integrations.langgraph",
         "    for name in path[:-1]:\n        inner = inner[name]\n",
         "",
         lambda core: comes_back(core, {"content": {"content": "tea"}, "text": ""}),

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.keyed.values import LONGEST, Parts, fits, joined, same, split
 from engramdown.errors import InvalidEngramError
+from engramdown.integrations.langgraph import LONGEST, Parts, fits, joined, same, split
 
 _NAMES = st.sampled_from(["text", "content", "data", "kind", "$", "a.b", ""]) | st.text(max_size=3)
 _TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
