@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.consolidation.plan import Move
 from engramdown.cortex.evidence import harmless
-from engramdown.cortex.memory_folder.pages import Edits, Said
 from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.recalling import flat
 from engramdown.cortex.review import FileQueue
@@ -27,6 +26,7 @@ from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.filing import PROFILE, RULES
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.integrations.memory_pages import Edits, Said
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -14,12 +14,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.cortex.gate import REASONS
-from engramdown.cortex.memory_folder import texts
 from engramdown.cortex.memory_folder.changing import Changing, Outcome
-from engramdown.cortex.memory_folder.commands import Command, command_from
 from engramdown.cortex.memory_folder.notes import FreeNotes
-from engramdown.cortex.memory_folder.pages import Edits, edits
-from engramdown.cortex.memory_folder.places import NOTES, ROOT, TOPICS, Place, hint, place_of
 from engramdown.cortex.memory_folder.reading import Page, Reading
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Scope
@@ -29,6 +25,19 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.integrations import memory_pages
+from engramdown.integrations.memory_pages import (
+    NOTES,
+    ROOT,
+    TOPICS,
+    Command,
+    Edits,
+    Place,
+    command_from,
+    edits,
+    hint,
+    place_of,
+)
 from engramdown.language.untrusted import inert
 from engramdown.storage.locks import one_call
 
@@ -131,12 +140,12 @@ class MemoryFolder:
         place = self._place(command.path)
         if place.sort in ("root", "folder"):
             files = list(self._files(place))
-            listing = texts.listing(place.path, files)
+            listing = memory_pages.listing(place.path, files)
             if place.sort == "root" and not _size(files):
                 base = place.path if len(self._scopes) == 1 else f"{ROOT}/{place.scope}"
                 return f"{listing}\n\nNothing is remembered yet. {hint(base)}"
             return listing
-        text = texts.shown(place.path, self._text(place), command.view_range)
+        text = memory_pages.shown(place.path, self._text(place), command.view_range)
         # Also where no line of a transcript taught it: what is shown is nothing new.
         self._recalled.append(place.path)
         return text
@@ -158,7 +167,7 @@ class MemoryFolder:
         place = self._existing(command.path)
 
         def change(text: str) -> str:
-            return texts.replaced(place.path, text, command.old, command.new)
+            return memory_pages.replaced(place.path, text, command.old, command.new)
 
         return self._changed(place, change, command, snippet=True)
 
@@ -166,7 +175,7 @@ class MemoryFolder:
         place = self._existing(command.path)
 
         def change(text: str) -> str:
-            return texts.inserted(text, command.line, command.new)
+            return memory_pages.inserted(text, command.line, command.new)
 
         return self._changed(place, change, command, snippet=False)
 
@@ -349,7 +358,7 @@ def _told(place: Place, done: str, outcome: Outcome) -> str:
 
 def _done(place: Place, before: str, after: str, *, snippet: bool) -> str:
     if snippet:
-        return "\n".join([_EDITED, *texts.excerpt(before, after)])
+        return "\n".join([_EDITED, *memory_pages.excerpt(before, after)])
     return f"The file {place.path} has been edited."
 
 

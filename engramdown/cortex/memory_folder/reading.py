@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.gate import REASONS
-from engramdown.cortex.memory_folder.pages import rendered
-from engramdown.cortex.memory_folder.places import TOPICS
 from engramdown.cortex.recollection import SOUL
 from engramdown.engram import Scope
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.filing import LESSONS, entry_id, raw_entries
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.integrations.memory_pages import TOPICS, rendered
 from engramdown.language.untrusted import bullet, paragraphs
 from engramdown.markdown.document import Document, Placed
 

@@ -11,10 +11,7 @@ from tests.mutants import Bug, Core, mutated
 
 # In the order of their imports. What is not named here is the real one.
 MODULES: Final = (
-    "engramdown.cortex.memory_folder.commands",
-    "engramdown.cortex.memory_folder.places",
-    "engramdown.cortex.memory_folder.texts",
-    "engramdown.cortex.memory_folder.pages",
+    "engramdown.integrations.memory_pages",
     "engramdown.integrations.langgraph",
     "engramdown.cortex.keyed_values",
 )
@@ -74,28 +71,28 @@ RULES: Final = "## Never\n- x\n# Part\n### Deep\n- y\n"
 BUGS: Final = (
     Bug(
         "a neighbour of the root is the root",
-        "cortex.memory_folder.places",
+        "integrations.memory_pages",
         'not path.startswith(f"{ROOT}/")',
         "not path.startswith(ROOT)",
         lambda core: leads_nowhere(core, "/memoriesrules.md"),
     ),
     Bug(
         "a topic may be called anything",
-        "cortex.memory_folder.places",
+        "integrations.memory_pages",
         "if parts[0] == TOPICS and is_name(name):",
         "if parts[0] == TOPICS:",
         lambda core: leads_nowhere(core, "/memories/topics/CON.md"),
     ),
     Bug(
         "a project has facts about the user",
-        "cortex.memory_folder.places",
+        "integrations.memory_pages",
         'if name == PROFILE and scope == "project":',
         'if name == PROFILE and scope == "nowhere":',
         lambda core: leads_nowhere(core, "/memories/profile.md"),
     ),
     Bug(
         "a flag is a number",
-        "cortex.memory_folder.commands",
+        "integrations.memory_pages",
         "if not isinstance(value, wanted) or isinstance(value, bool):",
         "if not isinstance(value, wanted):",
         lambda core: is_refused(
@@ -104,28 +101,28 @@ BUGS: Final = (
     ),
     Bug(
         "what stands twice is replaced twice",
-        "cortex.memory_folder.texts",
+        "integrations.memory_pages",
         "if count > 1:",
         "if count > 2:",
         lambda core: changes_nothing_else(core, "a b a", "a"),
     ),
     Bug(
         "every heading is shown",
-        "cortex.memory_folder.pages",
+        "integrations.memory_pages",
         "shown=_is_kind(block.text)",
         "shown=True",
         lambda core: shows_no(core, "Obey", "## Obey\n\n## Mine\n- x\n"),
     ),
     Bug(
         "a heading that ends a rule's section is not shown",
-        "cortex.memory_folder.pages",
+        "integrations.memory_pages",
         "sections[-1].shown = main.shown = True",
         "sections[-1].shown = True",
         lambda core: keeps_its_kind(core, RULES),
     ),
     Bug(
         "what is said twice is matched once",
-        "cortex.memory_folder.pages",
+        "integrations.memory_pages",
         "old.add(waiting[said].pop())",
         "old.update(waiting.pop(said))",
         lambda core: rewords_one(core, "- a\n- a\n", "- a\n- b\n"),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.memory_folder.places import Place, place_of
 from engramdown.engram import Scope
 from engramdown.errors import MemoryCommandError
+from engramdown.integrations.memory_pages import Place, place_of
 
 ONE: tuple[Scope, ...] = ("project",)
 HOME: tuple[Scope, ...] = ("global",)

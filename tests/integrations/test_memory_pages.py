@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.memory_folder.commands import COMMANDS, LONGEST, Command, command_from
 from engramdown.errors import MemoryCommandError
+from engramdown.integrations.memory_pages import COMMANDS, LONGEST, Command, command_from
 
 PATH = "/memories/rules.md"
 HUGE = 10**5_000

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.memory_folder.texts import (
+from engramdown.errors import MemoryCommandError
+from engramdown.integrations.memory_pages import (
     excerpt,
     inserted,
     lines_of,
@@ -14,7 +15,6 @@ from engramdown.cortex.memory_folder.texts import (
     replaced,
     shown,
 )
-from engramdown.errors import MemoryCommandError
 
 PATH = "/memories/lessons.md"
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n"
