@@ -1,6 +1,6 @@
 """Anthropic's memory tool over Engramdown: what its SDK calls when a model edits ``/memories``.
 
-Promises: every command goes through :class:`engramdown.cortex.memory_folder.folder.MemoryFolder`,
+Promises: every command goes through :class:`engramdown.integrations.memory_folder.MemoryFolder`,
 so through the gate, the journal and the write protocol; a command that is not carried out is an
 error for the model, with a sentence that it can act on, and never one for the program.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from engramdown.cortex.memory_folder.folder import MemoryFolder, Reach
+from engramdown.integrations.memory_folder import MemoryFolder, Reach
 from engramdown.integrations.threads import beside, guard_of
 
 try:

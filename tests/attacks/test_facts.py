@@ -14,7 +14,6 @@ import pytest
 from anthropic.types.beta import BetaMemoryTool20250818InsertCommand
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.cortex.migrating import Migration
 from engramdown.cortex.turns import Session
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
@@ -23,6 +22,7 @@ from engramdown.integrations.anthropic_memory import MemoryTool
 from engramdown.integrations.chat.pieces import Heard, Reply, ToolCall
 from engramdown.integrations.chat.turns import Chat
 from engramdown.integrations.langgraph import MemoryStore
+from engramdown.integrations.memory_folder import MemoryFolder
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 from tests.cortex.test_sleeping import Model, record

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.integrations.memory_folder import MemoryFolder
 from tests.cortex.person import Person
 from tests.git.desk import Desk
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.langgraph import Items, Put, Putting
+from engramdown.integrations.memory_folder import MemoryFolder
 from engramdown.storage.disk import Disk
 from tests.hippocampus.memory_store import MemoryStore
 

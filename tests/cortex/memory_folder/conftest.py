@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.cortex.memory_folder.folder import MemoryFolder, Reach
 from engramdown.cortex.tools import Answer
+from engramdown.integrations.memory_folder import MemoryFolder, Reach
 
 __all__ = ["Model"]
 

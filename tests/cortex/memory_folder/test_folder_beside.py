@@ -13,7 +13,7 @@ from tests.cortex.memory_folder.conftest import Model
 EDITS: Final = """
 import sys
 from engramdown import Cortex, Engram
-from engramdown.cortex.memory_folder.folder import MemoryFolder
+from engramdown.integrations.memory_folder import MemoryFolder
 
 who = sys.argv[2]
 folder = MemoryFolder(Cortex.open(project=sys.argv[1]))

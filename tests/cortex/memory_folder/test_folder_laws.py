@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex
-from engramdown.cortex.memory_folder.folder import MemoryFolder
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.integrations.memory_folder import MemoryFolder
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import parse
 from engramdown.storage.disk import Disk
