@@ -17,11 +17,11 @@ from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.cortex import watching
 from engramdown.cortex.news import News
 from engramdown.cortex.watching import Watching
-from engramdown.episodes.index.sqlite import Index
 from engramdown.errors import StoreError
 from engramdown.hippocampus.finding import find_lines
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed
+from engramdown.recall.index import Index
 from tests.hippocampus.editors import STYLES, save
 from tests.hippocampus.memory_store import MemoryStore
 

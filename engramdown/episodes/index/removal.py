@@ -30,11 +30,11 @@ from engramdown.episodes.index.lines import Line, read_lines
 from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk
 from engramdown.episodes.index.shelf import FILE, LOCK, PART, PATIENCE, SEAL, look, note, noted
 from engramdown.episodes.index.source import Unusable
-from engramdown.episodes.index.sqlite import FAILURES, Index
 from engramdown.episodes.lock import FolderLock
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import unforked
 from engramdown.language.terms import folded, speaking, spelt
+from engramdown.recall.index import FAILURES, Index
 
 __all__ = ["removal"]
 

@@ -1,6 +1,6 @@
 """The same as the index knows, from reading every transcript: for a Python without SQLite or FTS5.
 
-Promises: every answer is the one that :class:`engramdown.episodes.index.sqlite.Index` gives, but
+Promises: every answer is the one that :class:`engramdown.recall.index.Index` gives, but
 for the numbers of chunks and sessions, which mean nothing; what was appended since is in it. It
 takes a second for some ten thousand lines, and as much again whenever a file has changed.
 """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from engramdown.episodes.index.scan import Scan
-    from engramdown.episodes.index.sqlite import Index
+    from engramdown.recall.index import Index
 
 __all__ = ["FILE", "LOCK", "PART", "PATIENCE", "SEAL", "Shelf", "look", "note", "noted"]
 
@@ -72,7 +72,7 @@ class Shelf:
             try:
                 import sqlite3  # noqa: F401 - a Python may be built without it
 
-                from engramdown.episodes.index.sqlite import FAILURES
+                from engramdown.recall.index import FAILURES
             except ImportError:
                 return self._scanned(question)
             if self._disk.find(self.folder) is None:
@@ -138,7 +138,7 @@ class Shelf:
 
     def _make(self) -> Index:
         """Make the index under another name, then give it its own; the lock is held."""
-        from engramdown.episodes.index.sqlite import fresh
+        from engramdown.recall.index import fresh
 
         self._sweep()
         part = self.cache / f"{FILE}.{os.urandom(4).hex()}{PART}"
@@ -160,7 +160,7 @@ class Shelf:
                 self._disk.remove(self.cache / name)
 
     def _open(self, now: tuple[int, ...]) -> Index:
-        from engramdown.episodes.index.sqlite import stored
+        from engramdown.recall.index import stored
 
         self._index = stored(self.cache / FILE, self.folder, self.cache, self._disk)
         self._seal = now
@@ -171,7 +171,7 @@ class Shelf:
 
     def _in_memory(self) -> Index:
         """Return an index that is kept nowhere, because it cannot be."""
-        from engramdown.episodes.index.sqlite import fresh
+        from engramdown.recall.index import fresh
 
         self._kept = False
         if self._index is None:
@@ -250,7 +250,7 @@ def _close(connection: sqlite3.Connection) -> None:
 
 def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) -> None:
     """Move the log of SQLite into the file and note how the file is then; the lock is held."""
-    from engramdown.episodes.index.sqlite import FAILURES
+    from engramdown.recall.index import FAILURES
 
     with contextlib.suppress(*FAILURES):
         # What FTS5 has merged leaves a third of the file empty. As a script, because each of its
@@ -265,7 +265,7 @@ def _let_go(
     connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk: EpisodeDisk
 ) -> None:
     """Close the file; the last who does makes SQLite write to it, which must be noted."""
-    from engramdown.episodes.index.sqlite import FAILURES
+    from engramdown.recall.index import FAILURES
 
     with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(_CLOSING):
         log = disk.find(cache / f"{FILE}-wal")

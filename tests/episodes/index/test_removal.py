@@ -11,10 +11,11 @@ import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.index import removal as removing
-from engramdown.episodes.index import shelf, upkeep
+from engramdown.episodes.index import shelf
 from engramdown.episodes.index.removal import removal
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.recall import index
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
@@ -33,7 +34,7 @@ QUERIES = ("boat", "who went to the lake?", "搜索", "the", "password", "zyzzyv
 @pytest.fixture(autouse=True)
 def _list_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let words of a few lines have lists, so that these take part."""
-    monkeypatch.setattr(upkeep, "LISTED", 5)
+    monkeypatch.setattr(index, "LISTED", 5)
 
 
 @pytest.fixture

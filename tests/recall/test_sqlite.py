@@ -18,9 +18,10 @@ import pytest
 
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.index import shelf, upkeep
+from engramdown.episodes.index import shelf
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recall import Recall
+from engramdown.recall import index
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (
@@ -38,7 +39,7 @@ QUERIES = ("boat", "who went to the lake?", "plans", "搜索", "zurich", "%", "t
 @pytest.fixture(autouse=True)
 def _list_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let words of a few lines have lists, so that these take part."""
-    monkeypatch.setattr(upkeep, "LISTED", 5)
+    monkeypatch.setattr(index, "LISTED", 5)
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_without_fts5_a_scan_answers(
     def create(_connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("no such module: fts5")
 
-    monkeypatch.setattr("engramdown.episodes.index.sqlite.create", create)
+    monkeypatch.setattr("engramdown.recall.index.create", create)
     assert answers(memory(root)) == scanned
     assert not index_of(root).exists()
 

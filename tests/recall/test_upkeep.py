@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.index import shelf, sqlite
+from engramdown.episodes.index import shelf
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.recall import index
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
@@ -34,8 +35,8 @@ def test_no_more_chunks_are_kept_than_are_needed(
     write(tmp_path, "s1", [f"boat {at}" for at in range(200)])
     with closing(memory(tmp_path)) as reader:
         whole = found(reader, "boat", 200)
-    monkeypatch.setattr(sqlite, "_KEPT", 2)
-    monkeypatch.setattr(sqlite, "_AT_ONCE", 3)
+    monkeypatch.setattr(index, "_KEPT", 2)
+    monkeypatch.setattr(index, "_AT_ONCE", 3)
     with closing(memory(tmp_path)) as reader:
         assert [found(reader, "boat", 200) for _ in range(3)] == [whole] * 3
 

@@ -1,0 +1,3 @@
+"""Recall."""
+
+__all__: list[str] = []
