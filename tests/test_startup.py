@@ -36,9 +36,10 @@ WRITING: Final = frozenset(
 UNASKED: Final = frozenset(
     {
         *("dataclasses", "hashlib", "inspect", "portalocker", "random", "secrets", "tomllib"),
+        "engramdown.recall.intake",
         *(
             f"engramdown.episodes.{name}"
-            for name in ("forgetting", "sessions", "silence", "index.intake", "index.scan")
+            for name in ("forgetting", "sessions", "silence", "index.scan")
         ),
     }
 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import os
 
     from engramdown.episodes import watch
-    from engramdown.episodes.index.intake import Intake, Known
+    from engramdown.recall.intake import Intake, Known
 
 __all__ = [
     "FACTS",
@@ -251,7 +251,7 @@ class Upkeep:
         Raises:
             Unusable: If something was: its words cannot be told from others.
         """
-        from engramdown.episodes.index.intake import WORDLESS, Known
+        from engramdown.recall.intake import WORDLESS, Known
 
         for name in names:
             known = Known.find(self._connection, name)
@@ -326,7 +326,7 @@ class Upkeep:
         if not names:
             return
         # Imported here: most questions find nothing new, and so need nothing that reads lines.
-        from engramdown.episodes.index.intake import Intake, Known
+        from engramdown.recall.intake import Intake, Known
 
         intake = Intake(self._connection, listed=bool(self.facts.get("lists")))
         for name in names:

@@ -25,7 +25,6 @@ from zlib import crc32
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.index.intake import WORDLESS, Known
 from engramdown.episodes.index.lines import Line, read_lines
 from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk
 from engramdown.episodes.index.shelf import FILE, LOCK, PART, PATIENCE, SEAL, look, note, noted
@@ -35,6 +34,7 @@ from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import unforked
 from engramdown.language.terms import folded, speaking, spelt
 from engramdown.recall.index import FAILURES, Index
+from engramdown.recall.intake import WORDLESS, Known
 
 __all__ = ["removal"]
 
