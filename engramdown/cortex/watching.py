@@ -17,7 +17,6 @@ from engramdown.cortex.background import Background
 from engramdown.cortex.news import Deed, News, edited, news_of
 from engramdown.cortex.waiting import Waiting
 from engramdown.episodes import watch as transcripts
-from engramdown.episodes.index.shelf import FILE
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.hippocampus.checkouts import held_by
@@ -27,6 +26,7 @@ from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
 from engramdown.markdown.document import Placed
+from engramdown.recall.index_file import FILE
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ class Derived:
         except ImportError:
             yield self.drop_index
             return
-        from engramdown.episodes.index.removal import removal
+        from engramdown.recall.index_file import removal
 
         with removal(self._folder, self._cache, sessions, self._disk) as replace:
             yield replace

@@ -17,7 +17,6 @@ import pytest
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.forgetting import UNFINISHED, Forgetting
-from engramdown.episodes.index.shelf import Shelf
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import digest
@@ -27,6 +26,7 @@ from engramdown.errors import (
     InvalidSessionError,
     SessionNotFoundError,
 )
+from engramdown.recall.index_file import Shelf
 from engramdown.settings import EpisodeSettings
 from tests.episodes.disks import Fault, FaultyDisk
 

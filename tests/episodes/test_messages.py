@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import EpisodicMemory
-from engramdown.episodes.index.shelf import Shelf
+from engramdown.recall.index_file import Shelf
 
 FIRST = datetime(2026, 2, 27, 10, 0, tzinfo=UTC)
 

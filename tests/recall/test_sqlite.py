@@ -18,10 +18,9 @@ import pytest
 
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.index import shelf
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recall import Recall
-from engramdown.recall import index
+from engramdown.recall import index, index_file
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (
@@ -67,7 +66,7 @@ def scanned(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str,
 
 
 def index_of(root: Path) -> Path:
-    return root / "cache" / shelf.FILE
+    return root / "cache" / index_file.FILE
 
 
 def test_there_are_answers(root: Path) -> None:
@@ -157,7 +156,7 @@ def damaged(path: Path) -> None:
 def older(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 0")
-    shelf.note(path.parent, EpisodeDisk())
+    index_file.note(path.parent, EpisodeDisk())
 
 
 HARM = (no_index, no_cache, no_seal, cut_short, emptied, no_sqlite, damaged, older)
@@ -195,7 +194,7 @@ def test_an_index_that_was_never_filled_is_none(root: Path) -> None:
         database.execute("DELETE FROM lists")
         database.execute("INSERT INTO words(words) VALUES ('delete-all')")
         database.commit()
-    shelf.note(root / "cache", EpisodeDisk())
+    index_file.note(root / "cache", EpisodeDisk())
     with closing(memory(root)) as reader:
         assert answers(reader) == before
 
@@ -232,7 +231,7 @@ def test_an_index_is_used_again(root: Path) -> None:
 def test_a_long_log_of_sqlite_is_moved_into_the_file(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "_LONG_LOG", 0)
+    monkeypatch.setattr(index_file, "_LONG_LOG", 0)
     with closing(memory(root)) as reader:
         found(reader, "boat")
         inode = index_of(root).stat().st_ino
@@ -483,8 +482,8 @@ def test_nothing_of_an_index_that_was_being_made_stays(root: Path, *, made: bool
     if made:
         with closing(memory(root)) as reader:
             assert found(reader, "boat")
-    part = f"{shelf.FILE}.0badcafe.part"
-    for name in (part, f"{part}-journal", f"{shelf.SEAL}.999999999-0badcafe.part"):
+    part = f"{index_file.FILE}.0badcafe.part"
+    for name in (part, f"{part}-journal", f"{index_file.SEAL}.999999999-0badcafe.part"):
         (root / "cache" / name).write_bytes(b"half")
     with closing(memory(root)) as reader:
         assert found(reader, "boat")

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.index import shelf
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.recall import index
+from engramdown.recall import index, index_file
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
@@ -47,7 +46,7 @@ def test_an_index_gives_back_what_it_does_not_need(tmp_path: Path) -> None:
         for seq in range(1000, 1080):
             append(path, line(seq, f"the boat leaked {seq:x}"))
             assert found(reader, "leaked", 1)
-    with closing(sqlite3.connect(tmp_path / "cache" / shelf.FILE)) as index:
+    with closing(sqlite3.connect(tmp_path / "cache" / index_file.FILE)) as index:
         assert index.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert index.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.index import removal as removing
-from engramdown.episodes.index import shelf
-from engramdown.episodes.index.removal import removal
 from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.recall import index
+from engramdown.recall import index, index_file
+from engramdown.recall import index_file as removing
+from engramdown.recall.index_file import removal
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
@@ -63,13 +62,13 @@ def root(tmp_path: Path) -> Path:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return the list of indexes that are made anew meanwhile."""
     paths: list[Path] = []
-    make = shelf.Shelf._make
+    make = index_file.Shelf._make
 
-    def noting(self: shelf.Shelf) -> object:
+    def noting(self: index_file.Shelf) -> object:
         paths.append(self.cache)
         return make(self)
 
-    monkeypatch.setattr(shelf.Shelf, "_make", noting)
+    monkeypatch.setattr(index_file.Shelf, "_make", noting)
     return paths
 
 
@@ -95,7 +94,7 @@ def answers(memory: EpisodicMemory) -> list[list[tuple[str, float]]]:
 
 def known(root: Path) -> dict[str, list[tuple[object, ...]]]:
     """Return what an index knows, without the numbers that it gave."""
-    with closing(sqlite3.connect(root / "cache" / shelf.FILE)) as index:
+    with closing(sqlite3.connect(root / "cache" / index_file.FILE)) as index:
         told = {
             "words": "SELECT term, doc FROM counts ORDER BY term",
             "names": "SELECT name, speaks FROM names ORDER BY name",
@@ -114,7 +113,7 @@ def test_what_is_left_is_an_index_that_never_knew_the_session(root: Path, made: 
         told = answers(after)
     assert made == []
     left = known(root)
-    (root / "cache" / shelf.FILE).unlink()
+    (root / "cache" / index_file.FILE).unlink()
     with closing(memory(root)) as anew:
         assert told == answers(anew)
     assert made
@@ -174,22 +173,22 @@ def test_all_sessions_can_go(tmp_path: Path, made: list[Path]) -> None:
 def test_a_transcript_that_is_another_one_by_now_takes_the_index_along(root: Path) -> None:
     write(root, "secret", ["rewritten"])
     remove(root, "secret")
-    assert [path.name for path in (root / "cache").iterdir()] == [shelf.LOCK]
+    assert [path.name for path in (root / "cache").iterdir()] == [index_file.LOCK]
 
 
 def test_an_index_that_is_not_as_it_was_left_goes(root: Path) -> None:
-    (root / "cache" / shelf.SEAL).write_bytes(b"1 2 3")
+    (root / "cache" / index_file.SEAL).write_bytes(b"1 2 3")
     remove(root, "secret")
-    assert not (root / "cache" / shelf.FILE).exists()
+    assert not (root / "cache" / index_file.FILE).exists()
 
 
 def test_an_index_of_another_version_goes(root: Path) -> None:
-    with closing(sqlite3.connect(root / "cache" / shelf.FILE)) as index:
+    with closing(sqlite3.connect(root / "cache" / index_file.FILE)) as index:
         index.execute("PRAGMA user_version = 99")
         index.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    shelf.note(root / "cache", EpisodeDisk())
+    index_file.note(root / "cache", EpisodeDisk())
     remove(root, "secret")
-    assert not (root / "cache" / shelf.FILE).exists()
+    assert not (root / "cache" / index_file.FILE).exists()
 
 
 def test_more_names_than_can_be_told_apart_take_the_index_along(
@@ -197,7 +196,7 @@ def test_more_names_than_can_be_told_apart_take_the_index_along(
 ) -> None:
     monkeypatch.setattr(removing, "_CAPPED", 0)
     remove(root, "secret")
-    assert not (root / "cache" / shelf.FILE).exists()
+    assert not (root / "cache" / index_file.FILE).exists()
 
 
 def test_where_there_is_no_cache_nothing_is_made(tmp_path: Path) -> None:
@@ -209,7 +208,7 @@ def test_where_there_is_no_cache_nothing_is_made(tmp_path: Path) -> None:
 def test_an_index_that_somebody_removed_meanwhile_does_not_come_back(root: Path) -> None:
     folder, cache = root / "episodes", root / "cache"
     with removal(folder, cache, ["secret"], EpisodeDisk()) as replace:
-        (cache / shelf.FILE).unlink()
+        (cache / index_file.FILE).unlink()
         replace()
     assert not list(cache.glob("index.s*"))
 
@@ -217,32 +216,32 @@ def test_an_index_that_somebody_removed_meanwhile_does_not_come_back(root: Path)
 def test_what_is_not_put_in_its_place_leaves_the_index_as_it_is(
     root: Path, made: list[Path]
 ) -> None:
-    before = (root / "cache" / shelf.FILE).read_bytes()
+    before = (root / "cache" / index_file.FILE).read_bytes()
     with removal(root / "episodes", root / "cache", ["secret"], EpisodeDisk()):
         pass
-    assert (root / "cache" / shelf.FILE).read_bytes() == before
+    assert (root / "cache" / index_file.FILE).read_bytes() == before
     with closing(memory(root)) as reader:
         assert reader.recall("zyzzyva")
     assert made == []
-    assert not list((root / "cache").glob(f"*{shelf.PART}"))
+    assert not list((root / "cache").glob(f"*{index_file.PART}"))
 
 
 def test_while_somebody_makes_an_index_it_is_removed(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(removing, "PATIENCE", 0.05)
-    lock = FolderLock(root / "cache" / shelf.LOCK, EpisodeDisk(), 1.0)
+    lock = FolderLock(root / "cache" / index_file.LOCK, EpisodeDisk(), 1.0)
     with lock.hold():
         remove(root, "secret")
     lock.close()
-    assert not (root / "cache" / shelf.FILE).exists()
+    assert not (root / "cache" / index_file.FILE).exists()
 
 
 def test_a_transcript_that_cannot_be_read_takes_the_index_along(root: Path) -> None:
     disk = FaultyDisk(Fault("open", name="secret.jsonl"))
     remove(root, "secret", disk=disk)
     assert disk.landed
-    assert not (root / "cache" / shelf.FILE).exists()
+    assert not (root / "cache" / index_file.FILE).exists()
 
 
 def test_who_has_another_index_open_does_not_wait_for_itself(
