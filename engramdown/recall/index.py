@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.index.rows import PAGE, Chunk
-from engramdown.episodes.index.source import Unusable
 from engramdown.language.terms import stem
+from engramdown.recall.source import PAGE, Chunk, Unusable
 
 if TYPE_CHECKING:
     import os
@@ -114,7 +113,7 @@ def tune(connection: sqlite3.Connection) -> None:
 #
 # Promises: after :meth:`Upkeep.keep_up` everything is in the index that a look at the files shows;
 # of what several processes do at once nothing is taken in twice; a transcript that is no longer
-# what was taken in makes the index :class:`engramdown.episodes.index.source.Unusable`.
+# what was taken in makes the index :class:`engramdown.recall.source.Unusable`.
 
 _BATCH: Final = 50_000
 _BLOCK: Final = 4 * 1024 * 1024

@@ -28,14 +28,13 @@ from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES
 from engramdown.episodes.index.lines import Line, read_lines
-from engramdown.episodes.index.rows import CHUNK, PAGE, Chunk
-from engramdown.episodes.index.source import Source, Unusable
 from engramdown.episodes.lock import FolderLock
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
 from engramdown.language.terms import folded, speaking, spelt
 from engramdown.recall.index import FAILURES, Index
 from engramdown.recall.intake import WORDLESS, Known
+from engramdown.recall.source import CHUNK, PAGE, Chunk, Source, Unusable
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:

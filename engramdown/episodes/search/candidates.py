@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Final
 
-from engramdown.episodes.index.rows import CHUNK
+from engramdown.recall.source import CHUNK
 
 __all__ = ["LONGEST_LISTS", "MOST", "Lists", "candidates"]
 

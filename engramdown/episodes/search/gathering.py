@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.index.rows import CHUNK, Chunk, Fact
-from engramdown.episodes.index.source import Source
 from engramdown.episodes.search.candidates import Lists, candidates
 from engramdown.episodes.search.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
 from engramdown.episodes.search.surroundings import Limits, Moment
 from engramdown.episodes.search.wanted import USUAL, Wanted
 from engramdown.episodes.words.query import Query
 from engramdown.language.terms import speaking, spelt, tokens
+from engramdown.recall.source import CHUNK, Chunk, Fact, Source
 
 __all__ = ["Best", "Place", "best", "lists_of", "places_near"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.episodes.index.rows import CHUNK
 from engramdown.episodes.search import candidates as room
 from engramdown.episodes.search.candidates import candidates
+from engramdown.recall.source import CHUNK
 
 
 def anything(_key: int) -> bool:

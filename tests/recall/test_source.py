@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.index.rows import Chunk, Fact, freshness, pack
+from engramdown.recall.source import Chunk, Fact, freshness, pack
 
 _facts = st.builds(
     Fact,
