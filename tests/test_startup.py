@@ -37,9 +37,14 @@ UNASKED: Final = frozenset(
     {
         *("dataclasses", "hashlib", "inspect", "portalocker", "random", "secrets", "tomllib"),
         "engramdown.recall.intake",
+        "engramdown.recall.scan",
         *(
             f"engramdown.episodes.{name}"
-            for name in ("forgetting", "sessions", "silence", "index.scan")
+            for name in (
+                "forgetting",
+                "sessions",
+                "silence",
+            )
         ),
     }
 )

@@ -38,7 +38,7 @@ from engramdown.recall.source import CHUNK, PAGE, Chunk, Source, Unusable
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.episodes.index.scan import Scan
+    from engramdown.recall.scan import Scan
 
 __all__ = ["FILE", "LOCK", "PART", "PATIENCE", "SEAL", "Shelf", "look", "note", "noted", "removal"]
 
@@ -101,7 +101,7 @@ class Shelf:
 
     def _scanned(self, question: Callable[[Source], _Answer]) -> _Answer:
         if self._scan is None:
-            from engramdown.episodes.index.scan import Scan
+            from engramdown.recall.scan import Scan
 
             self._scan = Scan(self.folder, self._disk)
         with self._scan.reading():

@@ -362,7 +362,7 @@ def _put_in_inbox(root: Path) -> None:
 
 
 # What is asked when no index can be: loaded before nothing can be opened any more.
-import_module("engramdown.episodes.index.scan")
+import_module("engramdown.recall.scan")
 
 
 def _rebuild(root: Path) -> None:
