@@ -16,7 +16,6 @@ from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.cards.pages import FOLDER as GISTS
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
-from engramdown.episodes.index.lines import BROKEN, read_lines, usual
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
@@ -24,6 +23,7 @@ from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
 from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
+from engramdown.recall.lines import BROKEN, read_lines, usual
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 

@@ -15,9 +15,9 @@ from typing import Final
 from zlib import crc32
 
 from engramdown.episodes.episode import ROLES, Episode
-from engramdown.episodes.index.lines import BROKEN, Line, read_lines
 from engramdown.episodes.marks import marked
 from engramdown.language.terms import folded, speaking
+from engramdown.recall.lines import BROKEN, Line, read_lines
 from engramdown.recall.source import CHUNK, PAGE, Chunk, Values, freshness, length_of, pack
 
 __all__ = ["WORDLESS", "Intake", "Known"]

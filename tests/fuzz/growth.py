@@ -32,7 +32,6 @@ from engramdown.engram import fact_key, fold
 from engramdown.episodes import ranked
 from engramdown.episodes.cards.card import cut_at_word
 from engramdown.episodes.importers import splitting
-from engramdown.episodes.index.lines import read_lines
 from engramdown.episodes.journal import page as days
 from engramdown.episodes.notes.page import with_text
 from engramdown.episodes.ranked import piece
@@ -49,6 +48,7 @@ from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, q
 from engramdown.markdown.document import parse
 from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
+from engramdown.recall.lines import read_lines
 from engramdown.secrets.redaction import redact
 from engramdown.skills import page as skills
 from engramdown.tokens import estimate_tokens

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.importers.splitting import elements, parse
-from engramdown.episodes.index.lines import read_lines
 from engramdown.markdown.blocks import scan
+from engramdown.recall.lines import read_lines
 from tests.fuzz.growth import FLOOR, Hostile, complaint, of_patterns, repetitions, trials
 from tests.fuzz.pumps import WAYS, Pump, pumps_of
 

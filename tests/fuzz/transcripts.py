@@ -20,11 +20,11 @@ from engramdown.episodes.importers.heard import Conversation, Record, Said, Skip
 from engramdown.episodes.importers.importing import Importer
 from engramdown.episodes.importers.reading import Elements, Lines, is_one_value
 from engramdown.episodes.importers.sources import SOURCES, recognised
-from engramdown.episodes.index.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recall import Mode
 from engramdown.episodes.words.query import MOST_TERMS, nameless, read_query
+from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.settings import EpisodeSettings
 from tests.episodes import transcripts
 

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Episode, read_line
-from engramdown.episodes.index.lines import Line, read_lines
 from engramdown.episodes.live import excluded
 from engramdown.errors import StoreError
+from engramdown.recall.lines import Line, read_lines
 
 __all__ = ["LONGEST", "Spoken", "Utterance", "digest_of", "shown_to_model"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from engramdown.episodes.index.lines import Line, read_lines
+from engramdown.recall.lines import Line, read_lines
 
 __all__ = ["inner_words", "lines_with", "probe"]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.episodes.episode import ROLES, Episode, read_line, write_line
-from engramdown.episodes.index.lines import BROKEN, microseconds, moment_text, read_lines, usual
 from engramdown.episodes.marks import echoes
+from engramdown.recall.lines import BROKEN, microseconds, moment_text, read_lines, usual
 from tests.episodes.strategies import episodes
 from tests.episodes.transcripts import line
 
