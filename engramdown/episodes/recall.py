@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Pointer, read_line
 from engramdown.episodes.search.exact import inner_words, lines_with
-from engramdown.episodes.search.gathering import Place, best, lists_of, places_near
 from engramdown.episodes.search.ranking import REREAD, reread
 from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
 from engramdown.episodes.search.wanted import Wanted
@@ -25,6 +24,7 @@ from engramdown.errors import StoreError
 from engramdown.language.dates import counts_from_event
 from engramdown.language.snippets import LONGEST, find, snippet, where
 from engramdown.language.terms import tokens
+from engramdown.recall.candidates import Place, best, lists_of, places_near
 from engramdown.recall.index_file import Shelf
 from engramdown.recall.lines import BROKEN, Line, microseconds, moment_text, read_lines
 from engramdown.recall.source import CHUNK, Chunk, Source, Unusable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.episodes.search import candidates as room
-from engramdown.episodes.search.candidates import candidates
+from engramdown.recall import candidates as room
+from engramdown.recall.candidates import candidates
 from engramdown.recall.source import CHUNK
 
 
