@@ -22,8 +22,8 @@ from typing import Final, NamedTuple
 from benchmarks.conversations import Question, Store, pooled, read_stores
 from benchmarks.measure import finish, table
 from benchmarks.searches import PATIENCE, SEARCHES, Recipe, Search, ours, recalled
-from engramdown.episodes.search.ranking import WEIGHTS
 from engramdown.models.embedders import open_embedder
+from engramdown.recall.ranking import WEIGHTS
 
 __all__ = ["Score", "main", "score"]
 

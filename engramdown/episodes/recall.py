@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Pointer, read_line
 from engramdown.episodes.search.exact import inner_words, lines_with
-from engramdown.episodes.search.ranking import REREAD, reread
 from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
 from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.watch import SUFFIX
@@ -27,6 +26,7 @@ from engramdown.language.terms import tokens
 from engramdown.recall.candidates import Place, best, lists_of, places_near
 from engramdown.recall.index_file import Shelf
 from engramdown.recall.lines import BROKEN, Line, microseconds, moment_text, read_lines
+from engramdown.recall.ranking import REREAD, reread
 from engramdown.recall.source import CHUNK, Chunk, Source, Unusable
 
 __all__ = ["Context", "Hit", "Hits", "Message", "Mode", "Recall"]

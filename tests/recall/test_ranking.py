@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.search.ranking import (
+from engramdown.episodes.words.query import Query, read_query
+from engramdown.language.terms import stems
+from engramdown.recall.ranking import (
     WEIGHTS,
     Evidence,
     Mark,
@@ -22,8 +24,6 @@ from engramdown.episodes.search.ranking import (
     reread,
     worths,
 )
-from engramdown.episodes.words.query import Query, read_query
-from engramdown.language.terms import stems
 from tests.episodes.strategies import texts
 
 DAY = 86_400.0
