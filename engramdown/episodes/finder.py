@@ -76,7 +76,7 @@ class Finder:
         Raises:
             ValueError: If a role, a time or the mode is none.
         """
-        from engramdown.episodes.search.wanted import wanted
+        from engramdown.recall.filters import wanted
 
         if mode not in ("best", "exact"):
             raise ValueError(f"{mode!r} is no mode; use best or exact")
@@ -114,7 +114,7 @@ class Finder:
         >>> Finder("nowhere").messages(date(2026, 2, 27), date(2026, 2, 28), role="user")
         []
         """
-        from engramdown.episodes.search.wanted import wanted
+        from engramdown.recall.filters import wanted
 
         now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
         filters = wanted(now, session=session, role=role, since=since, until=until)

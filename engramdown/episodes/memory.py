@@ -395,7 +395,7 @@ class EpisodicMemory(Finder):
     ) -> list[ToolCall]:
         """Return the calls of a session, or of all, in the order of their times."""
         from engramdown.episodes import calls
-        from engramdown.episodes.search.wanted import wanted
+        from engramdown.recall.filters import wanted
         from engramdown.recall.lines import microseconds
 
         if session is not None:

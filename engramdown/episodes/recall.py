@@ -16,7 +16,6 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Pointer, read_line
 from engramdown.episodes.search.exact import inner_words, lines_with
 from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
-from engramdown.episodes.search.wanted import Wanted
 from engramdown.episodes.watch import SUFFIX
 from engramdown.episodes.words.query import Query, read_query
 from engramdown.errors import StoreError
@@ -24,6 +23,7 @@ from engramdown.language.dates import counts_from_event
 from engramdown.language.snippets import LONGEST, find, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.recall.candidates import Place, best, lists_of, places_near
+from engramdown.recall.filters import Wanted
 from engramdown.recall.index_file import Shelf
 from engramdown.recall.lines import BROKEN, Line, microseconds, moment_text, read_lines
 from engramdown.recall.ranking import REREAD, reread

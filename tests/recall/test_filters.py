@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.search.wanted import wanted
+from engramdown.recall.filters import wanted
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 USER = ROLES.index("user")
