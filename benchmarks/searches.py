@@ -22,10 +22,10 @@ from typing import Any, Final
 from benchmarks.conversations import ASSISTANT, Said, Store
 from engramdown.episodes.episode import Episode, Role, stamp, write_line
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.words.query import Query, read_query
 from engramdown.language.terms import Term, stem, stems, words
 from engramdown.models.embedders import Embedder, LaneError
 from engramdown.recall.candidates import MOST
+from engramdown.recall.query import Query, read_query
 from engramdown.recall.ranking import (
     BESIDE,
     REREAD,

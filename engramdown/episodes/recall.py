@@ -17,7 +17,6 @@ from engramdown.episodes.episode import ROLES, Pointer, read_line
 from engramdown.episodes.search.exact import inner_words, lines_with
 from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
 from engramdown.episodes.watch import SUFFIX
-from engramdown.episodes.words.query import Query, read_query
 from engramdown.errors import StoreError
 from engramdown.language.dates import counts_from_event
 from engramdown.language.snippets import LONGEST, find, snippet, where
@@ -26,6 +25,7 @@ from engramdown.recall.candidates import Place, best, lists_of, places_near
 from engramdown.recall.filters import Wanted
 from engramdown.recall.index_file import Shelf
 from engramdown.recall.lines import BROKEN, Line, microseconds, moment_text, read_lines
+from engramdown.recall.query import Query, read_query
 from engramdown.recall.ranking import REREAD, reread
 from engramdown.recall.source import CHUNK, Chunk, Source, Unusable
 
@@ -210,7 +210,7 @@ class Recall:
     def _dated(self, source: Source, query: Query, wanted: Wanted) -> Query:
         """Return ``query`` with the times that it counts from an event."""
         # Few questions do, and a command starts sooner without it.
-        from engramdown.episodes.words.anchors import Told, near, read_anchor
+        from engramdown.recall.query import Told, near, read_anchor
 
         anchor = read_anchor(query.text)
         if anchor is None:

@@ -154,7 +154,7 @@ def read_dates(text: str, now: datetime | None = None) -> Dates:
 def counts_from_event(text: str) -> bool:
     """Whether ``text`` may say when something was by its distance from something else.
 
-    :func:`engramdown.episodes.words.anchors.read_anchor` tells; this is quick, and enough to know
+    :func:`engramdown.recall.query.read_anchor` tells; this is quick, and enough to know
     that most questions do not.
     """
     folded = text.lower()

@@ -19,9 +19,9 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
 from engramdown.episodes.search.surroundings import Limits, Moment
-from engramdown.episodes.words.query import Query
 from engramdown.language.terms import speaking, spelt, tokens
 from engramdown.recall.filters import USUAL, Wanted
+from engramdown.recall.query import Query
 from engramdown.recall.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
 from engramdown.recall.source import CHUNK, Chunk, Fact, Source
 

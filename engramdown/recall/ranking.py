@@ -23,7 +23,10 @@ from math import log
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.words.cues import (
+from engramdown.language.dates import Dates
+from engramdown.language.terms import Term, stem, words
+from engramdown.recall.query import (
+    Query,
     asks,
     says_i,
     says_name,
@@ -33,9 +36,6 @@ from engramdown.episodes.words.cues import (
     says_wish,
     told,
 )
-from engramdown.episodes.words.query import Query
-from engramdown.language.dates import Dates
-from engramdown.language.terms import Term, stem, words
 
 __all__ = [
     "BESIDE",

@@ -36,9 +36,6 @@ from engramdown.episodes.journal import page as days
 from engramdown.episodes.notes.page import with_text
 from engramdown.episodes.ranked import piece
 from engramdown.episodes.search.exact import inner_words, probe
-from engramdown.episodes.words import cues
-from engramdown.episodes.words.anchors import read_anchor
-from engramdown.episodes.words.query import nameless, read_query
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
@@ -48,7 +45,9 @@ from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, q
 from engramdown.markdown.document import parse
 from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
+from engramdown.recall import query
 from engramdown.recall.lines import read_lines
+from engramdown.recall.query import nameless, read_anchor, read_query
 from engramdown.secrets.redaction import redact
 from engramdown.skills import page as skills
 from engramdown.tokens import estimate_tokens
@@ -90,12 +89,12 @@ def _merged(text: str) -> None:
 
 
 def _of_cues(text: str) -> None:
-    cues.wants(text)
-    for say in (cues.asks, cues.told, cues.says_reason, cues.says_time, cues.says_number):
+    query.wants(text)
+    for say in (query.asks, query.told, query.says_reason, query.says_time, query.says_number):
         say(text)
-    cues.says_wish(text)
-    cues.says_i(text)
-    cues.says_name(text, {"ada"})
+    query.says_wish(text)
+    query.says_i(text)
+    query.says_name(text, {"ada"})
 
 
 def _shown(text: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.words.query import Query, read_query
 from engramdown.language.terms import stems
+from engramdown.recall.query import Query, read_query
 from engramdown.recall.ranking import (
     WEIGHTS,
     Evidence,

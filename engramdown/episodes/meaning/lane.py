@@ -21,11 +21,11 @@ from engramdown.episodes.meaning.spoken import Spoken, Utterance, digest_of, sho
 from engramdown.episodes.meaning.vectors import Vectors
 from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
 from engramdown.episodes.search.surroundings import Limits
-from engramdown.episodes.words.query import nameless
 from engramdown.errors import EngramdownError
 from engramdown.language.snippets import snippet
 from engramdown.models.embedders import Embedder, LaneError, open_embedder
 from engramdown.recall.filters import Wanted
+from engramdown.recall.query import nameless
 from engramdown.secrets.redaction import redact
 
 __all__ = ["POOL", "Lane", "forget_unsaid"]

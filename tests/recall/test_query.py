@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.cues import (
+from engramdown.recall.query import (
     asks,
     says_i,
     says_name,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.words.query import MOST_TERMS, Query, nameless, read_query
 from engramdown.language.terms import words
+from engramdown.recall.query import MOST_TERMS, Query, nameless, read_query
 from tests.episodes.strategies import texts
 
 PEOPLE = ["Caroline", "Melanie", "Will", "Ana Sol", "小明"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.words.anchors import Anchor, Told, near, read_anchor
+from engramdown.recall.query import Anchor, Told, near, read_anchor
 from tests.episodes.strategies import texts
 
 DAY = 86_400.0
