@@ -64,7 +64,7 @@ class Derived:
         """Forget the vectors of texts that nobody has said, after these were taken out."""
         if self._disk.find(self._cache / _VECTORS) is not None:
             # Imported here: without embeddings nothing of them is needed.
-            from engramdown.episodes.meaning.lane import forget_unsaid
+            from engramdown.recall.vectors import forget_unsaid
 
             forget_unsaid(self._folder, self._cache, self._disk)
 

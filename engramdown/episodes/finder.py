@@ -16,9 +16,9 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.settings import EpisodeSettings, episode_settings
 
 if TYPE_CHECKING:
-    from engramdown.episodes.meaning.lane import Lane
     from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
     from engramdown.models.embedders import Embedder
+    from engramdown.recall.vectors import Lane
 
 __all__ = ["FOLDER", "Finder"]
 

@@ -14,8 +14,8 @@ from engramdown.episodes.watch import CACHE
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:
-    from engramdown.episodes.meaning.lane import Lane
     from engramdown.models.embedders import Embedder
+    from engramdown.recall.vectors import Lane
 
 __all__ = ["answering"]
 
@@ -29,6 +29,6 @@ def answering(
     chosen = embedder or settings.embedder
     if not chosen:
         return words
-    from engramdown.episodes.meaning.lane import Lane
+    from engramdown.recall.vectors import Lane
 
     return Lane(words, cache, disk, chosen, settings.embedder_timeout)

@@ -19,13 +19,12 @@ from engramdown.episodes.importers.finding import find_inputs
 from engramdown.episodes.importers.importing import Importer
 from engramdown.episodes.importers.purging import Purged, purge_import
 from engramdown.episodes.log import SessionLog
-from engramdown.episodes.meaning.spoken import digest_of
-from engramdown.episodes.meaning.vectors import Vectors
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
 from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
+from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
 from tests.episodes.importers.shop import Shop, claude_line, write_lines
 

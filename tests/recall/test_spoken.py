@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.meaning.spoken import LONGEST, Spoken, digest_of, shown_to_model
+from engramdown.recall.vectors import LONGEST, Spoken, digest_of, shown_to_model
 from tests.episodes.transcripts import append, line, write
 
 

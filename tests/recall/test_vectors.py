@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.meaning.nearness import fused, nearness, packed
+from engramdown.recall.vectors import fused, nearness, packed
 
 VECTORS = st.lists(
     st.lists(st.floats(-1e300, 1e300), min_size=3, max_size=3).filter(any), min_size=1, max_size=9

@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.meaning import lane
-from engramdown.episodes.meaning.nearness import packed
-from engramdown.episodes.meaning.spoken import digest_of
-from engramdown.episodes.meaning.vectors import FILE, Vectors
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recall import Hits
+from engramdown.recall import vectors as lane
+from engramdown.recall.vectors import FILE, Vectors, digest_of, packed
 from engramdown.settings import EpisodeSettings
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 from tests.episodes.transcripts import append, line, write

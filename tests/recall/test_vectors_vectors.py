@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.meaning import vectors as module
-from engramdown.episodes.meaning.vectors import FILE, Vectors
 from engramdown.models.embedders import LaneError
+from engramdown.recall import vectors as module
+from engramdown.recall.vectors import FILE, Vectors
 
 
 @pytest.fixture

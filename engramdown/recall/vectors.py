@@ -1,0 +1,594 @@
+"""How near two texts are by their vectors, and how two rankings become one.
+
+Promises: vectors may have any length, and only those of one length are compared; the same vectors
+give the same order, with numpy or without. No I/O.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sqlite3
+import threading
+import time
+from array import array
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from hashlib import sha256
+from itertools import pairwise
+from math import isfinite, sqrt
+from operator import mul
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from engramdown.episodes import watch
+from engramdown.episodes.disk import EpisodeDisk
+from engramdown.episodes.episode import ROLES, Episode, read_line
+from engramdown.episodes.live import excluded
+from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
+from engramdown.episodes.search.surroundings import Limits
+from engramdown.errors import EngramdownError, StoreError
+from engramdown.forks import unforked
+from engramdown.language.snippets import snippet
+from engramdown.models.embedders import Embedder, LaneError, open_embedder
+from engramdown.recall.filters import Wanted
+from engramdown.recall.lines import Line, read_lines
+from engramdown.recall.query import nameless
+from engramdown.secrets.redaction import redact
+
+__all__ = [
+    "FILE",
+    "LONGEST",
+    "POOL",
+    "Lane",
+    "Spoken",
+    "Utterance",
+    "Vectors",
+    "digest_of",
+    "forget_unsaid",
+    "fused",
+    "nearness",
+    "packed",
+    "shown_to_model",
+]
+
+_BY_WORDS: Final = (1.0, 5)
+_BY_MEANING: Final = (0.7, 15)
+"""What the first of a ranking is worth, and how slowly the next are worth less; docs/recall.md."""
+_DIGITS: Final = 5
+"""Of a nearness; beyond them it depends on who adds up."""
+
+_T = TypeVar("_T", bound=Hashable)
+
+
+def packed(vector: Sequence[float]) -> bytes:
+    """Return a vector of length 1 in the same direction, four bytes a number.
+
+    Raises:
+        ValueError: If it is no vector.
+    """
+    numbers = [float(one) for one in vector]
+    if not numbers or not all(map(isfinite, numbers)):
+        raise ValueError("an embedding is empty, or holds what is no number")
+    largest = max(map(abs, numbers)) or 1.0
+    small = [one / largest for one in numbers]
+    length = sqrt(sum(map(mul, small, small))) or 1.0
+    return array("f", [one / length for one in small]).tobytes()
+
+
+def nearness(question: bytes, vectors: Sequence[bytes]) -> list[float]:
+    """Return how near each of ``vectors`` is to ``question``, from -1 to 1.
+
+    Args:
+        question: As :func:`packed` returned it.
+        vectors: The same, of the same length.
+    """
+    try:
+        # By its name, so that nobody needs it to be there.
+        numpy = importlib.import_module("numpy")
+    except ImportError:
+        asked = array("f", question)
+        found = [sum(map(mul, asked, array("f", vector))) for vector in vectors]
+    else:
+        table = numpy.frombuffer(b"".join(vectors), dtype=numpy.float32)
+        rows = table.reshape(len(vectors), -1).astype(numpy.float64)
+        found = (rows @ numpy.frombuffer(question, dtype=numpy.float32)).tolist()
+    return [round(one, _DIGITS) for one in found]
+
+
+def fused(by_words: Sequence[_T], by_meaning: Sequence[_T]) -> dict[_T, float]:
+    """Return the score of everything that stands in a ranking: by its ranks alone.
+
+    >>> scores = fused(["a", "b"], ["b", "c"])
+    >>> sorted(scores, key=scores.__getitem__, reverse=True)
+    ['b', 'a', 'c']
+    """
+    scores: dict[_T, float] = {}
+    for ranking, (worth, slowly) in ((by_words, _BY_WORDS), (by_meaning, _BY_MEANING)):
+        for rank, item in enumerate(ranking, 1):
+            scores[item] = scores.get(item, 0.0) + worth / (slowly + rank)
+    return scores
+
+
+# What people and assistants said, each line with the digest of its text.
+#
+# Promises: what was appended, redacted or removed since is seen; a file is read again only when it
+# has changed; texts themselves are not kept.
+
+LONGEST: Final = 2_000
+"""Characters of a text that are embedded; models read no more than a page."""
+_SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
+
+
+class Utterance(NamedTuple):
+    """A line that somebody said.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        ts: When, in microseconds since 1970.
+        role: The place of its role among ``ROLES``.
+        start: Where its line begins in the file.
+        end: Where its line ends.
+        digest: Of its text, as a model is shown it.
+        hidden: Whether a person took it out of recall.
+    """
+
+    session: str
+    seq: int
+    ts: int
+    role: int
+    start: int
+    end: int
+    digest: bytes
+    hidden: bool
+
+
+class Spoken:
+    """What was said in the transcripts of a folder."""
+
+    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
+        """Read the transcripts in ``folder`` when they are asked for."""
+        self._folder = folder
+        self._disk = disk
+        self._files: dict[str, tuple[watch.Seen, list[Utterance]]] = {}
+
+    def all(self, tick: Callable[[], None]) -> list[Utterance]:
+        """Return everything that was said.
+
+        Args:
+            tick: Called before each file; may raise to stop.
+
+        Raises:
+            OSError: If a transcript cannot be read.
+            StoreError: If one is no regular file.
+        """
+        files: dict[str, tuple[watch.Seen, list[Utterance]]] = {}
+        for name in sorted(watch.listing(self._folder)):
+            tick()
+            seen = watch.look(self._folder, name)
+            known = self._files.get(name)
+            if known is not None and known[0] == seen:
+                files[name] = known
+            elif seen is not None:
+                files[name] = (seen, list(self._read(name)))
+        self._files = files
+        return [each for _, found in files.values() for each in found]
+
+    def episode(self, utterance: Utterance) -> Episode | None:
+        """Return the line itself, or ``None`` if it is another one by now."""
+        path = self._folder / f"{utterance.session}{watch.SUFFIX}"
+        try:
+            file = self._disk.open(path)
+            try:
+                found = read_line(self._disk.read(file, utterance.start, utterance.end))
+            finally:
+                self._disk.close(file)
+        except (OSError, StoreError):
+            return None
+        same = found is not None and digest_of(found.text) == utterance.digest
+        return found if same else None
+
+    def _read(self, name: str) -> Iterator[Utterance]:
+        block = self._disk.load(self._folder / f"{name}{watch.SUFFIX}") or b""
+        lines = list(read_lines(block))
+        whole, seqs = excluded(line.event for line in lines if line.event is not None)
+        last = Line(block.rfind(b"\n") + 1, 0, 0, 0, "", "")
+        for line, after in pairwise([*lines, last]):
+            if line.role in _SPEAKERS and line.text.strip():
+                hidden = whole or line.seq in seqs
+                place = (line.seq, line.ts, line.role, line.start, after.start)
+                yield Utterance(name, *place, digest_of(line.text), hidden)
+
+
+def shown_to_model(text: str) -> str:
+    """Return as much of a text as a model is shown, in characters that every encoding has."""
+    return text[:LONGEST].encode("utf-8", "replace").decode()
+
+
+def digest_of(text: str) -> bytes:
+    """Return the digest of a text, as a model is shown it."""
+    return sha256(shown_to_model(text).encode()).digest()[:16]
+
+
+# The vectors that were made, so that none is paid for twice: ``cache/vectors.sqlite``.
+#
+# Promises: a vector is found by its model and the digest of its text; a file that is none of ours
+# is made anew; a vector whose text is nowhere any more goes. Any number of processes may use it.
+
+FILE: Final = "vectors.sqlite"
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS vectors(
+    model TEXT, digest BLOB, vector BLOB, PRIMARY KEY(model, digest)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS questions(
+    number INTEGER PRIMARY KEY, model TEXT, digest BLOB, vector BLOB, UNIQUE(model, digest)
+);
+"""
+_PATIENCE: Final = 5.0
+_QUESTIONS: Final = 1_000
+"""How many vectors of questions are kept."""
+
+_Answer = TypeVar("_Answer")
+
+
+class Vectors:
+    """The vectors of one scope."""
+
+    def __init__(self, cache: Path, disk: EpisodeDisk) -> None:
+        """Keep vectors in the folder ``cache``; nothing is read yet."""
+        self._path = cache / FILE
+        self._disk = disk
+
+    def question(self, model: str, digest: bytes) -> bytes | None:
+        """Return the vector of a question, if there is one."""
+        asked = "SELECT vector FROM questions WHERE model = ? AND digest = ?"
+        found = self._ask(lambda file: file.execute(asked, (model, digest)).fetchone())
+        return found[0] if found else None
+
+    def keep_question(self, model: str, digest: bytes, vector: bytes) -> None:
+        """Keep the vector of a question, and of no more than the last thousand."""
+
+        def keep(file: sqlite3.Connection) -> None:
+            file.execute(
+                "INSERT OR REPLACE INTO questions(model, digest, vector) VALUES(?, ?, ?)",
+                (model, digest, vector),
+            )
+            file.execute(
+                "DELETE FROM questions WHERE number <= (SELECT max(number) FROM questions) - ?",
+                (_QUESTIONS,),
+            )
+
+        self._ask(keep)
+
+    def drop_questions(self, model: str) -> None:
+        """Remove the vectors of all questions of a model."""
+        self._ask(lambda file: file.execute("DELETE FROM questions WHERE model = ?", (model,)))
+
+    def each(self, take: Callable[[Iterator[tuple[str, bytes, bytes]]], _Answer]) -> _Answer:
+        """Return what ``take`` makes of all vectors: model, digest, vector."""
+        return self._ask(
+            lambda file: take(iter(file.execute("SELECT model, digest, vector FROM vectors")))
+        )
+
+    def keep(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep vectors, given with the digests of their texts."""
+        rows = [(model, *each) for each in vectors]
+        insert = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
+        self._ask(lambda file: file.executemany(insert, rows))
+
+    def keep_only(self, digests: Collection[bytes]) -> None:
+        """Remove all questions, and the vectors of every model whose digest is another."""
+
+        def drop(file: sqlite3.Connection) -> None:
+            found = {digest for (digest,) in file.execute("SELECT digest FROM vectors")}
+            gone = [(digest,) for digest in found.difference(digests)]
+            file.executemany("DELETE FROM vectors WHERE digest = ?", gone)
+            file.execute("DELETE FROM questions")
+
+        self._ask(drop)
+
+    def remove(self) -> None:
+        """Remove the file; it may be gone."""
+        for name in (FILE, f"{FILE}-journal"):
+            self._disk.remove(self._path.with_name(name))
+
+    def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
+        """Remove vectors, given by model and digest."""
+        rows = list(stale)
+        if rows:
+            delete = "DELETE FROM vectors WHERE model = ? AND digest = ?"
+            self._ask(lambda file: file.executemany(delete, rows))
+
+    def _ask(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
+        """Return what ``act`` does with the file, which is made if need be.
+
+        Raises:
+            LaneError: If it cannot be read or written: without it every vector is paid again.
+        """
+        try:
+            try:
+                return self._with_file(act)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                # It is not ours, or damaged; what it held can be made again.
+                self._disk.remove(self._path)
+                return self._with_file(act)
+        except (OSError, sqlite3.Error) as error:
+            raise LaneError(f"{self._path}: {error}") from error
+
+    def _with_file(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
+        self._disk.make_folder(self._path.parent, durable=False)
+        if self._disk.find(self._path) is None:
+            with contextlib.suppress(FileExistsError):
+                # For the user alone, as the transcripts are.
+                self._disk.close(self._disk.open(self._path, write=True, new=True))
+        with unforked(), closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
+            # What is deleted is overwritten, too.
+            file.execute("PRAGMA secure_delete = ON")
+            file.executescript(_TABLES)
+            return act(file)
+
+
+# Recall by meaning beside recall by words: the optional embedding lane.
+#
+# Promises: a question waits for it no longer than its time-out; whatever goes wrong with it, the
+# words alone answer, exactly as they do without it, and a note says why; no text is embedded twice.
+# What was excluded is not sent to a model, and secrets in what is sent are hidden.
+
+POOL: Final = 100
+"""How many hits each of the two rankings gives at least."""
+_BATCH: Final = 64
+"""Texts that are embedded at once."""
+_BLOCK: Final = 2_048
+"""Vectors that are compared at once."""
+_SHOWN: Final = 200
+_SPEAKERS_LANE: Final = ("user", "assistant")
+
+
+class Lane:
+    """Recall by words and by meaning."""
+
+    def __init__(
+        self,
+        words: Recall,
+        cache: Path,
+        disk: EpisodeDisk,
+        embedder: Embedder | str,
+        seconds: float,
+    ) -> None:
+        """Add meaning to the answers of ``words``.
+
+        Args:
+            words: Recall by words.
+            cache: The folder for the vectors.
+            disk: What transcripts are read with.
+            embedder: What makes the vectors, or the setting that names it.
+            seconds: How long a question may wait for them.
+        """
+        self._words = words
+        self._embedder = embedder
+        self._seconds = seconds
+        self._spoken = Spoken(words.folder, disk)
+        self._vectors = Vectors(cache, disk)
+        self._working: threading.Thread | None = None
+        self._until = 0.0
+        self._left = 0
+
+    def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
+        """Return at most ``limit`` hits, as :class:`Recall` does; ``exact`` is for words alone."""
+        if mode == "exact" or limit <= 0 or not query.strip():
+            return self._words(query, limit, mode, wanted)
+        hits = self._words(query, max(limit, POOL), mode, wanted)
+        try:
+            # A speaker's name draws what others say to them, and stands in nothing of their own.
+            asked = nameless(query, {hit.name for hit in hits if hit.role in _SPEAKERS_LANE})
+            near = self._in_time(lambda: self._near(asked, wanted))
+        except LaneError as error:
+            found = Hits(hits[:limit])
+            reason = " ".join(redact(str(error)).split())[:_SHOWN]
+            found.notes = (f"embeddings are off for this recall: {reason}",)
+            return found
+        return Hits(self._fused(hits, near)[:limit])
+
+    def around(self, hits: Sequence[Hit], limits: Limits) -> list[Context]:
+        """Return what was said around each of ``hits``."""
+        return self._words.around(hits, limits)
+
+    def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
+        """Return what :meth:`Recall.messages` does: no words, no meaning."""
+        return self._words.messages(limit, wanted)
+
+    def sessions(self, wanted: Wanted) -> list[str]:
+        """Return what :meth:`Recall.sessions` does."""
+        return self._words.sessions(wanted)
+
+    def keep_up(self) -> None:
+        """Take what was said into the index of words; for what it means there is a question."""
+        self._words.keep_up()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._words.close()
+
+    # ---- two rankings ----
+
+    def _fused(self, hits: Sequence[Hit], near: Sequence[Utterance]) -> list[Hit]:
+        by_words = {(hit.session, hit.seq): hit for hit in hits}
+        by_meaning = {(each.session, each.seq): each for each in near}
+        scores = fused(list(by_words), list(by_meaning))
+        found = []
+        for place, score in scores.items():
+            hit = by_words.get(place) or self._hit(by_meaning[place])
+            if hit is not None:
+                found.append(hit._replace(score=score))
+        # Each key in turn, as sorting is stable: by place, the newest first, the best first.
+        found.sort(key=lambda hit: (hit.session, hit.seq))
+        found.sort(key=lambda hit: hit.time, reverse=True)
+        return sorted(found, key=lambda hit: -hit.score)
+
+    def _hit(self, utterance: Utterance) -> Hit | None:
+        episode = self._spoken.episode(utterance)
+        if episode is None:
+            return None
+        said = (episode.seq, episode.ts, ROLES[utterance.role], episode.name, episode.text)
+        return Hit(utterance.session, *said, snippet(episode.text, 0, 0), 0.0)
+
+    # ---- in time ----
+
+    def _in_time(self, job: Callable[[], list[Utterance]]) -> list[Utterance]:
+        """Return what ``job`` returns, on a thread that can be left behind.
+
+        Raises:
+            LaneError: If it fails, or takes too long; a model cannot be interrupted.
+        """
+        if self._working is not None and self._working.is_alive():
+            raise LaneError("they are still busy with the question before")
+        self._until, self._left = time.monotonic() + self._seconds, 0
+        done: Future[list[Utterance]] = Future()
+        self._working = threading.Thread(target=_settle, args=(done, job), daemon=True)
+        self._working.start()
+        try:
+            return done.result(self._seconds)
+        except TimeoutError:
+            raise self._too_slow() from None
+        except (OSError, EngramdownError) as error:
+            raise LaneError(str(error)) from error
+
+    def _tick(self) -> None:
+        """Stop when the time is up."""
+        if time.monotonic() > self._until:
+            raise self._too_slow()
+
+    def _too_slow(self) -> LaneError:
+        left = f"; {self._left:,} texts have no vector yet" if self._left else ""
+        return LaneError(f"they take longer than {self._seconds:g} seconds{left}")
+
+    # ---- on the thread ----
+
+    def _near(self, query: str, wanted: Wanted) -> list[Utterance]:
+        """Return what is nearest to ``query``, the nearest first."""
+        if isinstance(self._embedder, str):
+            self._embedder = open_embedder(self._embedder, self._seconds)
+        question = self._question(self._embedder, query)
+        said = self._spoken.all(self._tick)
+        asked = [each for each in said if not each.hidden and _is_wanted(each, wanted)]
+        scores = self._known(self._embedder.name, question, {each.digest for each in said})
+        scores |= self._made(self._embedder, question, asked, scores)
+        asked.sort(key=lambda each: (-scores[each.digest], -each.ts, each.session, each.seq))
+        return asked[:POOL]
+
+    def _question(self, embedder: Embedder, query: str) -> bytes:
+        digest = digest_of(query)
+        known = self._vectors.question(embedder.name, digest)
+        if known is not None:
+            return known
+        (made,) = _embed(embedder, [shown_to_model(query)])
+        self._vectors.keep_question(embedder.name, digest, made)
+        return made
+
+    def _known(self, model: str, question: bytes, said: set[bytes]) -> dict[bytes, float]:
+        """Return how near what has its vector is, by digest, and let go of what nobody said."""
+        scores: dict[bytes, float] = {}
+        stale: list[tuple[str, bytes]] = []
+
+        def take(rows: Iterator[tuple[str, bytes, bytes]]) -> None:
+            kept: list[tuple[bytes, bytes]] = []
+            for name, digest, vector in rows:
+                if digest not in said:
+                    stale.append((name, digest))
+                elif name == model and len(vector) == len(question):
+                    kept.append((digest, vector))
+                    if len(kept) == _BLOCK:
+                        self._tick()
+                        scores.update(_scored(question, kept))
+                        kept = []
+            scores.update(_scored(question, kept))
+
+        self._vectors.each(take)
+        self._vectors.drop(stale)
+        return scores
+
+    def _made(
+        self,
+        embedder: Embedder,
+        question: bytes,
+        asked: Iterable[Utterance],
+        known: dict[bytes, float],
+    ) -> dict[bytes, float]:
+        """Return how near what had no vector is; it has one now."""
+        missing = {each.digest: each for each in asked if each.digest not in known}
+        newest = sorted(missing.values(), key=lambda each: -each.ts)
+        scores: dict[bytes, float] = {}
+        for first in range(0, len(newest), _BATCH):
+            self._left = len(newest) - first
+            self._tick()
+            texts = [(each.digest, self._text(each)) for each in newest[first : first + _BATCH]]
+            made = _embed(embedder, [text for _, text in texts])
+            pairs = [(digest, vector) for (digest, _), vector in zip(texts, made, strict=True)]
+            self._vectors.keep(embedder.name, pairs)
+            if len(made[0]) != len(question):
+                # The next question is embedded anew, and then everything else of another length.
+                self._vectors.drop_questions(embedder.name)
+                raise LaneError("the vectors of the model have another length than before")
+            scores |= _scored(question, pairs)
+        return scores
+
+    def _text(self, utterance: Utterance) -> str:
+        episode = self._spoken.episode(utterance)
+        if episode is None:
+            raise LaneError("a transcript changed meanwhile")
+        return shown_to_model(episode.text)
+
+
+def forget_unsaid(folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+    """Let go of the vectors of what stands in no transcript any more, and of all questions.
+
+    A vector tells much of its text. Where they cannot be told apart, all go.
+    """
+    vectors = Vectors(cache, disk)
+    try:
+        said = {each.digest for each in Spoken(folder, disk).all(lambda: None)}
+        vectors.keep_only(said)
+    except (LaneError, OSError, EngramdownError):
+        vectors.remove()
+
+
+def _settle(done: Future[list[Utterance]], job: Callable[[], list[Utterance]]) -> None:
+    try:
+        done.set_result(job())
+    except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+        done.set_exception(error)
+
+
+def _embed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+    """Return the vectors of ``texts``.
+
+    Raises:
+        LaneError: If the embedder does not give one each.
+    """
+    try:
+        made = [packed(vector) for vector in embedder.embed([redact(text) for text in texts])]
+    except LaneError:
+        raise
+    except Exception as error:  # code of others: whatever it raises is told
+        raise LaneError(f"{type(error).__name__}: {error}") from error
+    if len(made) != len(texts):
+        raise LaneError(f"the embedder gave {len(made)} vectors for {len(texts)} texts")
+    if len(set(map(len, made))) != 1:
+        raise LaneError("the embedder gave vectors of different lengths")
+    return made
+
+
+def _scored(question: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> dict[bytes, float]:
+    if not pairs:
+        return {}
+    found = nearness(question, [vector for _, vector in pairs])
+    return {digest: score for (digest, _), score in zip(pairs, found, strict=True)}
+
+
+def _is_wanted(said: Utterance, wanted: Wanted) -> bool:
+    in_session = not wanted.session or said.session == wanted.session
+    return in_session and wanted.takes(said.role, said.ts)
