@@ -19,7 +19,6 @@ from engramdown.consolidation.outcome import Search, after, joined, unrecalled
 from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
 from engramdown.consolidation.rules import drops_too_much, is_safe, judged
 from engramdown.cortex.gate import REASONS, Decision
-from engramdown.cortex.relevance import Index
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import entry_of, question, revision
 from engramdown.engram import Engram, Scope
@@ -27,6 +26,7 @@ from engramdown.errors import InvalidEngramError, ModelError, StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.revising import Revised
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.recall.memories import Index
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

@@ -28,8 +28,8 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
-    from engramdown.cortex.relevance import Index
     from engramdown.episodes.cards.past import Past
+    from engramdown.recall.memories import Index
 
 __all__ = [
     "BUDGETS",
@@ -119,7 +119,7 @@ class Memory:
         if not message or name == "identity":
             return {}
         # Imported here: while everything fits, nothing is ranked.
-        from engramdown.cortex.relevance import Index
+        from engramdown.recall.memories import Index
 
         if name not in self._indexes:
             self._indexes[name] = Index(self.section(name))

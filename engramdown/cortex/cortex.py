@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival, Pulled
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.recollection import Recollection
-    from engramdown.cortex.relevance import Index
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.turns import Session
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.recall.memories import Index
 
 __all__ = ["Cortex"]
 
@@ -305,7 +305,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
             query: Words to look for.
             limit: How many to return at most.
         """
-        from engramdown.cortex.relevance import Index
+        from engramdown.recall.memories import Index
 
         entries = [*self.readable(self.global_hc), *self.readable(self.project_hc)]
         if self._index is None or self._index[0] != entries:

@@ -41,7 +41,6 @@ from engramdown.cortex.keyed_values import (
     written,
 )
 from engramdown.cortex.pending import Operation, Pending
-from engramdown.cortex.relevance import Index
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
@@ -66,6 +65,7 @@ from engramdown.language.untrusted import one_line
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document
 from engramdown.markdown.metadata import Metadata
+from engramdown.recall.memories import Index
 from engramdown.secrets.redaction import find_secrets, redact
 from engramdown.storage.locks import one_call
 

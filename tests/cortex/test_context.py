@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex import context, relevance
+from engramdown.cortex import context
 from engramdown.cortex.context import (
     BUDGETS,
     FRAME,
@@ -24,10 +24,11 @@ from engramdown.cortex.context import (
     select,
 )
 from engramdown.cortex.procedures import Procedures, SkillLine
-from engramdown.cortex.relevance import Index
 from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
+from engramdown.recall import memories as relevance
+from engramdown.recall.memories import Index
 from engramdown.tokens import estimate_tokens
 from tests.cortex.entries import any_entries, any_text, entry
 

@@ -1,4 +1,4 @@
-"""`engramdown.cortex.relevance`: any query, one order, with and without FTS5."""
+"""`engramdown.recall.memories`: any query, one order, with and without FTS5."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from datetime import date
 import pytest
 from hypothesis import given
 
-from engramdown.cortex import relevance
-from engramdown.cortex.relevance import HALF_LIFE, Index
 from engramdown.hippocampus.entry import Entry
+from engramdown.recall import memories
+from engramdown.recall.memories import HALF_LIFE, Index
 from tests.cortex.entries import any_entries, any_text, entry
 
 TODAY = date(2026, 3, 1)
@@ -23,7 +23,7 @@ def texts(index: Index, query: str) -> list[str]:
 
 
 def without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relevance, "_TABLE", "CREATE VIRTUAL TABLE memory USING fts4711(said)")
+    monkeypatch.setattr(memories, "_TABLE", "CREATE VIRTUAL TABLE memory USING fts4711(said)")
 
 
 def without_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,14 +147,14 @@ def test_every_string_is_a_query_and_always_gives_the_same_order(
 
 @given(any_entries, any_text)
 def test_every_string_is_a_query_without_sqlite_too(entries: list[Entry], query: str) -> None:
-    plain = relevance._Plain([relevance._said(each) for each in entries])
+    plain = memories._Plain([memories._said(each) for each in entries])
     if entries:
-        assert all(score > 0 for score in plain.scores(relevance._query_words(query)).values())
+        assert all(score > 0 for score in plain.scores(memories._query_words(query)).values())
 
 
 def test_both_ways_of_scoring_agree() -> None:
     said = [f"deploy the worker {number}" for number in range(5)] + ["ask", "deploy deploy x", "y"]
-    full, plain = relevance._FullText(said), relevance._Plain(said)
+    full, plain = memories._FullText(said), memories._Plain(said)
     assert plain.scores(["deploy", "ask"]) == pytest.approx(full.scores(["deploy", "ask"]))
 
 
