@@ -35,8 +35,8 @@ from benchmarks.measure import finish, ms, table
 from benchmarks.plots import Curve, log_log
 from engramdown.episodes.episode import Episode, stamp, write_line
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.recall import Recall
 from engramdown.language.words import STOP_WORDS
+from engramdown.recall.episodes import Recall
 
 __all__ = ["main"]
 

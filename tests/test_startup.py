@@ -112,7 +112,7 @@ NEVER_IN_HOOK: Final = (
 )
 # What only some hooks need: memory itself, what renders it, what decides on new memory.
 NOT_IN_HOOK: Final = {
-    "session-start": ("engramdown.cortex.intake", "engramdown.episodes.recall", "sqlite3"),
+    "session-start": ("engramdown.cortex.intake", "engramdown.recall.episodes", "sqlite3"),
     "prompt-submit": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2"),
     "post-tool": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2", "tempfile"),
     "stop": ("engramdown.hippocampus", "engramdown.episodes.importers", "sqlite3", "jinja2"),
@@ -186,7 +186,7 @@ def test_a_first_recall_loads_nothing_that_it_does_not_ask(
         memory.log("monday", "user", "Which linter do we use?")
         assert memory.recall("linter")
     loaded = _loaded(before + FIRST, child_env, project)
-    assert "engramdown.episodes.recall" in loaded
+    assert "engramdown.recall.episodes" in loaded
     assert loaded & (HEAVY | UNASKED) == set()
 
 

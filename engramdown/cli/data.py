@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival
 
     # Only named here: most commands show no transcript.
-    from engramdown.episodes.recall import Hit
+    from engramdown.recall.episodes import Hit
 
 __all__ = [
     "Folders",

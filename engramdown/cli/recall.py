@@ -28,7 +28,7 @@ from engramdown.cortex.search import Asked, Found, search
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.episodes.finder import Finder
+    from engramdown.recall.episodes import Finder
 
 __all__ = ["recall"]
 
@@ -101,8 +101,8 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     if not (root / _FOLDER).is_dir():
         return None
     from engramdown.episodes.disk import EpisodeDisk
-    from engramdown.episodes.finder import Finder
     from engramdown.episodes.sessions import Sessions
+    from engramdown.recall.episodes import Finder
 
     tell_unread(Sessions(root / _FOLDER, EpisodeDisk()).obstacles())
     return Finder(root, cortex.settings.episodes)

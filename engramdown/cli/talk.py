@@ -19,7 +19,7 @@ from engramdown.episodes.pairing import paired
 if TYPE_CHECKING:
     # Only named here: who shows a session needs nothing of recall, and the other way round.
     from engramdown.episodes.episode import Episode
-    from engramdown.episodes.recall import Hit
+    from engramdown.recall.episodes import Hit
 
 __all__ = ["Talk", "damage_lines", "fact_lines", "found_lines", "talk_lines"]
 

@@ -16,8 +16,7 @@ from engramdown.cortex.recalling import LABEL, flat, head
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
-    from engramdown.episodes.finder import Finder
-    from engramdown.episodes.recall import Context, Hit, Message
+    from engramdown.recall.episodes import Context, Finder, Hit, Message
 
 __all__ = ["LEAST", "past_experience", "sought"]
 
@@ -176,8 +175,8 @@ def _note(left: int, most: int) -> str:
 def _cut(text: str, size: int) -> str:
     """Return at most ``size`` bytes of ``text``, with an ellipsis where it is cut."""
     # Imported here, as all of recall is: only what found something needs them.
-    from engramdown.episodes.search.surroundings import shortened
     from engramdown.language.snippets import whole
+    from engramdown.recall.episodes import shortened
 
     if _size(text) <= size:
         return text

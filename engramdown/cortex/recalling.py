@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.tool_arguments import RecallArguments
     from engramdown.cortex.turns import Session
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.episodes.recall import Context, Hit, Message
     from engramdown.hippocampus.entry import Entry
+    from engramdown.recall.episodes import Context, Hit, Message
 
 __all__ = ["LABEL", "flat", "head", "memory_row", "recall"]
 
@@ -160,8 +160,8 @@ def _at(episodes: EpisodicMemory | None, text: str) -> Hit | None:
     """Return what a pointer points to, if it may be shown."""
     # Imported here: only this needs them.
     from engramdown.episodes.live import live
-    from engramdown.episodes.recall import Hit
     from engramdown.errors import InvalidSessionError, SessionNotFoundError
+    from engramdown.recall.episodes import Hit
 
     session, mark, number = text.strip().rpartition("#")
     if episodes is None or not mark or not number.isascii() or not number.isdecimal():

@@ -17,10 +17,9 @@ from engramdown.hippocampus.entry import Entry
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.jotted import Jotted
-    from engramdown.episodes.finder import Finder
     from engramdown.episodes.journal.told import Match
     from engramdown.episodes.notes.finding import NoteMatch
-    from engramdown.episodes.recall import Hit, Mode
+    from engramdown.recall.episodes import Finder, Hit, Mode
 
 __all__ = ["Asked", "Found", "moment_from", "search"]
 

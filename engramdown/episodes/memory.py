@@ -28,12 +28,12 @@ from engramdown.episodes.episode import (
     stamp_of,
     words,
 )
-from engramdown.episodes.finder import FOLDER, Finder
 from engramdown.episodes.ids import check_session_id, episode_id, is_like, session_id
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder
 from engramdown.episodes.showing import hidden, shown
 from engramdown.errors import EngramdownError, SessionNotFoundError
+from engramdown.recall.episodes import FOLDER, Finder
 from engramdown.settings import EpisodeSettings
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from heapq import nlargest
 from typing import Final, NamedTuple
 
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.search.surroundings import Limits, Moment
 from engramdown.language.terms import speaking, spelt, tokens
+from engramdown.recall.episodes import Limits, Moment
 from engramdown.recall.filters import USUAL, Wanted
 from engramdown.recall.query import Query
 from engramdown.recall.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths

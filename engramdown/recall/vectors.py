@@ -26,12 +26,11 @@ from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES, Episode, read_line
 from engramdown.episodes.live import excluded
-from engramdown.episodes.recall import Context, Hit, Hits, Mode, Recall
-from engramdown.episodes.search.surroundings import Limits
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import unforked
 from engramdown.language.snippets import snippet
 from engramdown.models.embedders import Embedder, LaneError, open_embedder
+from engramdown.recall.episodes import Context, Hit, Hits, Limits, Mode, Recall
 from engramdown.recall.filters import Wanted
 from engramdown.recall.lines import Line, read_lines
 from engramdown.recall.query import nameless

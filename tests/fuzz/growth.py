@@ -35,7 +35,6 @@ from engramdown.episodes.importers import splitting
 from engramdown.episodes.journal import page as days
 from engramdown.episodes.notes.page import with_text
 from engramdown.episodes.ranked import piece
-from engramdown.episodes.search.exact import inner_words, probe
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
@@ -46,6 +45,7 @@ from engramdown.markdown.document import parse
 from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
 from engramdown.recall import query
+from engramdown.recall.episodes import inner_words, probe
 from engramdown.recall.lines import read_lines
 from engramdown.recall.query import nameless, read_anchor, read_query
 from engramdown.secrets.redaction import redact

@@ -22,7 +22,7 @@ from engramdown.episodes.importers.reading import Elements, Lines, is_one_value
 from engramdown.episodes.importers.sources import SOURCES, recognised
 from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.recall import Mode
+from engramdown.recall.episodes import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, nameless, read_query
 from engramdown.settings import EpisodeSettings

@@ -15,8 +15,8 @@ import pytest
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.recall import Hits
 from engramdown.recall import vectors as lane
+from engramdown.recall.episodes import Hits
 from engramdown.recall.vectors import FILE, Vectors, digest_of, packed
 from engramdown.settings import EpisodeSettings
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
@@ -385,7 +385,7 @@ def test_without_an_embedder_nothing_of_it_is_imported(
     )
     names = {"lane", "embedding", "embedders", "nearness", "spoken", "vectors"}
     loaded = set(done.stdout.split())
-    assert "engramdown.episodes.recall" in loaded
+    assert "engramdown.recall.episodes" in loaded
     assert loaded.isdisjoint(f"engramdown.episodes.{name}" for name in names)
     assert loaded.isdisjoint({"urllib.request", "numpy", "fastembed"})
 

@@ -19,8 +19,8 @@ import pytest
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.recall import Recall
 from engramdown.recall import index, index_file
+from engramdown.recall.episodes import Recall
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (

@@ -14,7 +14,7 @@ import pytest
 
 from engramdown.episodes.episode import stamp
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.recall import Mode
+from engramdown.recall.episodes import Mode
 from tests.episodes.transcripts import START, append, found, line, memory, write
 
 HOSTILE = (

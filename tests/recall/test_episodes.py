@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.search.surroundings import Limits, Moment, around, shortened
+from engramdown.recall.episodes import Limits, Moment, around, shortened
 from tests.episodes.strategies import texts
 
 MINUTE = 60_000_000
