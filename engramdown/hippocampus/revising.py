@@ -8,7 +8,6 @@ or metadata, keeps its part of the plan from being carried out, and is left as i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from engramdown.engram import fold, pointers
@@ -35,8 +34,7 @@ from engramdown.markdown.metadata import Metadata, is_address
 __all__ = ["Desk", "Revised", "Revision", "revise"]
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """One part of a plan.
 
     Attributes:
