@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UndoRefusedError
 from engramdown.hippocampus.draft import Act, Draft
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PENDING,
@@ -24,10 +24,10 @@ from engramdown.hippocampus.filing import (
     raw_entries,
     retire,
     split_task,
+    tombstones,
     topic_file,
 )
 from engramdown.hippocampus.restoring import unretire
-from engramdown.hippocampus.retired import tombstones
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from tests.hippocampus.shelf import TODAY, Shelf, base_among

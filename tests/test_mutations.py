@@ -22,8 +22,7 @@ CORE: Final = (
     "engramdown.markdown.document",
     "engramdown.markdown.merge",
     "engramdown.hippocampus.entry",
-    "engramdown.hippocampus.retired",
-    "engramdown.hippocampus.filing",
+    "engramdown.hippocampus.placement",
     "engramdown.hippocampus.adding",
     "engramdown.hippocampus.restoring",
     "engramdown.hippocampus.draft",
@@ -301,7 +300,7 @@ BUGS: Final = (
     ),
     Bug(
         "nothing was ever turned down",
-        "hippocampus.retired",
+        "hippocampus.placement",
         "return [block for block in archive.same(text) if _is_tombstone(block)]",
         "return []",
         lambda core: core.filing_is_found_and_done_once(
@@ -311,7 +310,7 @@ BUGS: Final = (
     ),
     Bug(
         "a tombstone is never lifted",
-        "hippocampus.filing",
+        "hippocampus.placement",
         "for block in tombstones_of(archive, text):",
         "for block in ():",
         lambda core: core.filing_is_found_and_done_once(

@@ -20,7 +20,7 @@ from engramdown.git import past
 from engramdown.git.comparing import State
 from engramdown.git.repository import Commit
 from engramdown.hippocampus.entry import Archived, Entry
-from engramdown.hippocampus.filing import PENDING
+from engramdown.hippocampus.placement import PENDING
 
 __all__ = ["show_at"]
 

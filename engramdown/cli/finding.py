@@ -16,7 +16,7 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import one_line, place
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, StoreError
 from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.finding import by_prefix, retired_name
+from engramdown.hippocampus.placement import by_prefix, retired_name
 from engramdown.markdown.document import parse
 
 __all__ = ["Found", "find_anywhere", "find_archived", "find_entry", "find_proposal", "raw_text"]

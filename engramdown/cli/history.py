@@ -31,7 +31,7 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
-from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import ERRANDS
 

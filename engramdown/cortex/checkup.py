@@ -16,7 +16,7 @@ from engramdown.cortex.damage import SOUL, Sheet, damage
 from engramdown.cortex.findings import Finding
 from engramdown.engram import Scope
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PENDING,

@@ -31,7 +31,7 @@ from engramdown.forks import cached_property
 from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.files import FileChange
-from engramdown.hippocampus.finding import by_prefix, retired_name
+from engramdown.hippocampus.placement import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import MODES, Settings, find_places, load

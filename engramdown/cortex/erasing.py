@@ -33,12 +33,12 @@ from engramdown.errors import (
     LockTimeoutError,
     StoreError,
 )
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.erasing import Sieve
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.finding import by_prefix
 from engramdown.hippocampus.origins import key_of
+from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.reading import Reader
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
@@ -229,7 +229,7 @@ class _Asked:
             (store, name, placed)
             for store in cortex.stores
             for name in store.files.names()
-            for placed in filing.raw_entries(name, store.files.document(name))
+            for placed in placement.raw_entries(name, store.files.document(name))
         ]
         self._meant: dict[str, None] = {}
         self._same: dict[str, bool] = {}
@@ -244,9 +244,9 @@ class _Asked:
             EntryNotFoundError: If there is none.
             AmbiguousIdError: If there are several.
         """
-        names = [filing.entry_id(placed) for _, _, placed in self._standing]
+        names = [placement.entry_id(placed) for _, _, placed in self._standing]
         if prefix[:1] in _HAND:
-            names += [filing.address(_said(name, p.block.text)) for _, name, p in self._standing]
+            names += [placement.address(_said(name, p.block.text)) for _, name, p in self._standing]
             prefix = names[0][:1] + prefix[1:] if names and names[0][:1] in _HAND else prefix
         try:
             chosen = by_prefix(prefix, names, str, "memory, what waits, the archive")
@@ -274,11 +274,11 @@ class _Asked:
             folds = {fold(text) for text in self.texts}
             for store, name, placed in self._standing:
                 text = _said(name, placed.block.text)
-                own = filing.entry_id(placed)
+                own = placement.entry_id(placed)
                 is_same = fold(text) in folds or self._says_same(text)
-                if own in self.ids or filing.address(text) in self.ids or is_same:
+                if own in self.ids or placement.address(text) in self.ids or is_same:
                     self._take(own, text)
-                    kind = filing.as_entry(name, store.scope, placed).kind
+                    kind = placement.as_entry(name, store.scope, placed).kind
                     gone = Gone(own, store.scope, name, kind)
                     self.memories[store.scope, name, own] = gone
             for _, step in self._steps:
@@ -301,7 +301,7 @@ class _Asked:
         self.texts[text] = None
         if own[:1] in _HAND:
             # A line without an id is known by its words, and was known by other words before.
-            self.ids[filing.address(text)] = None
+            self.ids[placement.address(text)] = None
 
     def erasure(self, *, pieces: bool) -> Erasure:
         """Return what is to be erased, with all that could be made of it."""
@@ -325,7 +325,7 @@ class _Asked:
         from engramdown.cortex.migrated import digest
 
         for text in texts:
-            address = filing.address(text)
+            address = placement.address(text)
             yield from (f"{mark}{address[1:]}" for mark in _HAND)
             said = text.encode("utf-8", "surrogatepass")
             yield hashlib.sha256(said).hexdigest()[:16]
@@ -359,9 +359,9 @@ def _shares(words: set[str], text: str) -> bool:
 
 def _said(name: str, text: str) -> str:
     """Return what a line says, without its tick and the question that it asks."""
-    if name != filing.PENDING:
+    if name != placement.PENDING:
         return text
-    return filing.split_task(text)[1].removeprefix("Delete: ")
+    return placement.split_task(text)[1].removeprefix("Delete: ")
 
 
 def _is_erased(steps: Iterable[tuple[Hippocampus, Step]], name: str) -> bool:
@@ -419,10 +419,10 @@ class _Telling:
         """Yield the ids of memories that stay although they share words."""
         for store in stores:
             for name in store.files.names():
-                for placed in filing.raw_entries(name, store.files.document(name)):
+                for placed in placement.raw_entries(name, store.files.document(name)):
                     fate = self._sieve.fate(name, placed.block)
                     if fate == "stays" and self._words.shares(placed.block.text):
-                        yield filing.entry_id(placed)
+                        yield placement.entry_id(placed)
 
     def _shared(self, store: Hippocampus) -> Iterator[Shared]:
         """Yield the lines of everything else that share a run and stay."""

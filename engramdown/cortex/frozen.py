@@ -12,7 +12,7 @@ from typing import Final
 
 from engramdown.engram import fact_key, fold
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import ARCHIVE, PROFILE
+from engramdown.hippocampus.placement import ARCHIVE, PROFILE
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata

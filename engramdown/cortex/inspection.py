@@ -24,9 +24,9 @@ from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.registering import is_unregistered
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.closed import is_refused
-from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import ROOM
 from engramdown.hippocampus.origins import page_key
+from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled
 from engramdown.hippocampus.steps import read_line
 from engramdown.scope_lock import ScopeLock

@@ -15,7 +15,7 @@ from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.draft import Draft
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PROFILE,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.steps import Change, Step
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
@@ -38,7 +38,7 @@ _BACK: Final = frozenset({"restore", "undo"})
 _PAIRS: Final = 2_500
 """How many pairs of lines are looked at to see whether one was made of the other."""
 _ELSEWHERE: Final = "into the other scope"
-_ASIDE: Final = frozenset({filing.PENDING, filing.ARCHIVE})
+_ASIDE: Final = frozenset({placement.PENDING, placement.ARCHIVE})
 _Key = tuple[str, str]
 """A file and the id of an entry."""
 
@@ -128,7 +128,7 @@ def _goes_on(last: Step, step: Step) -> bool:
 
 def _told(op: str, nets: _Nets) -> Iterator[News]:
     memories = {key: net for key, net in nets.items() if key[0] not in _ASIDE}
-    proposals = {key: net for key, net in nets.items() if key[0] == filing.PENDING}
+    proposals = {key: net for key, net in nets.items() if key[0] == placement.PENDING}
     if op == "accept":
         yield from _accepted(memories, proposals)
     else:
@@ -138,9 +138,9 @@ def _told(op: str, nets: _Nets) -> Iterator[News]:
 
 def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:
     """Yield what a person saved in which no memory says anything else."""
-    told = {key[0] for key, net in nets.items() if net.before != net.after} - {filing.ARCHIVE}
+    told = {key[0] for key, net in nets.items() if net.before != net.after} - {placement.ARCHIVE}
     # One who ticks a line is told what comes of it.
-    told |= {key[0] for key in nets if key[0] == filing.PENDING}
+    told |= {key[0] for key in nets if key[0] == placement.PENDING}
     for step in group:
         for file in step.files if step.op in _HAND else ():
             if file not in told:
@@ -183,9 +183,9 @@ def _changes(step: Step) -> Iterable[Change]:
     if step.op != "found":
         return [change for change in step.changes if not change.erased]
     return [
-        Change(filing.entry_id(placed), part.file, None, placed.block.raw)
+        Change(placement.entry_id(placed), part.file, None, placed.block.raw)
         for part in step.parts
-        for placed in filing.raw_entries(part.file, parse(part.new))
+        for placed in placement.raw_entries(part.file, parse(part.new))
     ]
 
 
@@ -194,7 +194,7 @@ def _said(raw: str | None) -> tuple[str, str, str]:
     placed = parse(raw or "").placed()
     if not placed:
         return "", "", ""
-    return *filing.split_task(placed[0].block.text), placed[0].block.comments
+    return *placement.split_task(placed[0].block.text), placed[0].block.comments
 
 
 def _memories(nets: _Nets) -> Iterator[News]:

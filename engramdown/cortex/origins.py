@@ -19,7 +19,7 @@ from engramdown.episodes.live import REDACTED
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.reading import Reader
 from engramdown.storage.disk import Disk
 
@@ -101,8 +101,8 @@ def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
     """
     reader = Reader(root, Disk(durable=False))
     for name in reader.names():
-        for placed in filing.raw_entries(name, reader.read(name).document):
-            entry = filing.as_entry(name, scope, placed)
+        for placed in placement.raw_entries(name, reader.read(name).document):
+            entry = placement.as_entry(name, scope, placed)
             # What was merged was learned in several places.
             for origin in map(Pointer.parse, entry.origin.split(",")):
                 if origin is not None:

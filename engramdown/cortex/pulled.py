@@ -16,9 +16,9 @@ from engramdown.cortex.approvals import Approvals, Did, Said
 from engramdown.cortex.pulled_skills import brought_skills, own_skills
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import as_entry
+from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
 from engramdown.hippocampus.spelling import meant
@@ -124,7 +124,7 @@ class Pulled:
             StoreError: If memory, or what was decided, cannot be read.
         """
         found = self._waiting(lambda said: said.seen | said.approved | said.declined)
-        arrivals = [_arrival(each) for each in _once(found) if each.item.file != filing.ARCHIVE]
+        arrivals = [_arrival(each) for each in _once(found) if each.item.file != placement.ARCHIVE]
         # Settings hold at once and are one line: they are not to be lost among the rest.
         return sorted(arrivals, key=lambda each: each.kind != "settings")
 
@@ -215,10 +215,10 @@ class Pulled:
         found: set[tuple[int, str]] = set()
         for root, (place, store) in self._places.items():
             brought = place.brought() if store.scope == scope else []
-            items = [item for item in brought if item.file == filing.PENDING]
+            items = [item for item in brought if item.file == placement.PENDING]
             known = self._approvals.of(root).approved if items else frozenset[str]()
             found |= {
-                (item.line, filing.split_task(item.text)[1])
+                (item.line, placement.split_task(item.text)[1])
                 for item in items
                 if item.key not in known
             }
@@ -287,7 +287,7 @@ class Pulled:
         """Return what waits to be approved."""
         found = self._waiting(lambda said: said.approved | said.declined)
         # Settings are not asked about: they hold as far as they are stricter than one's own.
-        aside = (filing.PENDING, filing.ARCHIVE, CONFIG)
+        aside = (placement.PENDING, placement.ARCHIVE, CONFIG)
         return [each for each in _once(found) if each.item.file not in aside]
 
     def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
@@ -335,7 +335,7 @@ def _arrival(found: Found) -> Arrival:
     from engramdown.secrets.redaction import redact
 
     kind = "page"
-    if found.item.file == filing.PENDING:
+    if found.item.file == placement.PENDING:
         kind = "proposal"
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind

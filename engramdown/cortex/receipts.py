@@ -19,7 +19,7 @@ from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.filing import PENDING
+from engramdown.hippocampus.placement import PENDING
 from engramdown.hippocampus.protocol import HippocampusProtocol
 
 __all__ = [

@@ -28,7 +28,7 @@ from engramdown.engram import Scope, fact_key
 from engramdown.errors import StoreError
 from engramdown.hippocampus import spelling
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import PROFILE, address
+from engramdown.hippocampus.placement import PROFILE, address
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.cortex.pending import Pending
 from engramdown.errors import StoreError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 
@@ -70,7 +70,7 @@ class Refusals:
             for step in steps
             if step.by == "person"
             for change in step.changes
-            if change.file == filing.PENDING
+            if change.file == placement.PENDING
         }
         return {key: it for key, it in self._kept.items() if it.id not in touched}
 

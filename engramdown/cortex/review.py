@@ -28,12 +28,12 @@ from engramdown.cortex.pending import (
 )
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.adding import file_engram, standing_for
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.retired import tombstones
+from engramdown.hippocampus.placement import tombstones
 from engramdown.hippocampus.revising import Desk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block
@@ -46,9 +46,9 @@ __all__ = ["FileQueue"]
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 _SAYS: Final = {"git": "carried out a tick that came with git on"}
-_ASIDE: Final = frozenset({filing.PENDING, filing.ARCHIVE})
+_ASIDE: Final = frozenset({placement.PENDING, placement.ARCHIVE})
 
-_Done = filing.Filed | Written | EngramdownError | None
+_Done = placement.Filed | Written | EngramdownError | None
 
 
 class FileQueue:
@@ -58,17 +58,17 @@ class FileQueue:
         """Use the files of ``store``."""
         self._store = store
         self._known: tuple[Document, list[tuple[Placed, Pending]]] = (Document(), [])
-        self.file = str(store.memory / filing.PENDING)
+        self.file = str(store.memory / placement.PENDING)
 
     def pending(self) -> list[Pending]:
         """Return what waits, in file order."""
-        return self._all(self._store.files.document(filing.PENDING))
+        return self._all(self._store.files.document(placement.PENDING))
 
     def add(self, items: Sequence[Pending]) -> list[Pending]:
         """Append proposals that do not wait yet."""
 
         def edit(draft: Draft) -> list[Pending]:
-            document = draft.get(filing.PENDING)
+            document = draft.get(placement.PENDING)
             waiting = {identity(item): item for item in reversed(self._all(document))}
             new = [each for each in items if each.put and identity(each) not in waiting]
             self._make_way(draft, {key_of(each.put) for each in new})
@@ -102,7 +102,7 @@ class FileQueue:
         """Write what was accepted and archive what was declined, as one step over the file."""
 
         def edit(draft: Draft) -> list[_Done]:
-            lines = _Lines(self._read_all(draft.get(filing.PENDING)))
+            lines = _Lines(self._read_all(draft.get(placement.PENDING)))
             standing = _Standing(draft, self._store.files.names())
             done: list[_Done] = []
             taken: list[Placed | None] = []
@@ -124,17 +124,17 @@ class FileQueue:
                 for placed, outcome in zip(taken, done, strict=True)
                 if placed and not isinstance(outcome, EngramdownError)
             ]
-            draft.put(filing.PENDING, draft.get(filing.PENDING).without(gone))
+            draft.put(placement.PENDING, draft.get(placement.PENDING).without(gone))
             return done
 
         done = self._store.files.change(lambda done: _act(orders, done), edit)
-        filed = [each for each in done if isinstance(each, filing.Filed)]
+        filed = [each for each in done if isinstance(each, placement.Filed)]
         written = iter(self._store.read_back(filed))
-        return [next(written) if isinstance(each, filing.Filed) else each for each in done]
+        return [next(written) if isinstance(each, placement.Filed) else each for each in done]
 
     def _carry_out(
         self, draft: Draft, standing: _Standing, placed: Placed, order: Order
-    ) -> filing.Filed | Written | None:
+    ) -> placement.Filed | Written | None:
         """Write what was accepted, or archive what was declined; the line itself stays."""
         item, engram = order.item, order.engram
         order.check()
@@ -175,7 +175,7 @@ class FileQueue:
         """
         waiting = (item for item in self.pending() if item.op in OPERATIONS)
         found: set[tuple[str, str]] = {(item.op, item.of) for item in waiting}
-        for placed in self._store.files.document(filing.ARCHIVE).placed():
+        for placed in self._store.files.document(placement.ARCHIVE).placed():
             values = placed.block.meta.values() if placed.block.meta else {}
             if values.get("reason") == KEPT:
                 found.add((values.get("op", ""), values.get("of", "")))
@@ -183,7 +183,7 @@ class FileQueue:
 
     def turned_down(self) -> list[tuple[str, str]]:
         """Return the tombstones in ``archive.md``: each text with its kind."""
-        blocks = (each.block for each in tombstones(self._store.files.document(filing.ARCHIVE)))
+        blocks = (each.block for each in tombstones(self._store.files.document(placement.ARCHIVE)))
         return [(block.text, block.meta.get("kind") if block.meta else "") for block in blocks]
 
     def gave_way(self, engram: Engram) -> bool:
@@ -203,27 +203,27 @@ class FileQueue:
     def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
         known = waiting.setdefault(identity(item), item)
         if known is item:
-            document = draft.get(filing.PENDING)
-            title = filing.title_of(filing.PENDING)
+            document = draft.get(placement.PENDING)
+            title = placement.title_of(placement.PENDING)
             text = f"[ ] {item.engram.text}"
-            draft.put(filing.PENDING, document.add(text, _metadata(item), "", title))
+            draft.put(placement.PENDING, document.add(text, _metadata(item), "", title))
         return known
 
     def _make_way(self, draft: Draft, keys: Collection[tuple[str, str]]) -> None:
         """Take away what a program put under keys before, and nobody looked at yet."""
-        for placed in draft.get(filing.PENDING).placed() if keys else ():
+        for placed in draft.get(placement.PENDING).placed() if keys else ():
             old = self._read(placed)
             if old is None or not old.put or key_of(old.put) not in keys:
                 continue
             if not old.tick and old.seen == digest_of(old.engram.text):
-                draft.put(filing.PENDING, draft.get(filing.PENDING).remove(placed.block))
+                draft.put(placement.PENDING, draft.get(placement.PENDING).remove(placed.block))
 
     def _read(self, placed: Placed) -> Pending | None:
         """Read a task-list line; any other line of the file is the person's note."""
-        tick, text = filing.split_task(placed.block.text)
+        tick, text = placement.split_task(placed.block.text)
         if not tick or not text.strip() or placed.block.shape != "item":
             return None
-        entry = filing.as_entry(filing.PENDING, self._store.scope, placed)._replace(text=text)
+        entry = placement.as_entry(placement.PENDING, self._store.scope, placed)._replace(text=text)
         values = placed.block.meta.values() if placed.block.meta else {}
         if not {"id", "kind"} & values.keys():
             entry = entry._replace(kind=self._kind_of(text))
@@ -280,7 +280,9 @@ class FileQueue:
         for at, outcome in zip(asked, outcomes, strict=True):
             done[at] = outcome
 
-    def _put(self, draft: Draft, standing: _Standing, order: Order, engram: Engram) -> filing.Filed:
+    def _put(
+        self, draft: Draft, standing: _Standing, order: Order, engram: Engram
+    ) -> placement.Filed:
         """Write a value under the key under which a program put it."""
         # Imported here: hardly ever does a value wait.
         from engramdown.cortex.keyed_values import accepted, first_made, place_of
@@ -306,20 +308,20 @@ class FileQueue:
             )
         archived: set[str] = set()
         for name, placed in lines:
-            entry = filing.as_entry(name, self._store.scope, placed)
+            entry = placement.as_entry(name, self._store.scope, placed)
             if item.op == "replace" and (entry.kind, entry.fold) == kind_and_fold(engram):
                 continue  # The person turned the proposal back into what it was to replace.
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
                 record = {"kind": entry.kind, "was": name, "reason": reason, "by": order.by}
-                filing.retire(draft, placed, record, new_id(), today().isoformat())
+                placement.retire(draft, placed, record, new_id(), today().isoformat())
                 archived.add(entry.fold)
             draft.put(name, draft.get(name).remove(placed.block))
 
     def _take(self, draft: Draft, item: Pending) -> None:
-        document = draft.get(filing.PENDING)
+        document = draft.get(placement.PENDING)
         placed = _Lines(self._read_all(document)).take(item, self.file)
-        draft.put(filing.PENDING, document.remove(placed.block))
+        draft.put(placement.PENDING, document.remove(placed.block))
 
 
 class _Lines:
@@ -363,15 +365,15 @@ class _Standing:
     def _read(self) -> None:
         self._found, self._is_read = {}, True
         for name in self._names:
-            for placed in filing.raw_entries(name, self._draft.get(name)):
-                self._found.setdefault(filing.entry_id(placed), []).append((name, placed))
+            for placed in placement.raw_entries(name, self._draft.get(name)):
+                self._found.setdefault(placement.entry_id(placed), []).append((name, placed))
 
 
 def _is_retired(draft: Draft, memory_id: str) -> bool:
     """Whether the archive holds a memory: then it was there once, and is forgotten."""
     return any(
-        memory_id in (filing.entry_id(placed), filing.address(placed.block.text))
-        for placed in draft.get(filing.ARCHIVE).placed()
+        memory_id in (placement.entry_id(placed), placement.address(placed.block.text))
+        for placed in draft.get(placement.ARCHIVE).placed()
     )
 
 
@@ -394,8 +396,8 @@ def _turn_down(draft: Draft, placed: Placed, item: Pending, by: str) -> None:
         return
     # What was asked about memories that stand are no words to be kept out.
     reason = KEPT if item.op in OPERATIONS else "declined"
-    record = {"kind": item.engram.kind, "was": filing.PENDING, "reason": reason, "by": by}
-    filing.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
+    record = {"kind": item.engram.kind, "was": placement.PENDING, "reason": reason, "by": by}
+    placement.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
 
 
 def _reason(values: Mapping[str, str]) -> str:
@@ -408,8 +410,8 @@ def _reason(values: Mapping[str, str]) -> str:
 def _pending_id(placed: Placed) -> str:
     """Return the id of a proposal; the address of one without is that of its text, unticked."""
     meta = placed.block.meta
-    text = filing.split_task(placed.block.text)[1]
-    return (meta.get("id") if meta else "") or filing.address(text)
+    text = placement.split_task(placed.block.text)[1]
+    return (meta.get("id") if meta else "") or placement.address(text)
 
 
 def _engram(entry: Entry) -> tuple[Engram, str]:
@@ -440,7 +442,7 @@ def _metadata(item: Pending) -> Metadata:
         "replaced": item.stays,
         **dict(item.put),
     }
-    return Metadata().update(filing.fields(item.engram, item.id, today().isoformat()) | more)
+    return Metadata().update(placement.fields(item.engram, item.id, today().isoformat()) | more)
 
 
 def _is_plain(item: Pending) -> bool:
@@ -458,7 +460,7 @@ def _for_archive(placed: Placed) -> Placed:
     return Document().add(redact(placed.block.text), meta).placed()[0]
 
 
-def _write(draft: Draft, engram: Engram, by: str = "user") -> filing.Filed:
+def _write(draft: Draft, engram: Engram, by: str = "user") -> placement.Filed:
     """Write what a person accepted; it is verified with that, so it is no old word of a job."""
     if by != "user":
         return file_engram(draft, engram, new_id, today().isoformat())
@@ -467,7 +469,7 @@ def _write(draft: Draft, engram: Engram, by: str = "user") -> filing.Filed:
     if filed.added:
         return filed  # A new line says so from the beginning.
     block = _line_of(draft.get(filed.file), filed.id, engram.text)
-    copies = filing.copies_of(filed.file, block.meta) if block and block.meta else []
+    copies = placement.copies_of(filed.file, block.meta) if block and block.meta else []
     for name in (filed.file, *copies):
         document = draft.get(name)
         line = _line_of(document, filed.id, engram.text)

@@ -27,7 +27,7 @@ from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     PENDING,
     Filed,

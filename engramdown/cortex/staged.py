@@ -15,7 +15,7 @@ from engramdown.cortex.checkup import check_form
 from engramdown.cortex.findings import Finding, find
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
-from engramdown.hippocampus.filing import is_name
+from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.reading import decoded
 from engramdown.hippocampus.spelling import SOUL, meant
 from engramdown.hippocampus.starter import is_for_git

@@ -38,7 +38,7 @@ from engramdown.errors import (
 )
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.finding import by_prefix
+from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 

@@ -20,8 +20,7 @@ from engramdown.episodes import watch as transcripts
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.hippocampus.checkouts import held_by
-from engramdown.hippocampus.filing import PENDING, as_entry, is_memory
-from engramdown.hippocampus.finding import find_lines
+from engramdown.hippocampus.placement import PENDING, as_entry, find_lines, is_memory
 from engramdown.hippocampus.spelling import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch

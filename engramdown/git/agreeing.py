@@ -13,7 +13,7 @@ from typing import Final
 from engramdown.engram import CONFIDENCES, SOURCES, fold, pointers
 from engramdown.git.textual import Clash, lines_of, merge
 from engramdown.git.threads import Thread, entry_id
-from engramdown.hippocampus.filing import ARCHIVE, PENDING, split_task
+from engramdown.hippocampus.placement import ARCHIVE, PENDING, split_task
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import Metadata
 

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.engram import RULE_KINDS, Scope
 from engramdown.hippocampus.entry import Archived, Entry
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PENDING,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from engramdown.engram import fold
-from engramdown.hippocampus.filing import ARCHIVE, PENDING, split_task
+from engramdown.hippocampus.placement import ARCHIVE, PENDING, split_task
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.merge import compare
 

@@ -1,6 +1,6 @@
 """What adding a memory means for the files.
 
-Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; adding what is known changes
+Promises: pure over a :class:`engramdown.hippocampus.placement.Folder`; adding what is known changes
 nothing but, upwards, its metadata; what gave way to another memory is known by that one.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engramdown.engram import CONFIDENCES, RULE_KINDS, SOURCES, Engram, fact_key, slug
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PROFILE,
@@ -24,11 +24,11 @@ from engramdown.hippocampus.filing import (
     older_fact,
     raw_entries,
     retire_fact,
+    successors,
     title_of,
     topic_file,
     twin,
 )
-from engramdown.hippocampus.retired import successors
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import Metadata
 

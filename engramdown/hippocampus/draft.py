@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from engramdown.hippocampus.filing import address, entry_id
+from engramdown.hippocampus.placement import address, entry_id
 from engramdown.hippocampus.steps import Change, common
 from engramdown.markdown.document import Document
 

@@ -8,7 +8,7 @@ where the file does not say so yet.
 from __future__ import annotations
 
 from engramdown.engram import Scope
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.draft import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import MemoryFiles
@@ -41,7 +41,7 @@ class Entries:
         if known is None or known[0] is not document or known[1:3] != (spelled, marks):
             before = known[3] if known and known[1:3] == (spelled, marks) else {}
             entries = {}
-            for placed in filing.raw_entries(name, document):
+            for placed in placement.raw_entries(name, document):
                 entry = before.get(placed.block)
                 # An entry is a snapshot of its line: one that did not move is as it was.
                 if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
@@ -56,11 +56,11 @@ class Entries:
         return entry._replace(spelled=self._spelled(name))
 
     def _entry(self, name: str, placed: Placed, marks: tuple[str, ...]) -> Entry:
-        entry = filing.as_entry(name, self._scope, placed)
+        entry = placement.as_entry(name, self._scope, placed)
         verified = verified_by(marks, entry.id, entry.text)
         return entry._replace(basis="verified") if verified else entry
 
     def _spelled(self, name: str) -> str:
         """Return how a file is spelled, ``""`` if that is its name."""
-        spelled = self._files.place(name).name if name == filing.PROFILE else ""
+        spelled = self._files.place(name).name if name == placement.PROFILE else ""
         return spelled if spelled != name else ""

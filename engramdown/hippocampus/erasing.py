@@ -15,9 +15,9 @@ from typing import Final, Literal
 
 from engramdown.clock import moment
 from engramdown.engram import fold
-from engramdown.hippocampus.filing import ARCHIVE, PENDING, address, raw_entries, split_task
 from engramdown.hippocampus.history import History, known_is_due
 from engramdown.hippocampus.noticing import leftover_of, paths
+from engramdown.hippocampus.placement import ARCHIVE, PENDING, address, raw_entries, split_task
 from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.steps import (
     Change,

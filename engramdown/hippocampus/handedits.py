@@ -1,6 +1,6 @@
 """What a hand edit says: changed is verified, removed is not to be learned again.
 
-Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; the person's words are never
+Promises: pure over a :class:`engramdown.hippocampus.placement.Folder`; the person's words are never
 changed; an edit from an editor that did not know our latest lines takes none of them away, and
 what cannot be told from a deletion waits in ``pending.md`` as a question.
 """
@@ -13,7 +13,7 @@ from typing import Final
 
 from engramdown.engram import fold
 from engramdown.hippocampus.draft import verify
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PENDING,
@@ -28,8 +28,8 @@ from engramdown.hippocampus.filing import (
     retire,
     split_task,
     title_of,
+    tombstones_of,
 )
-from engramdown.hippocampus.retired import tombstones_of
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import Changes, compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata

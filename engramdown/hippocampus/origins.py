@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from engramdown.engram import fold
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 from engramdown.markdown.document import Document, Placed, parse
 
@@ -65,14 +65,14 @@ def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) ->
 
 def keys_in(file: str, document: Document) -> Iterator[tuple[str, Placed]]:
     """Yield the entries of a file that is no archive, each with its key."""
-    if file != filing.ARCHIVE:
-        for placed in filing.raw_entries(file, document):
+    if file != placement.ARCHIVE:
+        for placed in placement.raw_entries(file, document):
             yield key_of(file, placed), placed
 
 
 def key_of(file: str, placed: Placed) -> str:
     """Return what an entry is known by; a proposal by all of its line, tick and metadata too."""
-    if file == filing.PENDING:
+    if file == placement.PENDING:
         return _key(file, "", placed.block.raw)
     return _key(_kind_of(file), placed.kind or placed.heading, placed.block.text)
 
@@ -119,7 +119,7 @@ class _Trail:
         for file in self._texts:
             for key, placed in self._entries(file):
                 self._own(key)
-                for kind, words in self.reworded.pop(filing.entry_id(placed), ()):
+                for kind, words in self.reworded.pop(placement.entry_id(placed), ()):
                     self._own(_key(kind, placed.kind or placed.heading, words))
 
     def _apply(self, part: Part, *, blurs: bool) -> None:
@@ -151,7 +151,7 @@ class _Trail:
 
     def _leave(self, change: Change) -> None:
         """Take note of what was ours and is not there any more, or says something else."""
-        if change.before is None or change.file in (filing.PENDING, filing.ARCHIVE):
+        if change.before is None or change.file in (placement.PENDING, placement.ARCHIVE):
             return
         kind = _kind_of(change.file)
         for placed in parse(change.before).placed()[:1]:
@@ -191,7 +191,7 @@ class _Trail:
 
         So a file need not be read again for each step that added a line to it.
         """
-        if self._sections is None or file == filing.PENDING:
+        if self._sections is None or file == placement.PENDING:
             return True
         texts = [
             placed.block.text for each in theirs for placed in parse(each.after or "").placed()
@@ -235,7 +235,7 @@ def _fits(text: str, part: Part) -> bool:
 
 def _kind_of(file: str) -> str:
     """Return what the files of a kind have in common: a lesson stands in several."""
-    return file if file in (filing.RULES, filing.PROFILE) else filing.LESSONS
+    return file if file in (placement.RULES, placement.PROFILE) else placement.LESSONS
 
 
 def _key(kind: str, section: str, text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.files import new_id
@@ -122,7 +122,7 @@ class Provenance:
         root = self._store.root
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
         texts = [(name, self._page_text(name)) for name in [SOUL, *names]]
-        texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, filing.PROFILE)]
+        texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, placement.PROFILE)]
         texts.append((CONFIG, self._settings()))
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
 
@@ -193,10 +193,10 @@ class Provenance:
 
         def edit(draft: Draft) -> None:
             for at, (name, placed) in enumerate(self._lines(draft, item)):
-                if not at and name != filing.PENDING:
-                    entry = filing.as_entry(name, self._store.scope, placed)
+                if not at and name != placement.PENDING:
+                    entry = placement.as_entry(name, self._store.scope, placed)
                     record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
-                    filing.retire(draft, placed, record, new_id(), today().isoformat())
+                    placement.retire(draft, placed, record, new_id(), today().isoformat())
                 draft.put(name, draft.get(name).remove(placed.block))
 
         self._store.files.change(Act("forget", "user", "declined what git brought"), edit)
@@ -278,7 +278,7 @@ class Provenance:
         """Return the texts of files before ``steps``, of those that are known."""
         texts: dict[str, str] = {}
         for name, head in self._store.files.history.heads().items():
-            text = self._head_text(name, head) if filing.is_name(name) else None
+            text = self._head_text(name, head) if placement.is_name(name) else None
             if text is not None:
                 texts[name] = text
         for step in reversed(steps):

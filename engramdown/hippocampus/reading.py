@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.draft import Slot
 from engramdown.hippocampus.spelling import AGENTS, SOUL, beside, has_aliases, spelled, unused
 from engramdown.hippocampus.steps import digest
@@ -26,7 +26,13 @@ from engramdown.storage.disk import Disk, named_errors
 __all__ = ["FIXED", "Read", "Reader", "decoded", "encoded", "named_errors"]
 
 # The archive first: a hand edit of another file may have to write into it.
-FIXED: Final = (filing.ARCHIVE, filing.RULES, filing.LESSONS, filing.PROFILE, filing.PENDING)
+FIXED: Final = (
+    placement.ARCHIVE,
+    placement.RULES,
+    placement.LESSONS,
+    placement.PROFILE,
+    placement.PENDING,
+)
 """The memory files that do not depend on topics, in the order in which they are looked at."""
 
 _TOPICS: Final = "topics"
@@ -81,8 +87,8 @@ class Reader:
         page. What does not depend on topics, no obstacle takes away in silence.
         """
         if not name.startswith(f"{_TOPICS}/"):
-            return filing.is_name(name)
-        return filing.is_name(name) and not self._obstacle(name)
+            return placement.is_name(name)
+        return placement.is_name(name) and not self._obstacle(name)
 
     def obstacles(self) -> list[str]:
         """Say of each topic that cannot be read why not: ``doctor`` says what to do.
@@ -112,7 +118,7 @@ class Reader:
         Raises:
             StoreError: If ``name`` is none, or a link leads out of the scope.
         """
-        if not filing.is_name(name):
+        if not placement.is_name(name):
             raise StoreError(f"{name!r}: is not the name of a memory file; see docs/file-format.md")
         return self._disk.inside(self.place(name), self.root)
 
@@ -193,7 +199,7 @@ class Reader:
         plain = set() if folder.is_symlink() else self._disk.plain(folder)
         for page in (*self._disk.names(folder), *self._disk.folders(folder)):
             name = f"{_TOPICS}/{page}"
-            if filing.is_name(name):
+            if placement.is_name(name):
                 yield name, "" if page in plain else self._obstacle(name)
 
     def _obstacle(self, name: str) -> str:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engramdown.hippocampus.draft import OutOfStepError
-from engramdown.hippocampus.filing import is_name
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.noticing import IGNORING, leftover_of, paths
+from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.reading import Reader, decoded
 from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.staging import Staged, Staging

@@ -1,6 +1,6 @@
 """Bringing back what was retired.
 
-Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; what comes back stands once,
+Promises: pure over a :class:`engramdown.hippocampus.placement.Folder`; what comes back stands once,
 where it stood; the fact whose key it has moves to ``archive.md`` in its place.
 """
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from engramdown.engram import RULE_KINDS, Kind, Scope
 from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PROFILE,
@@ -18,6 +18,7 @@ from engramdown.hippocampus.filing import (
     Folder,
     address,
     as_entry,
+    by_prefix,
     copies_of,
     entry_id,
     file_of,
@@ -25,10 +26,10 @@ from engramdown.hippocampus.filing import (
     older_fact,
     raw_entries,
     retire_fact,
+    retired_name,
     title_of,
     twin,
 )
-from engramdown.hippocampus.finding import by_prefix, retired_name
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata
 

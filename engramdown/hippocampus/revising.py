@@ -1,6 +1,6 @@
 """Carrying out a plan for memories that stand: some go to the archive, something stays or comes.
 
-Promises: pure over a :class:`engramdown.hippocampus.filing.Folder`; what goes is in ``archive.md``
+Promises: pure over a :class:`engramdown.hippocampus.placement.Folder`; what goes is in ``archive.md``
 first, with the reason and with what replaces it; a memory that is not as the plan saw it, in words
 or metadata, keeps its part of the plan from being carried out, and is left as it is.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from engramdown.engram import fold, pointers
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PENDING,
@@ -24,10 +24,10 @@ from engramdown.hippocampus.filing import (
     raw_entries,
     retire,
     title_of,
+    tombstones_of,
     topic_file,
     twin,
 )
-from engramdown.hippocampus.retired import tombstones_of
 from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import today
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.bases import find_base
 from engramdown.hippocampus.checkouts import (
     is_at_work,
@@ -45,7 +45,7 @@ from engramdown.storage.disk import Disk
 
 __all__ = ["Save", "Saves"]
 
-_ASIDE: Final = frozenset({filing.ARCHIVE, filing.PENDING})
+_ASIDE: Final = frozenset({placement.ARCHIVE, placement.PENDING})
 _BY_HAND: Final = Act("edit", "person", "by hand")
 _MEANWHILE: Final = Act("meanwhile", "person", "by hand, while a memory was written")
 _LATE: Final = Act("late", "person", "by hand, some time ago")
@@ -302,8 +302,8 @@ class Saves:
 
         def moved(placed: Placed) -> bool:
             said = placed.block.text
-            text = filing.split_task(said)[1] if file == filing.PENDING else said
-            copies = filing.copies_of(file, placed.block.meta or Metadata())
+            text = placement.split_task(said)[1] if file == placement.PENDING else said
+            copies = placement.copies_of(file, placed.block.meta or Metadata())
             return any(
                 not stood(name, text) or (name not in copies and _both_lessons(name, file))
                 for name in others
@@ -330,4 +330,4 @@ def _act(save: Save) -> Act:
 
 
 def _both_lessons(*names: str) -> bool:
-    return all(name == filing.LESSONS or name.startswith("topics/") for name in names)
+    return all(name == placement.LESSONS or name.startswith("topics/") for name in names)

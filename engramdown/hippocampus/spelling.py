@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engramdown.hippocampus.filing import PROFILE
+from engramdown.hippocampus.placement import PROFILE
 
 __all__ = ["AGENTS", "SOUL", "beside", "has_aliases", "meant", "named", "spelled", "unused"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from engramdown.engram import Scope
-from engramdown.hippocampus.filing import LESSONS, PROFILE, RULES
+from engramdown.hippocampus.placement import LESSONS, PROFILE, RULES
 
 __all__ = ["GITIGNORE", "is_for_git", "starter_files"]
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus import adding, filing, restoring, undoing
+from engramdown.hippocampus import adding, placement, restoring, undoing
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
-from engramdown.hippocampus.finding import by_prefix, find_lines
+from engramdown.hippocampus.placement import by_prefix, find_lines
 from engramdown.hippocampus.spelling import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.steps import Step
@@ -86,15 +86,15 @@ class Hippocampus:
 
     def recall_identity(self) -> list[Entry]:
         """Return the facts about the user, in file order."""
-        return self._entries.of(filing.PROFILE)
+        return self._entries.of(placement.PROFILE)
 
     def recall_rules(self) -> list[Entry]:
         """Return the *always*, *never* and *when* rules, in file order."""
-        return self._entries.of(filing.RULES)
+        return self._entries.of(placement.RULES)
 
     def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
         """Return the newest lessons that fit, in file order; one that does not hides none."""
-        lessons = self._entries.of(filing.LESSONS)
+        lessons = self._entries.of(placement.LESSONS)
         if token_budget is None:
             return lessons
         kept, left = [], token_budget
@@ -111,12 +111,12 @@ class Hippocampus:
         Raises:
             InvalidEngramError: If ``slug`` is a path or otherwise no topic.
         """
-        name = filing.topic_file(slug)
+        name = placement.topic_file(slug)
         found = self._entries.of(name)
         ids = {entry.id for entry in found}
         folds = {entry.fold for entry in found}
         wanted = name[len("topics/") : -len(".md")]
-        for entry in self._entries.of(filing.LESSONS):
+        for entry in self._entries.of(placement.LESSONS):
             if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
                 found.append(entry)
         return found
@@ -171,7 +171,7 @@ class Hippocampus:
         if not batch:
             return []
 
-        def edit(draft: Draft) -> list[filing.Filed]:
+        def edit(draft: Draft) -> list[placement.Filed]:
             day = today().isoformat()
             return [adding.file_engram(draft, engram, new_id, day) for engram in batch]
 
@@ -256,7 +256,7 @@ class Hippocampus:
             record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": by}
             for index, (name, placed) in enumerate(lines):
                 if index == 0:
-                    filing.retire(draft, placed, record, new_id(), today().isoformat())
+                    placement.retire(draft, placed, record, new_id(), today().isoformat())
                 draft.put(name, draft.get(name).remove(placed.block))
             return entry
 
@@ -270,8 +270,8 @@ class Hippocampus:
             AmbiguousIdError: If it has several.
         """
 
-        def edit(draft: Draft) -> filing.Filed:
-            back = restoring.pick(draft.get(filing.ARCHIVE), self.scope, entry_id)
+        def edit(draft: Draft) -> placement.Filed:
+            back = restoring.pick(draft.get(placement.ARCHIVE), self.scope, entry_id)
             return restoring.unretire(draft, back, new_id(), today().isoformat())
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
@@ -288,15 +288,15 @@ class Hippocampus:
         """
         Engram(text, "lesson", self.scope)
 
-        def edit(draft: Draft) -> filing.Filed:
+        def edit(draft: Draft) -> placement.Filed:
             entry, lines = self._sought(draft, entry_id)
             if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
-                filing.make_way(draft, text, "user", new_id(), today().isoformat())
+                placement.make_way(draft, text, "user", new_id(), today().isoformat())
             for name, placed in lines:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
-            at = filing.address(text) if is_address(entry.id) else entry.id
-            return filing.Filed(at, entry.file, added=True, said=entry._replace(text=text))
+            at = placement.address(text) if is_address(entry.id) else entry.id
+            return placement.Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
@@ -328,7 +328,7 @@ class Hippocampus:
 
     def archived(self) -> list[Archived]:
         """Return what was retired, the oldest first."""
-        return restoring.retired(self.files.document(filing.ARCHIVE), self.scope)
+        return restoring.retired(self.files.document(placement.ARCHIVE), self.scope)
 
     def history(self) -> list[Step]:
         """Return every step of the journal, the oldest first."""
@@ -421,18 +421,18 @@ class Hippocampus:
         found: list[tuple[str, Placed]] = []
         copies = () if is_address(entry.id) else names.keys() - {*_NOT_MEMORY, entry.file}
         for name in (entry.file, *sorted(copies)):
-            placed = filing.raw_entries(name, draft.get(name))
-            found += [(name, each) for each in placed if filing.entry_id(each) == entry.id]
+            placed = placement.raw_entries(name, draft.get(name))
+            found += [(name, each) for each in placed if placement.entry_id(each) == entry.id]
         return entry, found
 
-    def written(self, filed: filing.Filed) -> Written:
+    def written(self, filed: placement.Filed) -> Written:
         """Read an acknowledged memory back from the disk.
 
         One that somebody has changed or replaced already is told as it was written.
         """
         return self.read_back([filed])[0]
 
-    def read_back(self, batch: Sequence[filing.Filed]) -> list[Written]:
+    def read_back(self, batch: Sequence[placement.Filed]) -> list[Written]:
         """Read acknowledged memories back, each file once."""
         found: dict[str, dict[str, Placed]] = {}
         for name in {filed.file for filed in batch}:
@@ -440,7 +440,7 @@ class Hippocampus:
             found[name] = find_lines(self.files.document(name), ids)
         return [self._told(filed, found[filed.file].get(filed.id)) for filed in batch]
 
-    def _told(self, filed: filing.Filed, placed: Placed | None) -> Written:
+    def _told(self, filed: placement.Filed, placed: Placed | None) -> Written:
         action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
         if placed is not None:
             return Written(action, self._entries.at(filed.file, placed))
@@ -449,4 +449,4 @@ class Hippocampus:
         return Written(action, entry)
 
 
-_NOT_MEMORY = frozenset({filing.PENDING, filing.ARCHIVE})
+_NOT_MEMORY = frozenset({placement.PENDING, placement.ARCHIVE})

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     PENDING,
     PROFILE,
@@ -25,9 +25,9 @@ from engramdown.hippocampus.filing import (
     older_fact,
     split_task,
     title_of,
+    tombstones_of,
     twin,
 )
-from engramdown.hippocampus.retired import tombstones_of
 from engramdown.hippocampus.steps import Change, Part, Step, digest
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse

@@ -47,7 +47,7 @@ from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.hippocampus.draft import Act, Draft, verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
     PENDING,
@@ -56,8 +56,8 @@ from engramdown.hippocampus.filing import (
     as_entry,
     entry_id,
     raw_entries,
+    tombstones,
 )
-from engramdown.hippocampus.retired import tombstones
 from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.threads import beside, guard_of

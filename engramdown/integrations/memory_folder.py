@@ -32,7 +32,7 @@ from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.files import new_id
-from engramdown.hippocampus.filing import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
+from engramdown.hippocampus.placement import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
 from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.spelling import SOUL as SOUL_FOLDER
 from engramdown.hippocampus.store import Hippocampus

@@ -15,7 +15,7 @@ from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import as_entry, raw_entries
+from engramdown.hippocampus.placement import as_entry, raw_entries
 from engramdown.hippocampus.revising import Desk
 from tests.consolidation.memories import known, learned
 from tests.hippocampus.shelf import TODAY as DAY

@@ -27,7 +27,7 @@ from engramdown.errors import EngramdownError
 from engramdown.git.attributes import rule, with_rule
 from engramdown.git.driver import drive
 from engramdown.git.textual import Markers
-from engramdown.hippocampus.filing import raw_entries, split_task
+from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.markdown.document import parse
 from tests.crash.campaign import Trial
 from tests.crash.pages import TEXTS, edited

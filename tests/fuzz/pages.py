@@ -16,7 +16,7 @@ from typing import Final
 
 from engramdown.cortex.waiting import Waiting
 from engramdown.engram import RULE_KINDS, Scope
-from engramdown.hippocampus.filing import PENDING
+from engramdown.hippocampus.placement import PENDING
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import scan
 from engramdown.markdown.document import parse

@@ -14,14 +14,14 @@ from engramdown.engram import Engram
 from engramdown.hippocampus.adding import file_engram
 from engramdown.hippocampus.bases import find_base
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
-from engramdown.hippocampus.filing import (
+from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.placement import (
     ARCHIVE,
     Filed,
     as_entry,
     raw_entries,
     retire,
 )
-from engramdown.hippocampus.handedits import HandEdit, Response, respond
 from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.steps import Past, Step, make_part
 from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse

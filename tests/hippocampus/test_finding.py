@@ -6,8 +6,7 @@ import pytest
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import address
-from engramdown.hippocampus.finding import by_prefix, find_line, retired_name
+from engramdown.hippocampus.placement import address, by_prefix, find_line, retired_name
 from engramdown.markdown.document import parse
 
 PAGE = """\

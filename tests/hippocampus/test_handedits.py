@@ -8,9 +8,8 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.hippocampus.draft import Act, Draft, verify
-from engramdown.hippocampus.filing import address, as_entry, raw_entries
 from engramdown.hippocampus.handedits import HandEdit, Response, carry_over, respond
-from engramdown.hippocampus.retired import tombstones
+from engramdown.hippocampus.placement import address, as_entry, raw_entries, tombstones
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import saves

@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.engram import Engram
 from engramdown.hippocampus.adding import standing_for
-from engramdown.hippocampus.retired import successors, tombstones
+from engramdown.hippocampus.placement import successors, tombstones
 from engramdown.markdown.document import parse
 from tests.hippocampus.shelf import Shelf
 

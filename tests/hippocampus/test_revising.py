@@ -12,7 +12,7 @@ from engramdown.engram import pointers
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import Act
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.filing import as_entry, raw_entries
+from engramdown.hippocampus.placement import as_entry, raw_entries
 from engramdown.hippocampus.revising import Desk, Revised, Revision, revise
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.engram import (
     BASES,
@@ -26,11 +27,11 @@ from engramdown.engram import (
     fold,
     slug,
 )
-from engramdown.errors import InvalidEngramError
+from engramdown.errors import AmbiguousIdError, EntryNotFoundError, InvalidEngramError
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.retired import tombstones_of
+from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
-from engramdown.markdown.metadata import ADDRESS, Metadata
+from engramdown.markdown.metadata import ADDRESS, Metadata, current_id, is_address
 
 __all__ = [
     "ARCHIVE",
@@ -38,14 +39,19 @@ __all__ = [
     "PENDING",
     "PROFILE",
     "RULES",
+    "TOMBSTONES",
     "Filed",
     "Folder",
     "address",
     "as_entry",
+    "begins",
+    "by_prefix",
     "copies_of",
     "entry_id",
     "fields",
     "file_of",
+    "find_line",
+    "find_lines",
     "is_memory",
     "is_name",
     "lift_tombstones",
@@ -54,8 +60,12 @@ __all__ = [
     "raw_entries",
     "retire",
     "retire_fact",
+    "retired_name",
     "split_task",
+    "successors",
     "title_of",
+    "tombstones",
+    "tombstones_of",
     "topic_file",
     "twin",
 ]
@@ -298,3 +308,166 @@ def twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
         if same_kind and is_memory(file, placed):
             return placed
     return None
+
+
+TOMBSTONES: Final = frozenset({"deleted", "declined", "forgotten"})
+"""The reasons in ``archive.md`` for which a memory is not learned again."""
+
+_REPLACED: Final = "replaced"
+# What stands for a memory that went for one of these says all of it.
+_SAID: Final = frozenset({"duplicate", "merged"})
+# A session is called by when it began, unless somebody named it.
+_DATED: Final = re.compile(r"(\d{4})(\d\d)(\d\d)-\d{6}")
+
+
+def tombstones(archive: Document) -> Iterator[Placed]:
+    """Yield the entries of the archive that are not to be learned again."""
+    found = [each for each in archive.placed() if each.block.meta is not None]
+    unwanted = {_value(each.block, "id") for each in found if _is_tombstone(each.block)}
+    heirs = _heirs([each.block for each in found], _SAID) if unwanted else {}
+    for placed in found:
+        block = placed.block
+        if _is_tombstone(block) or unwanted.intersection(_line(heirs, _value(block, "id"))):
+            yield placed
+
+
+def tombstones_of(archive: Document, text: str) -> list[Block]:
+    """Return the entries of the archive for which ``text`` is not to be learned again."""
+    return [block for block in archive.same(text) if _is_tombstone(block)]
+
+
+def successors(archive: Document, engram: Engram) -> Iterator[str]:
+    """Yield the ids of what may stand for an engram that was retired and is no news.
+
+    ``""`` is the fact that has its key.
+    """
+    same = [block for block in archive.same(engram.text) if block.meta is not None]
+    gone = [block for block in same if _is_old(block, engram)]
+    heirs = _heirs([placed.block for placed in archive.placed()]) if gone else {}
+    for block in reversed(gone):
+        first = _value(block, "replaced")
+        yield from (first, *_line(heirs, first))
+
+
+def _is_old(block: Block, engram: Engram) -> bool:
+    """Whether an engram says nothing but what an entry of the archive said, which gave way."""
+    reason = _value(block, "reason")
+    if _value(block, "kind") != engram.kind or reason not in {_REPLACED, *_SAID}:
+        return False
+    told = set(filter(None, engram.origin.split(",")))
+    if engram.basis == "verified":
+        return False  # A person has just said yes to it.
+    if told and told <= set(_value(block, "from").split(",")):
+        return True
+    if reason in _SAID:
+        return engram.source != "user" or bool(told)
+    # What was replaced may hold again: it counts who says so, and when it was said.
+    days = ["-".join(found.groups()) for found in map(_DATED.match, told) if found]
+    archived = _value(block, "archived")
+    if engram.source == "consolidation":
+        return not days or min(days) <= archived
+    return bool(days) and max(days) < archived
+
+
+def _heirs(blocks: list[Block], reasons: frozenset[str] = _SAID | {_REPLACED}) -> dict[str, str]:
+    """Return which id stands for which, as far as the archive says."""
+    return {
+        _value(block, "id"): _value(block, "replaced")
+        for block in blocks
+        if _value(block, "reason") in reasons
+    }
+
+
+def _line(heirs: dict[str, str], first: str) -> Iterator[str]:
+    """Yield what stands for ``first``, what stands for that, and so on, each once."""
+    seen = {"", first}
+    heir = heirs.get(first, "")
+    while heir not in seen:
+        yield heir
+        seen.add(heir)
+        heir = heirs.get(heir, "")
+
+
+def _is_tombstone(block: Block) -> bool:
+    return _value(block, "reason") in TOMBSTONES
+
+
+def _value(block: Block, key: str) -> str:
+    return (block.meta or Metadata()).get(key)
+
+
+T = TypeVar("T")
+
+
+def by_prefix(prefix: str, items: Sequence[T], id_of: Callable[[T], str], where: str) -> T:
+    """Return the first of ``items`` whose id is ``prefix``, or the only one that begins so.
+
+    Args:
+        prefix: An id or its beginning.
+        items: What to look through.
+        id_of: Returns the id of an item.
+        where: Where they stand, for the message of an error.
+
+    Raises:
+        EntryNotFoundError: If there is none.
+        AmbiguousIdError: If several ids begin so.
+    """
+    wanted = current_id(prefix)
+    exact = [item for item in items if id_of(item) == wanted]
+    found = exact or [item for item in items if begins(id_of(item), wanted)]
+    if not found:
+        raise EntryNotFoundError(prefix, where)
+    ids = list(dict.fromkeys(map(id_of, found)))
+    if len(ids) > 1:
+        raise AmbiguousIdError(prefix, ids)
+    return found[0]
+
+
+def begins(entry_id: str, prefix: str) -> bool:
+    """Whether an id or an address begins with ``prefix``, which may leave out the mark.
+
+    >>> begins("_7a2pcsc", "7a2"), begins("_7a2pcsc", "~7a2"), begins("7a2pcsc0", "_7a2")
+    (True, True, False)
+    """
+    wanted = current_id(prefix)
+    return wanted != "" and entry_id.startswith((wanted, ADDRESS + wanted))
+
+
+def retired_name(prefix: str, entries: Iterable[Entry]) -> Callable[[Entry], str]:
+    """Return what names retired memories, if this is how one of them is asked for.
+
+    A line that a person wrote gets an id when it is retired; its address before still finds it,
+    without its mark only where no id begins so.
+
+    Args:
+        prefix: An id, an address, or the beginning of one.
+        entries: The retired memories.
+    """
+    if not is_address(current_id(prefix)) and any(begins(entry.id, prefix) for entry in entries):
+        return lambda entry: entry.id
+    return lambda entry: address(entry.text)
+
+
+def find_line(document: Document, wanted: str) -> Placed | None:
+    """Return the entry with the id or address ``wanted``; only lines that can be it are read."""
+    hand = is_address(wanted)
+    mark = "" if hand else f"id:{wanted}"
+    # Backwards: what is asked for was mostly written a moment ago.
+    for block in reversed(document.blocks):
+        if mark in block.raw and block.shape in ("item", "paragraph"):
+            placed = document.at(block)
+            if entry_id(placed) == wanted:
+                return placed
+    return None
+
+
+def find_lines(document: Document, wanted: Collection[str]) -> dict[str, Placed]:
+    """Return the entries with the ids or addresses ``wanted`` that are there, in one pass.
+
+    Of several with one id it is the last, as in :func:`find_line`.
+    """
+    if len(wanted) == 1:
+        found = {each: find_line(document, each) for each in wanted}
+        return {each: placed for each, placed in found.items() if placed is not None}
+    entries = ((entry_id(placed), placed) for placed in document.placed())
+    return {each: placed for each, placed in entries if each in wanted}

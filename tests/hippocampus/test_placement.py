@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Engram
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus import filing
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.retired import tombstones, tombstones_of
+from engramdown.hippocampus.placement import tombstones, tombstones_of
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
 from tests import step_laws
@@ -25,13 +25,13 @@ ALWAYS = Engram("Use uv", "always", "project")
 
 def only(file: str, text: str) -> Placed:
     """Return the one entry of a page."""
-    (placed,) = filing.raw_entries(file, parse(text))
+    (placed,) = placement.raw_entries(file, parse(text))
     return placed
 
 
 def read(file: str, text: str) -> Entry:
     """Return the one entry of a page as the store tells it."""
-    return filing.as_entry(file, "project", only(file, text))
+    return placement.as_entry(file, "project", only(file, text))
 
 
 @given(shelves, st.lists(engrams(), min_size=1, max_size=5))
@@ -65,7 +65,7 @@ def test_a_lesson_with_a_topic_is_filed_twice_with_one_id() -> None:
 
 def test_everything_that_is_known_about_a_memory_is_written() -> None:
     engram = dataclasses.replace(ALWAYS, basis="observed", origin="s#1", expires="2027-01-01")
-    written = filing.fields(engram, "k3v9q2ht", TODAY)
+    written = placement.fields(engram, "k3v9q2ht", TODAY)
     assert {key: value for key, value in written.items() if value} == {
         "id": "k3v9q2ht",
         "confidence": "medium",
@@ -94,7 +94,7 @@ def test_a_fact_of_a_person_that_gives_way_has_its_own_id_in_the_archive() -> No
     filed = shelf.encode(Engram("Name: Bob", "profile", "global", source="user"))
     (gone,) = shelf.document("archive.md").placed()
     assert filed.id == "00000001"
-    assert filing.entry_id(gone) == "00000002"
+    assert placement.entry_id(gone) == "00000002"
     assert "hand:yes" in gone.block.raw
 
 
@@ -187,7 +187,7 @@ def test_what_a_person_wrote_stays_as_it_is() -> None:
     shelf = Shelf({"rules.md": "## Always\n\n- Use uv <!-- mine -->\n"})
     before = dict(shelf.texts)
     filed = shelf.encode(dataclasses.replace(ALWAYS, source="user", confidence="high"))
-    assert (filed.id, filed.added) == (filing.address("use uv"), False)
+    assert (filed.id, filed.added) == (placement.address("use uv"), False)
     assert shelf.texts == before
 
 
@@ -229,7 +229,7 @@ def test_a_task_is_retired_without_its_box() -> None:
     ],
 )
 def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
-    assert filing.split_task(text) == (tick, rest)
+    assert placement.split_task(text) == (tick, rest)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
     ["rules.md", "lessons.md", "profile.md", "pending.md", "archive.md", "topics/köln.md"],
 )
 def test_the_names_of_memory_files(name: str) -> None:
-    assert filing.is_name(name)
+    assert placement.is_name(name)
 
 
 @pytest.mark.parametrize(
@@ -257,13 +257,13 @@ def test_the_names_of_memory_files(name: str) -> None:
     ],
 )
 def test_nothing_else_is_a_memory_file(name: str) -> None:
-    assert not filing.is_name(name)
+    assert not placement.is_name(name)
 
 
 def test_the_file_of_a_topic_cannot_leave_its_folder() -> None:
-    assert filing.topic_file("API: x") == "topics/api-x.md"
+    assert placement.topic_file("API: x") == "topics/api-x.md"
     with pytest.raises(InvalidEngramError):
-        filing.topic_file("../rules")
+        placement.topic_file("../rules")
 
 
 @pytest.mark.parametrize(
@@ -280,19 +280,19 @@ def test_the_file_of_a_topic_cannot_leave_its_folder() -> None:
 def test_where_the_copies_of_a_lesson_are(
     file: str, fields: dict[str, str], copies: list[str]
 ) -> None:
-    assert filing.copies_of(file, Metadata().update(fields)) == copies
+    assert placement.copies_of(file, Metadata().update(fields)) == copies
 
 
 def test_an_address_is_a_digest_of_what_is_said() -> None:
-    assert filing.address("Use uv") == filing.address("use  UV.")
-    assert filing.address("Use uv") != filing.address("Use uw")
-    assert len(filing.address("\udc80")) == 8
-    assert filing.address("a")[0] == "_"
+    assert placement.address("Use uv") == placement.address("use  UV.")
+    assert placement.address("Use uv") != placement.address("Use uw")
+    assert len(placement.address("\udc80")) == 8
+    assert placement.address("a")[0] == "_"
 
 
 def test_a_line_without_metadata_was_written_by_a_person() -> None:
     entry = read("rules.md", "# R\n\n## When\n\n- a\n")
-    assert entry.id == filing.address("a")
+    assert entry.id == placement.address("a")
     assert (entry.kind, entry.scope, entry.confidence) == ("when", "project", "high")
     assert (entry.source, entry.basis, entry.by_person) == ("user", "told", True)
     assert (entry.file, entry.line, entry.heading) == ("rules.md", 5, "When")
@@ -360,10 +360,10 @@ def test_the_kind_and_topic_that_follow_from_the_file(file: str, kind: str, topi
     ],
 )
 def test_which_paragraphs_are_memories(file: str, page: str, said: list[str]) -> None:
-    found = filing.raw_entries(file, parse(page))
+    found = placement.raw_entries(file, parse(page))
     assert [placed.block.text for placed in found] == said
 
 
 def test_the_title_of_a_new_file() -> None:
-    assert filing.title_of("rules.md") == "Rules"
-    assert filing.title_of("topics/ci-cd.md") == "ci-cd"
+    assert placement.title_of("rules.md") == "Rules"
+    assert placement.title_of("topics/ci-cd.md") == "ci-cd"
