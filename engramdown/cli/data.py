@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engramdown import Entry, Proposal, Receipt
 from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.history import Step
 
 if TYPE_CHECKING:
     from engramdown.cortex.news import News

@@ -31,8 +31,8 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
+from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix
-from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.undoing import ERRANDS
 
 __all__ = ["history", "undo"]

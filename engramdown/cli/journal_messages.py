@@ -13,7 +13,7 @@ from engramdown.cli import messages
 if TYPE_CHECKING:
     from engramdown import Proposal
     from engramdown.hippocampus.entry import Archived
-    from engramdown.hippocampus.steps import Step
+    from engramdown.hippocampus.history import Step
 
 __all__ = [
     "BY_HAND",

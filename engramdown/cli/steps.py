@@ -12,7 +12,7 @@ from typing import Final
 from engramdown.cli import journal_messages
 from engramdown.cli.layout import Line, line
 from engramdown.clock import local
-from engramdown.hippocampus.steps import Change, Step
+from engramdown.hippocampus.history import Change, Step
 
 __all__ = ["change_lines", "reversed_changes", "step_lines", "when"]
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.steps import Change, Step
+from engramdown.hippocampus.history import Change, Step
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.secrets.redaction import redact

@@ -28,9 +28,9 @@ from engramdown.engram import Scope, fact_key
 from engramdown.errors import StoreError
 from engramdown.hippocampus import spelling
 from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import PROFILE, address
 from engramdown.hippocampus.protocol import HippocampusProtocol
-from engramdown.hippocampus.steps import Step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Placed, parse
 from engramdown.settings import Settings

@@ -25,8 +25,8 @@ from engramdown.errors import (
 )
 from engramdown.git.repository import Commit, find_repository
 from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.history import Change, Step
 from engramdown.hippocampus.placement import PENDING, by_prefix, entry_id, retired_name
-from engramdown.hippocampus.steps import Change, Step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Final, Literal, NamedTuple
 
-from engramdown.hippocampus.steps import common
+from engramdown.hippocampus.history import common
 
 __all__ = ["Clash", "Markers", "Region", "Style", "lines_of", "merge", "regions", "render"]
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from engramdown.hippocampus.steps import Part, Past
+from engramdown.hippocampus.history import Part, Past
 from engramdown.markdown.blocks import marker
 from engramdown.markdown.document import parse
 
@@ -53,7 +53,7 @@ class _State(NamedTuple):
 
     Attributes:
         text: The text.
-        how: How it came about, see :class:`engramdown.hippocampus.steps.Past`.
+        how: How it came about, see :class:`engramdown.hippocampus.history.Past`.
         way: The splices that lead to the state before it; none if that is not known.
     """
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
+from engramdown.hippocampus.history import Change, common
 from engramdown.hippocampus.placement import address, entry_id
-from engramdown.hippocampus.steps import Change, common
 from engramdown.markdown.document import Document
 
 __all__ = ["Act", "Draft", "OutOfStepError", "Slot", "entry_changes", "verified_by", "verify"]

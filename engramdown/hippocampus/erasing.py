@@ -15,20 +15,21 @@ from typing import Final, Literal
 
 from engramdown.clock import moment
 from engramdown.engram import fold
-from engramdown.hippocampus.history import History, known_is_due
-from engramdown.hippocampus.noticing import leftover_of, paths
-from engramdown.hippocampus.placement import ARCHIVE, PENDING, address, raw_entries, split_task
-from engramdown.hippocampus.reading import Reader, decoded, encoded
-from engramdown.hippocampus.steps import (
+from engramdown.hippocampus.history import (
     Change,
     Head,
+    History,
     Part,
     Step,
     digest,
+    known_is_due,
     make_part,
     read_line,
     write_line,
 )
+from engramdown.hippocampus.noticing import leftover_of, paths
+from engramdown.hippocampus.placement import ARCHIVE, PENDING, address, raw_entries, split_task
+from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.undoing import ERASED
 from engramdown.markdown.blocks import Block, entry_block
 from engramdown.markdown.document import Document, parse

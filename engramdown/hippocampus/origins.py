@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from engramdown.engram import fold
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.steps import Change, Part, Step, digest
+from engramdown.hippocampus.history import Change, Part, Step, digest
 from engramdown.markdown.document import Document, Placed, parse
 
 __all__ = ["CLONED", "Origins", "follow", "key_of", "keys_in", "page_key"]

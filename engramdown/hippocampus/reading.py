@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.draft import Slot
+from engramdown.hippocampus.history import digest
 from engramdown.hippocampus.spelling import AGENTS, SOUL, beside, has_aliases, spelled, unused
-from engramdown.hippocampus.steps import digest
 from engramdown.language.characters import is_utf16
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import Disk, named_errors

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engramdown.hippocampus.draft import OutOfStepError
-from engramdown.hippocampus.history import History
+from engramdown.hippocampus.history import History, Part, digest
 from engramdown.hippocampus.noticing import IGNORING, leftover_of, paths
 from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.reading import Reader, decoded
 from engramdown.hippocampus.spelling import meant
 from engramdown.hippocampus.staging import Staged, Staging
-from engramdown.hippocampus.steps import Part, digest
 from engramdown.markdown.document import parse
 from engramdown.storage.disk import UNFINISHED, Disk
 

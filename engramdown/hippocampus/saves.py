@@ -32,13 +32,12 @@ from engramdown.hippocampus.checkouts import (
 )
 from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
-from engramdown.hippocampus.history import History
+from engramdown.hippocampus.history import History, Part, Step, digest
 from engramdown.hippocampus.noticing import states
 from engramdown.hippocampus.origins import CLONED
 from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.stamps import new_id, new_step
-from engramdown.hippocampus.steps import Part, Step, digest
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk

@@ -19,8 +19,8 @@ from typing import Final
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus.draft import OutOfStepError, Slot
+from engramdown.hippocampus.history import digest
 from engramdown.hippocampus.reading import decoded, encoded
-from engramdown.hippocampus.steps import digest
 from engramdown.storage import disk as system
 from engramdown.storage.disk import Disk
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from engramdown.clock import moment
 from engramdown.hippocampus.draft import Act
-from engramdown.hippocampus.steps import Change, Part, Step
+from engramdown.hippocampus.history import Change, Part, Step
 
 __all__ = ["new_id", "new_step"]
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
+from engramdown.hippocampus.history import Change, Part, Step, digest
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     PENDING,
@@ -28,7 +29,6 @@ from engramdown.hippocampus.placement import (
     tombstones_of,
     twin,
 )
-from engramdown.hippocampus.steps import Change, Part, Step, digest
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engramdown.cortex.frozen import left, taken_out
 from engramdown.engram import SCOPES
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.steps import Change, Step
+from engramdown.hippocampus.history import Change, Step
 from engramdown.secrets.redaction import redact
 
 TEA = Entry(id="k3v9q2ht", text="Drinks tea", kind="profile", scope=SCOPES[0])

@@ -12,7 +12,7 @@ import pytest
 
 from engramdown.cortex.inspection import Inspection, inspect
 from engramdown.engram import Engram
-from engramdown.hippocampus.steps import Step, write_line
+from engramdown.hippocampus.history import Step, write_line
 from engramdown.hippocampus.store import Hippocampus
 
 STEP = Step("k3v9q2ht", "2026-02-27T10:00:00.000000Z", "llm", "encode", "", (), ())

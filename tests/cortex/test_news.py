@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.cortex.news import News, edited, news_of
-from engramdown.hippocampus.steps import Change, Part, Step
+from engramdown.hippocampus.history import Change, Part, Step
 
 AT = "2026-03-01T10:00:00.000000Z"
 

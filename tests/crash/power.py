@@ -16,7 +16,7 @@ from typing import Final
 
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.draft import Act
-from engramdown.hippocampus.steps import read_line
+from engramdown.hippocampus.history import read_line
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial

@@ -20,7 +20,7 @@ from engramdown import Hippocampus
 from engramdown.cli.main import main as engramdown
 from engramdown.engram import fold
 from engramdown.hippocampus.entry import Archived, Entry
-from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.history import Step
 from tests.consolidation.provider import Reply, serving
 from tests.crash.compactors import build, think
 from tests.crash.scopes import strays

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 
 from engramdown import Cortex, Engram
 from engramdown.episodes.gist_log import FOLDER as GISTS
-from engramdown.hippocampus.steps import digest
+from engramdown.hippocampus.history import digest
 
 __all__ = ["EARLIER", "OTHER", "SECRET", "everywhere", "left_in", "pieces"]
 

@@ -15,6 +15,7 @@ from engramdown.hippocampus.adding import file_engram
 from engramdown.hippocampus.bases import find_base
 from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.history import Past, Step, make_part
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     Filed,
@@ -23,7 +24,6 @@ from engramdown.hippocampus.placement import (
     retire,
 )
 from engramdown.hippocampus.restoring import unretire
-from engramdown.hippocampus.steps import Past, Step, make_part
 from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse
 from engramdown.markdown.document import Document, Placed, parse
 

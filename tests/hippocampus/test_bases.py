@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.hippocampus.bases import Base, find_base
-from engramdown.hippocampus.steps import Past, make_part
+from engramdown.hippocampus.history import Past, make_part
 from tests.hippocampus.shelf import base_among
 from tests.hippocampus.stories import hand_edited, machine_edited
 from tests.strategies import markdown

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.hippocampus.draft import Act, entry_changes
+from engramdown.hippocampus.history import Part, Step, make_part
 from engramdown.hippocampus.origins import CLONED, Origins, follow, keys_in, page_key
 from engramdown.hippocampus.stamps import new_step
-from engramdown.hippocampus.steps import Part, Step, make_part
 from engramdown.markdown.document import Document, parse
 
 GIT: Final = Act("checkout", "person", "git moved to another commit")

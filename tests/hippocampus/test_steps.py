@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.steps import (
+from engramdown.hippocampus.history import (
     Change,
     Head,
     Part,

@@ -10,7 +10,7 @@ from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.draft import Act, Draft
-from engramdown.hippocampus.steps import Step
+from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.undoing import candidates, last, pick
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf
