@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UndoRefusedError
-from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.changeset import Act, Draft, unretire
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
@@ -27,7 +27,6 @@ from engramdown.hippocampus.placement import (
     tombstones,
     topic_file,
 )
-from engramdown.hippocampus.restoring import unretire
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from tests.hippocampus.shelf import TODAY, Shelf, base_among

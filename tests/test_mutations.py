@@ -23,9 +23,7 @@ CORE: Final = (
     "engramdown.markdown.merge",
     "engramdown.hippocampus.entry",
     "engramdown.hippocampus.placement",
-    "engramdown.hippocampus.adding",
-    "engramdown.hippocampus.restoring",
-    "engramdown.hippocampus.draft",
+    "engramdown.hippocampus.changeset",
     "engramdown.hippocampus.handedits",
     "engramdown.hippocampus.undoing",
     "tests.hippocampus.shelf",
@@ -272,7 +270,7 @@ BUGS: Final = (
     ),
     Bug(
         "what is known is written again",
-        "hippocampus.adding",
+        "hippocampus.changeset",
         "if known else _add(",
         "if False else _add(",
         lambda core: core.filing_is_found_and_done_once(
@@ -281,7 +279,7 @@ BUGS: Final = (
     ),
     Bug(
         "a lesson is not filed under its topic",
-        "hippocampus.adding",
+        "hippocampus.changeset",
         "    if engram.topic and file == LESSONS:\n        _file_topic(",
         "    if False:\n        _file_topic(",
         lambda core: core.filing_is_found_and_done_once(
@@ -290,7 +288,7 @@ BUGS: Final = (
     ),
     Bug(
         "what is remembered again stays forbidden",
-        "hippocampus.adding",
+        "hippocampus.changeset",
         "    lift_tombstones(folder, engram.text, engram.kind)\n",
         "",
         lambda core: core.filing_is_found_and_done_once(
@@ -320,7 +318,7 @@ BUGS: Final = (
     ),
     Bug(
         "a fact that comes back stands beside its successor",
-        "hippocampus.restoring",
+        "hippocampus.changeset",
         "older = older_fact(folder, gone.text) if",
         "older = None if",
         lambda core: core.restoring_loses_and_doubles_nothing(
@@ -335,7 +333,7 @@ BUGS: Final = (
     ),
     Bug(
         "the journal does not tell what was reworded",
-        "hippocampus.draft",
+        "hippocampus.changeset",
         "if a.block.raw != b.block.raw:",
         "if False:",
         lambda core: core.undo_of_one_step_leaves_the_others(

@@ -23,8 +23,8 @@ from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import entry_of, question, revision
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError, ModelError, StoreError
+from engramdown.hippocampus.changeset import Revised
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.revising import Revised
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.recall.memories import Index
 

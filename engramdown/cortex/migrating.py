@@ -21,7 +21,7 @@ from engramdown.cortex.older import Unread, files_at
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.files import new_id
 from engramdown.storage.disk import Disk

@@ -29,12 +29,10 @@ from engramdown.cortex.pending import (
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.adding import file_engram, standing_for
-from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.changeset import Act, Desk, Draft, file_engram, standing_for
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import tombstones
-from engramdown.hippocampus.revising import Desk
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed

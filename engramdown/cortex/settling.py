@@ -25,6 +25,7 @@ from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
+from engramdown.hippocampus.changeset import Desk, Revision, revise
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import (
@@ -37,7 +38,6 @@ from engramdown.hippocampus.placement import (
     entry_id,
     raw_entries,
 )
-from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.markdown.metadata import sort_ids
 from engramdown.secrets.redaction import redact
 

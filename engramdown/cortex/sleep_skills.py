@@ -40,7 +40,7 @@ from engramdown.errors import (
     SessionNotFoundError,
     SkillRefusedError,
 )
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import on_errand
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.checking import check_description, check_label

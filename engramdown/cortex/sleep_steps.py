@@ -24,7 +24,7 @@ from engramdown.episodes.live import live
 from engramdown.episodes.marks import new_of
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import on_errand
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.engram import RULE_KINDS, Scope
+from engramdown.hippocampus.changeset import retired
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.placement import (
     ARCHIVE,
@@ -28,7 +29,6 @@ from engramdown.hippocampus.placement import (
     split_task,
     title_of,
 )
-from engramdown.hippocampus.restoring import retired
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 

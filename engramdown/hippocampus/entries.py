@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engramdown.engram import Scope
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.draft import verified_by
+from engramdown.hippocampus.changeset import verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import MemoryFiles
 from engramdown.markdown.blocks import Block

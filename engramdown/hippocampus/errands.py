@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 
 __all__ = ["on_errand", "running"]
 

@@ -19,13 +19,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus import errands
-from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
+from engramdown.hippocampus.changeset import (
+    Act,
+    Draft,
+    OutOfStepError,
+    Slot,
+    entry_changes,
+    new_id,
+    new_step,
+)
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.history import Change, History, Part, Step, digest
 from engramdown.hippocampus.hold import Hold
 from engramdown.hippocampus.noticing import is_untidy
 from engramdown.hippocampus.reading import Reader, decoded, named_errors
-from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.markdown.document import Document, parse
 from engramdown.scope_lock import ScopeLock

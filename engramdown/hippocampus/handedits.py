@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engramdown.engram import fold
-from engramdown.hippocampus.draft import verify
+from engramdown.hippocampus.changeset import verify
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,

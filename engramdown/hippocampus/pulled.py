@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus import placement
+from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
-from engramdown.hippocampus.draft import Act, Draft
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.history import Step, digest
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.draft import Slot
+from engramdown.hippocampus.changeset import Slot
 from engramdown.hippocampus.history import digest
 from engramdown.hippocampus.spelling import AGENTS, SOUL, beside, has_aliases, spelled, unused
 from engramdown.language.characters import is_utf16

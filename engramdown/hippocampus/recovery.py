@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engramdown.hippocampus.draft import OutOfStepError
+from engramdown.hippocampus.changeset import OutOfStepError
 from engramdown.hippocampus.history import History, Part, digest
 from engramdown.hippocampus.noticing import IGNORING, leftover_of, paths
 from engramdown.hippocampus.placement import is_name

@@ -18,6 +18,15 @@ from typing import Final
 from engramdown.clock import today
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.bases import find_base
+from engramdown.hippocampus.changeset import (
+    Act,
+    Draft,
+    OutOfStepError,
+    Slot,
+    entry_changes,
+    new_id,
+    new_step,
+)
 from engramdown.hippocampus.checkouts import (
     is_at_work,
     is_kept,
@@ -30,14 +39,12 @@ from engramdown.hippocampus.checkouts import (
     raced_since,
     standing,
 )
-from engramdown.hippocampus.draft import Act, Draft, OutOfStepError, Slot, entry_changes
 from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
 from engramdown.hippocampus.history import History, Part, Step, digest
 from engramdown.hippocampus.noticing import states
 from engramdown.hippocampus.origins import CLONED
 from engramdown.hippocampus.reading import Reader, decoded, encoded
 from engramdown.hippocampus.staging import Staging
-from engramdown.hippocampus.stamps import new_id, new_step
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk

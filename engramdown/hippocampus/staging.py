@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus.draft import OutOfStepError, Slot
+from engramdown.hippocampus.changeset import OutOfStepError, Slot
 from engramdown.hippocampus.history import digest
 from engramdown.hippocampus.reading import decoded, encoded
 from engramdown.storage import disk as system

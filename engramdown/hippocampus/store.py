@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus import adding, placement, restoring, undoing
-from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus import changeset, placement, undoing
+from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
@@ -30,7 +30,7 @@ from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.hippocampus.revising import Revised, Revision
+    from engramdown.hippocampus.changeset import Revised, Revision
 
 __all__ = ["Hippocampus"]
 
@@ -173,7 +173,7 @@ class Hippocampus:
 
         def edit(draft: Draft) -> list[placement.Filed]:
             day = today().isoformat()
-            return [adding.file_engram(draft, engram, new_id, day) for engram in batch]
+            return [changeset.file_engram(draft, engram, new_id, day) for engram in batch]
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""
@@ -271,8 +271,8 @@ class Hippocampus:
         """
 
         def edit(draft: Draft) -> placement.Filed:
-            back = restoring.pick(draft.get(placement.ARCHIVE), self.scope, entry_id)
-            return restoring.unretire(draft, back, new_id(), today().isoformat())
+            back = changeset.pick(draft.get(placement.ARCHIVE), self.scope, entry_id)
+            return changeset.unretire(draft, back, new_id(), today().isoformat())
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
 
@@ -309,7 +309,7 @@ class Hippocampus:
             StoreError: If it could not be written; memory is as it was before.
         """
         # Imported here: few processes revise memory.
-        from engramdown.hippocampus.revising import Desk, revise
+        from engramdown.hippocampus.changeset import Desk, revise
 
         def edit(draft: Draft) -> list[Revised]:
             desk = Desk(self.files.names(), new_id, today().isoformat(), by)
@@ -328,7 +328,7 @@ class Hippocampus:
 
     def archived(self) -> list[Archived]:
         """Return what was retired, the oldest first."""
-        return restoring.retired(self.files.document(placement.ARCHIVE), self.scope)
+        return changeset.retired(self.files.document(placement.ARCHIVE), self.scope)
 
     def history(self) -> list[Step]:
         """Return every step of the journal, the oldest first."""

@@ -44,7 +44,7 @@ from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
-from engramdown.hippocampus.draft import Act, Draft, verified_by
+from engramdown.hippocampus.changeset import Act, Desk, Draft, Revision, revise, verified_by
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import (
@@ -58,7 +58,6 @@ from engramdown.hippocampus.placement import (
     raw_entries,
     tombstones,
 )
-from engramdown.hippocampus.revising import Desk, Revision, revise
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.threads import beside, guard_of
 from engramdown.language.untrusted import one_line

@@ -13,10 +13,9 @@ from engramdown.consolidation.substance import changed, differs, is_near_exact, 
 from engramdown.cortex.settling import question, revision, settle
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
-from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.changeset import Act, Desk, Draft
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry, raw_entries
-from engramdown.hippocampus.revising import Desk
 from tests.consolidation.memories import known, learned
 from tests.hippocampus.shelf import TODAY as DAY
 from tests.hippocampus.shelf import Shelf

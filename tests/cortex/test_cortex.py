@@ -18,7 +18,7 @@ from engramdown.errors import (
     SettingsError,
     StoreError,
 )
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.storage.disk import Disk
 from tests.cortex.person import Person
 

@@ -32,9 +32,9 @@ from hypothesis.stateful import (
 from engramdown import Cortex
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, UndoRefusedError
+from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.history import Step
-from engramdown.hippocampus.revising import Revision
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.person import Person
 from tests.crash.campaign import Trial

@@ -27,7 +27,7 @@ from typing import Final
 
 from benchmarks.measure import table
 from engramdown.errors import EngramdownError
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.store import Hippocampus
 from tests.crash.mounted import Mount, mounted
 from tests.crash.power_cut import RULES, crash_states

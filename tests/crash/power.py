@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import EngramdownError
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.history import read_line
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk

@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.store import Hippocampus
 from tests.crash.scopes import Case, opened
 from tests.hippocampus.disks import CHANGING, Point, WatchedDisk

@@ -17,7 +17,7 @@ from typing import Final
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
-from engramdown.hippocampus.revising import Revision
+from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.langgraph import Items, Put, Putting
 from engramdown.integrations.memory_folder import MemoryFolder

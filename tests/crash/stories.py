@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.revising import Revision
+from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.store import Hippocampus
 from tests.crash.mounted import Mount
 from tests.crash.recordings import Act, Recorder, memory_files

@@ -21,7 +21,7 @@ from engramdown.errors import (
     SkillExistsError,
     UndoRefusedError,
 )
-from engramdown.hippocampus.revising import Revision
+from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk

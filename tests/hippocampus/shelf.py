@@ -11,9 +11,8 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.adding import file_engram
 from engramdown.hippocampus.bases import find_base
-from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
+from engramdown.hippocampus.changeset import Act, Draft, Slot, entry_changes, file_engram, unretire
 from engramdown.hippocampus.handedits import HandEdit, Response, respond
 from engramdown.hippocampus.history import Past, Step, make_part
 from engramdown.hippocampus.placement import (
@@ -23,7 +22,6 @@ from engramdown.hippocampus.placement import (
     raw_entries,
     retire,
 )
-from engramdown.hippocampus.restoring import unretire
 from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse
 from engramdown.markdown.document import Document, Placed, parse
 

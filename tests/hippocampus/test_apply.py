@@ -12,8 +12,8 @@ import pytest
 from engramdown import Hippocampus
 from engramdown.engram import Engram
 from engramdown.errors import UndoRefusedError
+from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.revising import Revision
 from engramdown.storage.disk import Disk
 
 _APPENDING: Final = """

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from hypothesis import example, given
 
-from engramdown.hippocampus.draft import Act, Draft, verify
+from engramdown.hippocampus.changeset import Act, Draft, verify
 from engramdown.hippocampus.handedits import HandEdit, Response, carry_over, respond
 from engramdown.hippocampus.placement import address, as_entry, raw_entries, tombstones
 from tests import step_laws

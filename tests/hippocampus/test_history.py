@@ -8,9 +8,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act, new_step
 from engramdown.hippocampus.history import History
-from engramdown.hippocampus.stamps import new_step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.draft import Act, entry_changes
+from engramdown.hippocampus.changeset import Act, entry_changes, new_step
 from engramdown.hippocampus.history import Part, Step, make_part
 from engramdown.hippocampus.origins import CLONED, Origins, follow, keys_in, page_key
-from engramdown.hippocampus.stamps import new_step
 from engramdown.markdown.document import Document, parse
 
 GIT: Final = Act("checkout", "person", "git moved to another commit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.adding import standing_for
+from engramdown.hippocampus.changeset import standing_for
 from engramdown.hippocampus.placement import successors, tombstones
 from engramdown.markdown.document import parse
 from tests.hippocampus.shelf import Shelf

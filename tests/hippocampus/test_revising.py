@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from engramdown.engram import pointers
 from engramdown.errors import StoreError
-from engramdown.hippocampus.draft import Act
+from engramdown.hippocampus.changeset import Act, Desk, Revised, Revision, revise
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry, raw_entries
-from engramdown.hippocampus.revising import Desk, Revised, Revision, revise
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.shelf import TODAY, Shelf
@@ -293,7 +292,7 @@ def test_a_fact_that_a_plan_took_comes_back_once() -> None:
 def test_a_plan_that_would_lose_a_memory_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     files = shelf()
     before = dict(files.texts)
-    monkeypatch.setattr("engramdown.hippocampus.revising.retire", lambda *_: None)
+    monkeypatch.setattr("engramdown.hippocampus.changeset.retire", lambda *_: None)
     with pytest.raises(StoreError, match="would lose cccccccc; nothing was written"):
         apply(files, Revision((seen(files, "old"),), "expired"))
     assert files.texts == before

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.draft import Act, Draft
+from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.undoing import candidates, last, pick
 from tests import step_laws

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from engramdown.hippocampus.draft import Act, Draft, Slot, entry_changes
+from engramdown.hippocampus.changeset import Act, Draft, Slot, entry_changes
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 from tests import strategies

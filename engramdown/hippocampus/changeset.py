@@ -1,0 +1,744 @@
+"""The memory files as one step sees and changes them, before anything is written.
+
+Promises: pure; what a step did to each memory follows from the documents alone, at a cost that
+grows with what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+from engramdown.engram import (
+    CONFIDENCES,
+    RULE_KINDS,
+    SOURCES,
+    Engram,
+    Kind,
+    Scope,
+    fact_key,
+    fold,
+    pointers,
+    slug,
+)
+from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.history import Change, Part, Step, common
+from engramdown.hippocampus.placement import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    Filed,
+    Folder,
+    address,
+    as_entry,
+    by_prefix,
+    copies_of,
+    entry_id,
+    fields,
+    file_of,
+    is_name,
+    lift_tombstones,
+    older_fact,
+    raw_entries,
+    retire,
+    retire_fact,
+    retired_name,
+    successors,
+    title_of,
+    tombstones_of,
+    topic_file,
+    twin,
+)
+from engramdown.markdown.document import Document, Placed
+from engramdown.markdown.metadata import KEPT, Metadata, is_address
+
+__all__ = [
+    "Act",
+    "Desk",
+    "Draft",
+    "OutOfStepError",
+    "Revised",
+    "Revision",
+    "Slot",
+    "entry_changes",
+    "file_engram",
+    "new_id",
+    "new_step",
+    "pick",
+    "retired",
+    "revise",
+    "standing_for",
+    "unretire",
+    "verified_by",
+    "verify",
+]
+
+_VERIFIED: Final = {"basis": "verified"}
+
+
+class Act(NamedTuple):
+    """Who does what, and why: the words for the journal.
+
+    Attributes:
+        op: ``encode``, ``forget``, ``update``, …
+        by: ``user``, ``llm``, ``consolidation``, ``person`` or ``engramdown``.
+        why: The reason in words; may be empty.
+        of: The step that is undone, or ``""``.
+    """
+
+    op: str
+    by: str
+    why: str = ""
+    of: str = ""
+
+
+class OutOfStepError(Exception):
+    """A file is not as the journal says: a person saved it.
+
+    Attributes:
+        name: The file.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Name the file."""
+        super().__init__(name)
+        self.name = name
+
+
+class Slot:
+    """One file in a draft.
+
+    Attributes:
+        before: The text that the step starts from, or ``None`` if there is no file.
+        disk: What stands on the disk; usually the bytes of ``before``.
+        document: ``before``, read.
+        after: What the step makes of it.
+        unmarked: What the disk holds if ``before`` marks as verified what a person changed;
+            ``None`` if it marks nothing.
+        marks: What is yet to be marked after the step.
+    """
+
+    __slots__ = ("after", "before", "disk", "document", "marks", "unmarked")
+
+    def __init__(self, before: str | None, disk: bytes | None, document: Document) -> None:
+        """Begin with no change."""
+        self.before = before
+        self.disk = disk
+        self.document = self.after = document
+        self.unmarked: Document | None = None
+        self.marks: tuple[str, ...] = ()
+
+    def marked(self, marks: tuple[str, ...]) -> Slot:
+        """Return a slot that starts from this one with ``marks`` in it, as far as they fit."""
+        document, left = verify(self.document, marks)
+        if document is self.document:
+            self.marks = left
+            return self
+        slot = Slot(document.render(), self.disk, document)
+        slot.unmarked, slot.marks = self.document, left
+        return slot
+
+    def copy(self) -> Slot:
+        """Return a slot that can change without this one."""
+        other = Slot(self.before, self.disk, self.document)
+        other.after = self.after
+        return other
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the disk is to hold something else."""
+        if self.after is not self.document:
+            return True
+        text = None if self.before is None else self.before.encode("utf-8", "surrogateescape")
+        return text != self.disk
+
+
+class Draft:
+    """The memory files as one step sees and changes them; nothing is written until it is done."""
+
+    def __init__(self, load: Callable[[str], Slot]) -> None:
+        """Read files through ``load`` when they are asked for."""
+        self._load = load
+        self._slots: dict[str, Slot] = {}
+        # The files that changed, in the order of first change.
+        self._order: dict[str, None] = {}
+        self._before: dict[str, Document] | None = None
+
+    def get(self, name: str) -> Document:
+        """Return the document called ``name`` as it is in this step."""
+        return self._slot(name).after
+
+    def put(self, name: str, document: Document) -> None:
+        """Set the document called ``name``; files are written in the order of first change."""
+        slot = self._slot(name)
+        if document is not slot.after:
+            self._order.setdefault(name)
+            if self._before is not None:
+                self._before.setdefault(name, slot.after)
+        slot.after = document
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Take back what a block changed if it raises: of several acts one may fail alone."""
+        self._before = {}
+        known = len(self._order)
+        try:
+            yield
+        except BaseException:
+            for name, document in self._before.items():
+                self._slots[name].after = document
+            self._order = dict.fromkeys(list(self._order)[:known])
+            raise
+        finally:
+            self._before = None
+
+    def preset(self, name: str, slot: Slot) -> None:
+        """Set what ``name`` reads as and what the disk holds instead."""
+        self._slots[name] = slot
+        self._order.setdefault(name)
+
+    def marks(self, name: str) -> tuple[str, ...]:
+        """Return what is yet to be marked as verified in the file called ``name``."""
+        return self._slot(name).marks
+
+    def changed(self) -> list[tuple[str, Slot]]:
+        """Return the files that the disk is to hold otherwise, in the order of writing."""
+        slots = ((name, self._slots[name]) for name in self._order)
+        return [(name, slot) for name, slot in slots if slot.is_dirty]
+
+    def _slot(self, name: str) -> Slot:
+        if name not in self._slots:
+            self._slots[name] = self._load(name)
+        return self._slots[name]
+
+
+def verified_by(marks: Collection[str], entry_id: str, text: str) -> bool:
+    """Whether one of ``marks`` says that a person made an entry say ``text``."""
+    return bool(marks) and entry_id + address(text) in marks
+
+
+def verify(document: Document, marks: Sequence[str]) -> tuple[Document, tuple[str, ...]]:
+    """Return a document in which what a person changed is marked as verified, and what is left.
+
+    What is not there, or says something else, is left: git may bring it back.
+    """
+    if not marks:
+        return document, ()
+    wanted = set(marks)
+    for placed in document.placed():
+        mark = entry_id(placed) + address(placed.block.text)
+        meta = placed.block.meta
+        if mark in wanted and meta is not None:
+            wanted.discard(mark)
+            if meta.get("basis") != _VERIFIED["basis"]:
+                document = document.note(placed.block, meta.update(_VERIFIED))
+    return document, tuple(mark for mark in marks if mark in wanted)
+
+
+def entry_changes(file: str, before: Document, after: Document) -> Iterator[Change]:
+    """Yield what happened to each entry; blocks that both documents share are skipped unread."""
+    # Imported here, as in all that is loaded to read: only a step that is written compares.
+    from engramdown.markdown.merge import compare
+
+    old, new = before.blocks, after.blocks
+    # Blocks are equal only to themselves.
+    start = common(old, new)
+    end = common(old[start:][::-1], new[start:][::-1])
+    found = compare(
+        Document(old[start : len(old) - end]),
+        Document(new[start : len(new) - end]),
+    )
+    for a, b in found.kept:
+        if a.block.raw != b.block.raw:
+            yield Change(entry_id(b), file, a.block.raw, b.block.raw)
+    entries = before.placed() if found.removed else []
+    sections = {id(placed.block): placed.kind or placed.heading for placed in entries}
+    for placed in found.removed:
+        section = sections[id(placed.block)]
+        yield Change(entry_id(placed), file, placed.block.raw, None, section)
+    for placed in found.added:
+        yield Change(entry_id(placed), file, None, placed.block.raw)
+
+
+_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_id() -> str:
+    """Return a random id: eight characters of Crockford base32."""
+    import os
+
+    return "".join(_ALPHABET[byte & 31] for byte in os.urandom(8))
+
+
+def new_step(act: Act, parts: tuple[Part, ...], changes: tuple[Change, ...]) -> Step:
+    """Return the step that ``act`` names, as of now."""
+    from engramdown.clock import moment
+
+    why = act.why.encode("utf-8", "replace").decode()
+    return Step(new_id(), moment(), act.by, act.op, why, parts, changes, act.of)
+
+
+def file_engram(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
+    """Write a memory into the file of its kind, and into the one of its topic.
+
+    Args:
+        folder: The memory files.
+        engram: What to write.
+        new_id: Gives the id of a new line.
+        today: The date of a new line, ``YYYY-MM-DD``.
+    """
+    known = _known(folder, engram)
+    stands = standing_for(folder.get, engram) if known is None else None
+    if stands is not None:
+        # It gave way to this before, which gains nothing by it: these are not its words.
+        name, placed = stands
+        return Filed(entry_id(placed), name, added=False, said=engram)
+    filed = _strengthen(folder, known, engram) if known else _add(folder, engram, new_id, today)
+    lift_tombstones(folder, engram.text, engram.kind)
+    return filed
+
+
+def _add(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
+    file, entry_id = file_of(engram.kind), new_id()
+    section = engram.kind if engram.kind in RULE_KINDS else ""
+    meta = Metadata().update(fields(engram, entry_id, today))
+    document = folder.get(file)
+    replaced = older_fact(folder, engram.text) if file == PROFILE else None
+    if replaced is not None:
+        retire_fact(folder, replaced, engram.source, new_id(), today)
+        folder.put(file, folder.get(file).replace(replaced.block, engram.text, meta))
+    else:
+        folder.put(file, document.add(engram.text, meta, section, title_of(file)))
+    if engram.topic and file == LESSONS:
+        _file_topic(folder, engram, meta)
+    return Filed(entry_id, file, added=True, said=engram)
+
+
+def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, Placed] | None:
+    """Return what took the place of a memory that comes again and is no news, and its file.
+
+    Args:
+        get: Returns the document of a name.
+        engram: The memory that comes again.
+    """
+    for memory_id in successors(get(ARCHIVE), engram):
+        for name in _files(engram):
+            placed = next(
+                (each for each in raw_entries(name, get(name)) if _is_it(each, memory_id, engram)),
+                None,
+            )
+            if placed is not None:
+                return name, placed
+    return None
+
+
+def _is_it(placed: Placed, memory_id: str, engram: Engram) -> bool:
+    """Whether an entry has an id; where there is none, whether it is the fact with the same key."""
+    if memory_id:
+        return entry_id(placed) == memory_id
+    key = fact_key(engram.text) if engram.kind == "profile" else ""
+    return bool(key) and fact_key(placed.block.text) == key
+
+
+def _files(engram: Engram) -> list[str]:
+    """Return the files in which a memory may stand."""
+    file = file_of(engram.kind)
+    return [file, topic_file(engram.topic)] if file == LESSONS and engram.topic else [file]
+
+
+def _known(folder: Folder, engram: Engram) -> tuple[str, Placed] | None:
+    """Return the entry that says the same already, and its file."""
+    for name in _files(engram):
+        placed = twin(folder, name, engram.text, engram.kind)
+        if placed is not None:
+            return name, placed
+    return None
+
+
+def _strengthen(folder: Folder, known: tuple[str, Placed], engram: Engram) -> Filed:
+    """Let what is known already gain from hearing it again: better source, never *verified*."""
+    file, placed = known
+    meta = placed.block.meta
+    if meta is None or not meta.get("id"):
+        return Filed(address(placed.block.text), file, added=False, said=engram)
+    entry = as_entry(file, engram.scope, placed)
+    values: dict[str, str] = {}
+    if SOURCES.index(engram.source) < SOURCES.index(entry.source):
+        values["source"] = engram.source
+        if engram.source == "user" and entry.basis in ("inferred", "observed"):
+            values["basis"] = "" if engram.basis in ("told", "verified") else engram.basis
+    if CONFIDENCES.index(engram.confidence) < CONFIDENCES.index(entry.confidence):
+        values["confidence"] = engram.confidence
+    if engram.topic and not entry.topic:
+        values["topic"] = slug(engram.topic)
+    better = meta.update(values)
+    if values:
+        folder.put(file, folder.get(file).note(placed.block, better))
+    if file == LESSONS and engram.topic:
+        _file_topic(folder, engram, better)
+    return Filed(entry.id, file, added=False, said=engram)
+
+
+def _file_topic(folder: Folder, engram: Engram, meta: Metadata) -> None:
+    """File a lesson under its topic too, with the same id."""
+    name = topic_file(engram.topic)
+    document = folder.get(name)
+    if not document.same(engram.text):
+        folder.put(name, document.add(engram.text, meta, "", title_of(name)))
+
+
+class Revision(NamedTuple):
+    """One part of a plan.
+
+    Attributes:
+        taken: The memories that go, as the plan saw them.
+        reason: The word for the archive: ``duplicate``, ``merged``, ``replaced`` or ``expired``.
+        stays: The memory that stays for them, or that moves, as the plan saw it; or ``None``.
+        comes: The memory that comes in the place of the first that goes, no id yet; or ``None``.
+        learned: Pointers that the memory that stays gets in addition, with commas between.
+        topic: The slug of the topic to which the memory that stays moves, or ``""``.
+    """
+
+    taken: tuple[Entry, ...] = ()
+    reason: str = ""
+    stays: Entry | None = None
+    comes: Entry | None = None
+    learned: str = ""
+    topic: str = ""
+
+
+class Revised(NamedTuple):
+    """What became of one part of a plan.
+
+    Attributes:
+        revision: The part.
+        id: The memory that stands for what went, or that moved; or ``""``.
+        problem: Why it was passed over, or ``""`` if it was carried out.
+    """
+
+    revision: Revision
+    id: str = ""
+    problem: str = ""
+
+
+class Desk(NamedTuple):
+    """What carrying out a plan needs besides the files.
+
+    Attributes:
+        names: The memory files.
+        new_id: Gives the id of a new line.
+        day: Today, ``YYYY-MM-DD``.
+        by: Who does it, for the archive.
+    """
+
+    names: Sequence[str]
+    new_id: Callable[[], str]
+    day: str
+    by: str
+
+
+class _Line(NamedTuple):
+    file: str
+    placed: Placed
+
+
+_Standing = dict[str, list[_Line]]
+_ASIDE = frozenset({ARCHIVE, PENDING})
+_LATE = "another part of the plan took it, or needs it"
+
+
+def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Revised]:
+    """Carry out what still fits, in order, and say what does not and why.
+
+    Raises:
+        StoreError: If a memory would be gone; nothing may be written then.
+    """
+    parts = list(revisions)
+    standing = _find(folder, parts, desk)
+    before = _ids(folder, desk.names)
+    # All are looked at before any is carried out, and what stays is noted behind all that goes:
+    # so a memory can stay for several.
+    problems = [_problem(folder, each, standing, desk) for each in parts]
+    done: list[Revised] = []
+    gone: set[str] = set()
+    needed: set[str] = set()
+    for each, problem in zip(parts, problems, strict=True):
+        taken = {entry.id for entry in each.taken}
+        named = {entry.id for entry in _named(each)}
+        late = _LATE if gone & named or needed & taken else ""
+        if problem or late:
+            done.append(Revised(each, problem=problem or late))
+            continue
+        done.append(Revised(each, _take(folder, each, standing, desk)))
+        gone |= taken
+        needed |= named
+    _note_all(folder, [each.revision for each in done if not each.problem], standing)
+    _check_conserved(folder, before, done, desk)
+    return done
+
+
+def _check_conserved(folder: Folder, before: set[str], done: Iterable[Revised], desk: Desk) -> None:
+    """Make sure that everything stands where it stood, or in the archive.
+
+    Raises:
+        StoreError: If a memory would be gone; nothing may be written then.
+    """
+    # Imported here, as in :func:`retire`: it is not needed to read.
+    from engramdown.errors import StoreError
+    from engramdown.secrets.redaction import redact
+
+    taken = [entry for each in done if not each.problem for entry in each.revision.taken]
+    gone = before - _ids(folder, desk.names)
+    archived = {fold(placed.block.text) for placed in raw_entries(ARCHIVE, folder.get(ARCHIVE))}
+    kept = {each.id for each in taken if fold(redact(each.text)) in archived}
+    lost = sorted(gone - kept)
+    if lost:
+        raise StoreError(f"a plan would lose {', '.join(lost)}; nothing was written")
+
+
+def _ids(folder: Folder, names: Iterable[str]) -> set[str]:
+    return {
+        entry_id(placed)
+        for name in names
+        if name not in _ASIDE
+        for placed in raw_entries(name, folder.get(name))
+    }
+
+
+def _find(folder: Folder, parts: Iterable[Revision], desk: Desk) -> _Standing:
+    """Return the lines of the memories that a plan names, each file read once."""
+    wanted = {entry.id for each in parts for entry in _named(each)}
+    found: _Standing = {}
+    for name in desk.names:
+        for placed in raw_entries(name, folder.get(name)) if name not in _ASIDE else ():
+            memory_id = entry_id(placed)
+            if memory_id in wanted:
+                found.setdefault(memory_id, []).append(_Line(name, placed))
+    return found
+
+
+def _named(revision: Revision) -> tuple[Entry, ...]:
+    return (*revision.taken, *([revision.stays] if revision.stays else []))
+
+
+def _problem(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
+    """Return why a part of a plan no longer fits what stands."""
+    found = (_changed(_lines(each, standing), each) for each in _named(revision))
+    problem = next(filter(None, found), "")
+    comes = revision.comes
+    if problem or comes is None:
+        return problem
+    # Only who wrote them, or reads them now, may bring words back that were turned down.
+    unwanted = desk.by != "user" and tombstones_of(folder.get(ARCHIVE), comes.text)
+    return "its words were turned down" if unwanted else _unwritable(folder, revision, comes)
+
+
+def _unwritable(folder: Folder, revision: Revision, comes: Entry) -> str:
+    """Return why what is to come cannot be written, or need not be any more."""
+    from engramdown.errors import InvalidEngramError
+
+    try:
+        comes.engram()
+    except InvalidEngramError as error:
+        return str(error)
+    known = twin(folder, comes.file, comes.text, comes.kind)
+    if known is None or entry_id(known) in {each.id for each in revision.taken}:
+        return ""
+    return f"{entry_id(known)} says it by now"
+
+
+def _changed(lines: Sequence[_Line], seen: Entry) -> str:
+    """Return in what a memory is not as it was seen: gone, other words, other metadata."""
+    here = [line for line in lines if line.file == seen.file]
+    if not here:
+        return f"{seen.id} is not there any more"
+    if len(here) > 1:
+        return f"{seen.id} stands twice in {seen.file}"
+    # Where it stands in its file does not matter.
+    now = as_entry(seen.file, seen.scope, here[0].placed._replace(line=seen.line))
+    now = now._replace(spelled=seen.spelled)  # USER.md is profile.md, whoever looked.
+    if now != seen or any(line.placed.block.text != seen.text for line in lines):
+        return f"{seen.id} was changed meanwhile"
+    return ""
+
+
+def _lines(entry: Entry, standing: _Standing) -> list[_Line]:
+    """Return the lines that hold a memory: in its file, and its copies under topics."""
+    return [
+        line
+        for line in standing.get(entry.id, ())
+        if line.file == entry.file or (_has_copies(entry) and _is_of_lessons(line.file))
+    ]
+
+
+def _has_copies(entry: Entry) -> bool:
+    """Whether a memory may stand in more than one file; a person's own line stands for itself."""
+    return _is_of_lessons(entry.file) and not is_address(entry.id)
+
+
+def _is_of_lessons(file: str) -> bool:
+    return file == LESSONS or file.startswith("topics/")
+
+
+def _take(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
+    """Let memories go, and another one come; return the id of what stands for them."""
+    comes, stays = revision.comes, revision.stays
+    new = desk.new_id() if comes else stays.id if stays else ""
+    gone: list[_Line] = []
+    for entry in revision.taken:
+        record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
+        record |= {"by": desk.by, "replaced": new}
+        lines = _lines(entry, standing)
+        (own,) = [line for line in lines if line.file == entry.file]
+        retire(folder, own.placed, record, desk.new_id(), desk.day)
+        gone += lines
+    if comes:
+        _put(folder, comes, fields(comes.engram(), new, comes.ts or desk.day), gone)
+    for line in gone if not comes else ():
+        folder.put(line.file, folder.get(line.file).remove(line.placed.block))
+    return new
+
+
+def _put(folder: Folder, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
+    """Write what comes in the place of the first line that goes, in its file and its topic's."""
+    meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
+    under = topic_file(comes.topic) if comes.topic and _is_of_lessons(comes.file) else comes.file
+    for name in dict.fromkeys(line.file for line in gone):
+        blocks = [line.placed.block for line in gone if line.file == name]
+        document = folder.get(name)
+        first = min(blocks, key=document.blocks.index)
+        for block in blocks:
+            document = document if block is first else document.remove(block)
+        if name in (comes.file, under):
+            folder.put(name, document.replace(first, comes.text, meta))
+        else:
+            folder.put(name, document.remove(first))
+    if comes.file == LESSONS and not folder.get(under).same(comes.text):
+        document = folder.get(under).add(comes.text, meta, "", title_of(under))
+        folder.put(under, document)
+
+
+def _note_all(folder: Folder, parts: Sequence[Revision], standing: _Standing) -> None:
+    """Let what stays keep the pointers of what went, and stand under its new topic."""
+    noted: dict[str, Revision] = {}
+    for each in parts:
+        for entry in [each.stays] if each.stays else []:
+            known = noted.get(entry.id, Revision())
+            learned = pointers(known.learned, each.learned)
+            noted[entry.id] = Revision((entry,), learned=learned, topic=each.topic or known.topic)
+    for revision in noted.values():
+        (stays,) = revision.taken
+        _note(folder, revision, stays, _lines(stays, standing))
+
+
+def _note(folder: Folder, revision: Revision, stays: Entry, lines: Sequence[_Line]) -> None:
+    for line in lines:
+        meta = line.placed.block.meta or Metadata()
+        better = meta.update(_values(meta, revision))
+        document = folder.get(line.file)
+        if revision.topic and line.file.startswith("topics/"):
+            folder.put(line.file, document.remove(line.placed.block))
+        elif better != meta:
+            folder.put(line.file, document.note(line.placed.block, better))
+    if revision.topic and not is_address(stays.id):
+        name = topic_file(revision.topic)
+        meta = lines[0].placed.block.meta or Metadata()
+        better = meta.update(_values(meta, revision))
+        if not folder.get(name).same(stays.text):
+            folder.put(name, folder.get(name).add(stays.text, better, "", title_of(name)))
+
+
+def _values(meta: Metadata, revision: Revision) -> dict[str, str]:
+    """Return what is noted on the memory that stays; a person's own line gets no pointers."""
+    values = {"topic": revision.topic} if revision.topic else {}
+    if revision.learned and meta.get("id"):
+        values["from"] = pointers(meta.get("from"), revision.learned)
+    return values
+
+
+# What an entry says only while it is in the archive.
+_RECORD: Final = dict.fromkeys(
+    ("kind", "scope", "was", "section", "reason", "by", "replaced", "archived", "hand"), ""
+)
+
+
+def retired(archive: Document, scope: Scope) -> list[Archived]:
+    """Return what was retired, the oldest first."""
+    found = []
+    for placed in _memories(archive):
+        values = placed.block.meta.values() if placed.block.meta else {}
+        record = (values.get(key, "") for key in ("was", "reason", "by", "archived", "replaced"))
+        found.append(Archived(as_entry(ARCHIVE, scope, placed), *record))
+    return found
+
+
+def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
+    """Return the retired memory whose id begins with ``prefix``.
+
+    Raises:
+        EntryNotFoundError: If there is none.
+        AmbiguousIdError: If there are several.
+    """
+    placed = _memories(archive)
+    entries = [as_entry(ARCHIVE, scope, each) for each in placed]
+    # Of a memory that was retired more than once, the last time counts.
+    name = retired_name(prefix, entries)
+    latest = list({name(entry): entry for entry in entries}.values())
+    return placed[entries.index(by_prefix(prefix, latest, name, "archive.md"))]
+
+
+def _memories(archive: Document) -> list[Placed]:
+    """Return the entries of the archive but for questions that a person answered with no."""
+    return [
+        placed
+        for placed in raw_entries(ARCHIVE, archive)
+        if placed.block.meta is None or placed.block.meta.get("reason") != KEPT
+    ]
+
+
+def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:
+    """Bring an entry of ``archive.md`` back to the file that it was in.
+
+    Args:
+        folder: The memory files.
+        placed: The entry.
+        new_id: The id in the archive of a fact that gives way, if that has none.
+        today: ``YYYY-MM-DD``.
+    """
+    gone = as_entry(ARCHIVE, "project", placed)
+    meta = placed.block.meta or Metadata()
+    file = _home(gone.kind, meta.get("was"))
+    clean = meta.update(_RECORD | ({"id": ""} if meta.get("hand") else {}))
+    standing = twin(folder, file, gone.text, gone.kind)
+    # A duplicate that a plan took stood beside what replaced it, and does so again.
+    beside = standing is not None and entry_id(standing) == meta.get("replaced")
+    standing = None if beside else standing
+    older = older_fact(folder, gone.text) if file == PROFILE and standing is None else None
+    if older is not None:
+        folder.put(file, folder.get(file).replace(older.block, gone.text, clean))
+    for name in (file, *(copies_of(file, clean) if file == LESSONS else ())):
+        document = folder.get(name)
+        if (beside and older is None) or twin(folder, name, gone.text, gone.kind) is None:
+            section = _section(document, gone.kind, meta.get("section"))
+            folder.put(name, document.add(gone.text, clean, section, title_of(name)))
+    # Before anything is added to the archive: a last line without an end would be another one then.
+    folder.put(ARCHIVE, folder.get(ARCHIVE).remove(placed.block))
+    if older is not None:
+        retire_fact(folder, older, "user", new_id, today)
+    found = entry_id(standing) if standing else clean.get("id") or address(gone.text)
+    said = as_entry(file, "project", standing) if standing else gone
+    return Filed(found, file, added=standing is None, said=said)
+
+
+def _home(kind: Kind, was: str) -> str:
+    return was if was.startswith("topics/") and is_name(was) else file_of(kind)
+
+
+def _section(document: Document, kind: Kind, own: str) -> str:
+    """Return the section that a memory goes to: a person's own, if it is still there."""
+    # Under a heading of a person's own a rule is an *always* rule.
+    if own and kind not in ("never", "when") and document.has_section(own):
+        return own
+    return kind if kind in RULE_KINDS else ""
