@@ -174,7 +174,7 @@ def test_recall_loads_nothing_that_only_writing_needs(
     child_env: dict[str, str], project: Path
 ) -> None:
     loaded = _loaded(RECALL, child_env, project)
-    assert "engramdown.hippocampus.noticing" in loaded
+    assert "engramdown.hippocampus.snapshot" in loaded
     assert loaded & WRITING == set()
 
 

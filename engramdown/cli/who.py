@@ -21,7 +21,7 @@ from engramdown.cli.options import Place
 from engramdown.cli.reading import edit_file
 from engramdown.cortex.identity import Page
 from engramdown.hippocampus.placement import PROFILE
-from engramdown.hippocampus.spelling import SOUL, meant
+from engramdown.hippocampus.snapshot import SOUL, meant
 
 __all__ = ["edit_page", "is_page", "show_page"]
 

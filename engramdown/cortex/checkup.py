@@ -24,7 +24,7 @@ from engramdown.hippocampus.placement import (
     RULES,
     as_entry,
 )
-from engramdown.hippocampus.spelling import named
+from engramdown.hippocampus.snapshot import named
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
 from engramdown.markdown.document import Placed

@@ -15,7 +15,7 @@ from typing import Final
 from engramdown.cortex.findings import Finding, find
 from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.placement import ARCHIVE, PENDING, RULES, is_memory, split_task
-from engramdown.hippocampus.spelling import SOUL
+from engramdown.hippocampus.snapshot import SOUL
 from engramdown.language.characters import hidden_characters, is_utf16
 from engramdown.markdown.blocks import front_matter_end
 from engramdown.markdown.document import Document, Placed, parse

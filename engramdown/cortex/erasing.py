@@ -40,7 +40,7 @@ from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.origins import key_of
 from engramdown.hippocampus.placement import by_prefix
-from engramdown.hippocampus.reading import Reader
+from engramdown.hippocampus.snapshot import Reader
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block

@@ -27,7 +27,7 @@ from engramdown.hippocampus.closed import is_refused
 from engramdown.hippocampus.history import ROOM, read_line
 from engramdown.hippocampus.origins import page_key
 from engramdown.hippocampus.placement import is_name
-from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled
+from engramdown.hippocampus.snapshot import SOUL, has_aliases, meant, named, spelled
 from engramdown.scope_lock import ScopeLock
 from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of

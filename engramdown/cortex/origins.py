@@ -20,7 +20,7 @@ from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.reading import Reader
+from engramdown.hippocampus.snapshot import Reader
 from engramdown.storage.disk import Disk
 
 __all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from", "remaining"]

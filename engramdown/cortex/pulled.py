@@ -21,7 +21,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.pulled import Brought, Provenance
-from engramdown.hippocampus.spelling import meant
+from engramdown.hippocampus.snapshot import meant
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.metadata import ADDRESS
 from engramdown.settings import CONFIG, named

@@ -26,7 +26,7 @@ from engramdown.cortex.procedures import Procedures
 from engramdown.cortex.templates import TEMPLATES
 from engramdown.engram import Scope, fact_key
 from engramdown.errors import StoreError
-from engramdown.hippocampus import spelling
+from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import PROFILE, address
@@ -44,7 +44,7 @@ __all__ = ["FOLDER", "SOUL", "Recollection"]
 
 T = TypeVar("T")
 
-SOUL: Final = f"memory/{spelling.SOUL}"
+SOUL: Final = f"memory/{snapshot.SOUL}"
 """The page that says who the assistant is."""
 FOLDER: Final = "templates"
 """Where a scope's own templates are."""
@@ -252,10 +252,10 @@ class Recollection:
         aside += [
             Aside(path, "spelling")
             for store in stores
-            for path in self._spellings(store, spelling.SOUL)[1:]
+            for path in self._spellings(store, snapshot.SOUL)[1:]
         ]
         if used is None:
-            page = self._page_of("soul", _home(stores), spelling.SOUL)
+            page = self._page_of("soul", _home(stores), snapshot.SOUL)
         else:
             page = Page("soul", used.store.scope, used.path, is_there=True, text=used.text)
         rest = tuple(each for each in aside if each.path != page.path)
@@ -263,10 +263,10 @@ class Recollection:
 
     def _souls(self, store: Hippocampus) -> Iterator[_Candidate]:
         """Yield the pages of a scope that may tell who the assistant is, the first choice first."""
-        for path in self._spellings(store, spelling.SOUL)[:1]:
+        for path in self._spellings(store, snapshot.SOUL)[:1]:
             text = self._read(store.soul, "")
             yield _Candidate(store, path, text, self._page(store, SOUL, text))
-        yield from self._beside(store, spelling.SOUL)
+        yield from self._beside(store, snapshot.SOUL)
 
     def _beside(self, store: Hippocampus, name: str) -> Iterator[_Candidate]:
         """Yield the page that other tools keep beside a scope, if there is one."""
@@ -278,7 +278,7 @@ class Recollection:
         except StoreError:  # It is not ours to complain of: who asks which file is used is told.
             yield _Candidate(store, path, "", "", "unreadable")
         else:
-            shown = self._page(store, f"{spelling.AGENTS}/{name}", text)
+            shown = self._page(store, f"{snapshot.AGENTS}/{name}", text)
             yield _Candidate(store, path, text, shown)
 
     def _told_beside(self, known: Sequence[Entry]) -> list[Entry]:
@@ -302,8 +302,8 @@ class Recollection:
         for store in self._files():
             if store.scope == page.scope:
                 # A file beside the scope may have gone since.
-                is_beside = page.path is not None and page.path.parent.name == spelling.AGENTS
-                texts = (each.text for each in self._beside(store, spelling.SOUL))
+                is_beside = page.path is not None and page.path.parent.name == snapshot.AGENTS
+                texts = (each.text for each in self._beside(store, snapshot.SOUL))
                 return next(texts, "") if is_beside else store.soul()
         return ""
 
@@ -361,7 +361,7 @@ class Recollection:
 
 
 def _is_beside(entry: Entry) -> bool:
-    return entry.spelled.startswith(f"{spelling.AGENTS}/")
+    return entry.spelled.startswith(f"{snapshot.AGENTS}/")
 
 
 def _fact_beside(placed: Placed, scope: Scope, path: Path) -> Entry:
@@ -375,7 +375,7 @@ def _fact_beside(placed: Placed, scope: Scope, path: Path) -> Entry:
         file=PROFILE,
         line=placed.line,
         heading=placed.heading,
-        spelled=f"{spelling.AGENTS}/{path.name}",
+        spelled=f"{snapshot.AGENTS}/{path.name}",
     )
 
 

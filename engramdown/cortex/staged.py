@@ -16,8 +16,7 @@ from engramdown.cortex.findings import Finding, find
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus.placement import is_name
-from engramdown.hippocampus.reading import decoded
-from engramdown.hippocampus.spelling import SOUL, meant
+from engramdown.hippocampus.snapshot import SOUL, decoded, meant
 from engramdown.hippocampus.starter import is_for_git
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER

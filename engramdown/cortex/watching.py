@@ -21,7 +21,7 @@ from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.hippocampus.checkouts import held_by
 from engramdown.hippocampus.placement import PENDING, as_entry, find_lines, is_memory
-from engramdown.hippocampus.spelling import has_aliases
+from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
 from engramdown.markdown.document import Placed

@@ -18,7 +18,7 @@ from engramdown.git.textual import Clash, Markers, lines_of, merge, render
 from engramdown.git.threads import Side, Thread, said, spin
 from engramdown.git.weaving import Item, Sheet, weave
 from engramdown.hippocampus.placement import PENDING, is_name, raw_entries, split_task
-from engramdown.hippocampus.spelling import meant
+from engramdown.hippocampus.snapshot import meant
 from engramdown.markdown.document import Document, Placed, parse
 
 __all__ = ["Merge", "keeps_all", "merge_files", "name_of"]

@@ -16,8 +16,7 @@ from engramdown.git.comparing import SOUL, State, is_shown, read_state
 from engramdown.git.repository import Commit, Repository, find_repository
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.placement import by_prefix
-from engramdown.hippocampus.reading import Reader, decoded
-from engramdown.hippocampus.spelling import meant, named
+from engramdown.hippocampus.snapshot import Reader, decoded, meant, named
 from engramdown.markdown.document import parse
 from engramdown.storage.disk import Disk
 

@@ -27,9 +27,8 @@ from engramdown.hippocampus.history import (
     read_line,
     write_line,
 )
-from engramdown.hippocampus.noticing import leftover_of, paths
 from engramdown.hippocampus.placement import ARCHIVE, PENDING, address, raw_entries, split_task
-from engramdown.hippocampus.reading import Reader, decoded, encoded
+from engramdown.hippocampus.snapshot import Reader, decoded, encoded, leftover_of, paths
 from engramdown.hippocampus.undoing import ERASED
 from engramdown.markdown.blocks import Block, entry_block
 from engramdown.markdown.document import Document, parse

@@ -31,8 +31,7 @@ from engramdown.hippocampus.changeset import (
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.history import Change, History, Part, Step, digest
 from engramdown.hippocampus.hold import Hold
-from engramdown.hippocampus.noticing import is_untidy
-from engramdown.hippocampus.reading import Reader, decoded, named_errors
+from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy, named_errors
 from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.markdown.document import Document, parse
 from engramdown.scope_lock import ScopeLock

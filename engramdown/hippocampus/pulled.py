@@ -21,8 +21,8 @@ from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.history import Step, digest
 from engramdown.hippocampus.origins import Origins, follow, keys_in, page_key
-from engramdown.hippocampus.spelling import AGENTS
-from engramdown.hippocampus.spelling import SOUL as SPELLED
+from engramdown.hippocampus.snapshot import AGENTS
+from engramdown.hippocampus.snapshot import SOUL as SPELLED
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from engramdown.hippocampus.changeset import OutOfStepError
 from engramdown.hippocampus.history import History, Part, digest
-from engramdown.hippocampus.noticing import IGNORING, leftover_of, paths
 from engramdown.hippocampus.placement import is_name
-from engramdown.hippocampus.reading import Reader, decoded
-from engramdown.hippocampus.spelling import meant
+from engramdown.hippocampus.snapshot import IGNORING, Reader, decoded, leftover_of, meant, paths
 from engramdown.hippocampus.staging import Staged, Staging
 from engramdown.markdown.document import parse
 from engramdown.storage.disk import UNFINISHED, Disk

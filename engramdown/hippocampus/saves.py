@@ -41,9 +41,8 @@ from engramdown.hippocampus.checkouts import (
 )
 from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
 from engramdown.hippocampus.history import History, Part, Step, digest
-from engramdown.hippocampus.noticing import states
 from engramdown.hippocampus.origins import CLONED
-from engramdown.hippocampus.reading import Reader, decoded, encoded
+from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
 from engramdown.hippocampus.staging import Staging
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata

@@ -20,7 +20,7 @@ from typing import Final
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import OutOfStepError, Slot
 from engramdown.hippocampus.history import digest
-from engramdown.hippocampus.reading import decoded, encoded
+from engramdown.hippocampus.snapshot import decoded, encoded
 from engramdown.storage import disk as system
 from engramdown.storage.disk import Disk
 

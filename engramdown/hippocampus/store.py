@@ -21,7 +21,7 @@ from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix, find_lines
-from engramdown.hippocampus.spelling import SOUL
+from engramdown.hippocampus.snapshot import SOUL
 from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.undoing import Candidate
 from engramdown.markdown.document import Placed, parse

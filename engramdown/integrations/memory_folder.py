@@ -33,7 +33,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
-from engramdown.hippocampus.spelling import SOUL as SOUL_FOLDER
+from engramdown.hippocampus.snapshot import SOUL as SOUL_FOLDER
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations import memory_pages
 from engramdown.integrations.memory_pages import (

@@ -17,7 +17,7 @@ from engramdown.engram import RULE_KINDS, Scope, slug
 from engramdown.episodes.ids import is_session_id
 from engramdown.errors import InvalidEngramError, MemoryCommandError
 from engramdown.hippocampus.placement import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
-from engramdown.hippocampus.spelling import SOUL, meant
+from engramdown.hippocampus.snapshot import SOUL, meant
 from engramdown.language.similarity import similarity
 from engramdown.language.untrusted import heading, inert
 from engramdown.markdown.document import Document, Placed, parse, written

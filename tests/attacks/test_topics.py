@@ -10,7 +10,7 @@ import pytest
 
 from engramdown import Cortex, Hippocampus
 from engramdown.errors import StoreError
-from engramdown.hippocampus.reading import Reader
+from engramdown.hippocampus.snapshot import Reader
 from engramdown.storage.disk import Disk
 from tests.cli.conftest import Runner
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.spelling import SOUL, has_aliases, meant, named, spelled, unused
+from engramdown.hippocampus.snapshot import SOUL, has_aliases, meant, named, spelled, unused
 
 NAMES = ("profile.md", SOUL)
 

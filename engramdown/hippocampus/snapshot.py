@@ -10,20 +10,41 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import Slot
-from engramdown.hippocampus.history import digest
-from engramdown.hippocampus.spelling import AGENTS, SOUL, beside, has_aliases, spelled, unused
+from engramdown.hippocampus.history import History, digest
+from engramdown.hippocampus.placement import PROFILE
 from engramdown.language.characters import is_utf16
 from engramdown.markdown.document import Document, parse
-from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
-__all__ = ["FIXED", "Read", "Reader", "decoded", "encoded", "named_errors"]
+__all__ = [
+    "AGENTS",
+    "FIXED",
+    "IGNORING",
+    "SOUL",
+    "Read",
+    "Reader",
+    "beside",
+    "decoded",
+    "encoded",
+    "has_aliases",
+    "has_leftovers",
+    "is_untidy",
+    "leftover_of",
+    "meant",
+    "named",
+    "named_errors",
+    "paths",
+    "spelled",
+    "states",
+    "unused",
+]
 
 # The archive first: a hand edit of another file may have to write into it.
 FIXED: Final = (
@@ -231,3 +252,125 @@ def decoded(data: bytes | None) -> str | None:
 def encoded(text: str) -> bytes:
     """Return text as bytes, see :func:`decoded`."""
     return text.encode("utf-8", "surrogateescape")
+
+
+SOUL: Final = "soul.md"
+"""The page that says who the assistant is."""
+
+AGENTS: Final = ".agents"
+"""The folder beside a scope's own in which other tools keep ``SOUL.md`` and ``USER.md``."""
+
+# What they are called there; a profile.md may be anything.
+_BESIDE: Final = {PROFILE: "USER.md", SOUL: "SOUL.md"}
+# The first one is the name; all of them are found without regard to case.
+_ALIASES: Final = {PROFILE: (PROFILE, "user.md"), SOUL: (SOUL,)}
+_MEANT: Final = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
+
+
+def has_aliases(name: str) -> bool:
+    """Whether the file called ``name`` may be spelled otherwise."""
+    return name in _ALIASES
+
+
+def meant(file: str) -> str:
+    """Return the name of what is spelled ``file``, relative to the memory folder.
+
+    >>> meant("USER.md"), meant("Soul.md"), meant("rules.md"), meant("topics/user.md")
+    ('profile.md', 'soul.md', 'rules.md', 'topics/user.md')
+    """
+    return _MEANT.get(file.lower(), file)
+
+
+def spelled(name: str, found: Iterable[str]) -> str:
+    """Return which of the files ``found`` is the one called ``name``; ``name`` itself if none is.
+
+    >>> spelled("profile.md", ["User.md", "USER.md"]), spelled("soul.md", ["SOUL.md", "soul.md"])
+    ('USER.md', 'soul.md')
+    """
+    return min(_candidates(name, found), key=lambda file: _rank(name, file), default=name)
+
+
+def unused(name: str, found: Iterable[str]) -> list[str]:
+    """Return the files that may be meant by ``name`` and are not used: another one is.
+
+    >>> unused("profile.md", ["USER.md", "profile.md", "rules.md"])
+    ['USER.md']
+    """
+    candidates = _candidates(name, found)
+    used = spelled(name, candidates)
+    return sorted(file for file in candidates if file != used)
+
+
+def named(found: Iterable[str]) -> dict[str, str]:
+    """Return each file with the name of what it is; one that is not used keeps its spelling.
+
+    >>> named(["USER.md", "SOUL.md", "soul.md"])
+    {'USER.md': 'profile.md', 'SOUL.md': 'SOUL.md', 'soul.md': 'soul.md'}
+    """
+    files = list(found)
+    used = {spelled(name, files) for name in _ALIASES}
+    return {file: meant(file) if file in used else file for file in files}
+
+
+def beside(name: str, found: Iterable[str]) -> str:
+    """Return which of the files of ``.agents`` is meant by ``name``, or ``""``.
+
+    >>> beside("profile.md", ["profile.md", "user.md", "USER.md"]), beside("soul.md", ["Soul.md"])
+    ('USER.md', 'Soul.md')
+    """
+    wanted = _BESIDE[name]
+    files = [file for file in found if file.lower() == wanted.lower()]
+    return min(files, key=lambda file: (file != wanted, file), default="")
+
+
+def _candidates(name: str, found: Iterable[str]) -> list[str]:
+    return [file for file in found if has_aliases(name) and meant(file) == name]
+
+
+def _rank(name: str, file: str) -> tuple[bool, int, str]:
+    return file != name, _ALIASES[name].index(file.lower()), file
+
+
+# The names that engramdown.hippocampus.staging gives.
+_LEFTOVER: Final = re.compile(
+    rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
+)
+
+IGNORING: Final = f".gitignore{UNFINISHED}"
+"""What tells git what to leave out is called until it is whole."""
+
+
+def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]]:
+    """Return each file with the digest that the journal says and the one it has."""
+    heads = history.heads()
+    # Those that are gone, too: somebody may have removed a topic.
+    there = dict.fromkeys([*FIXED, *reader.names()])
+    left = (name for name, head in heads.items() if head and name not in there)
+    names = [*there, *sorted(name for name in left if reader.is_page(name))]
+    return [(name, heads.get(name), reader.read(name).digest) for name in names]
+
+
+def is_untidy(reader: Reader, history: History, disk: Disk) -> bool:
+    """Whether a file is not as the journal says, or a temporary one is lying about.
+
+    Files that the journal does not know do not count.
+    """
+    changed = any(head not in (None, now) for _, head, now in states(reader, history))
+    return changed or has_leftovers(reader, disk)
+
+
+def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
+    """Yield everything that stands where temporary files may lie about."""
+    for folder in (reader.root, reader.folder, reader.folder / "topics"):
+        yield from (folder / name for name in disk.names(folder))
+
+
+def has_leftovers(reader: Reader, disk: Disk) -> bool:
+    """Whether a temporary file is lying about."""
+    return any(leftover_of(path) or path.name == IGNORING for path in paths(reader, disk))
+
+
+def leftover_of(path: Path) -> tuple[str, str] | None:
+    """Return the file name and the digest that a temporary name holds; ``None`` for another."""
+    match = _LEFTOVER.fullmatch(path.name)
+    return (match["file"], match["digest"]) if match else None
