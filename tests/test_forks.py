@@ -143,7 +143,7 @@ assert os.waitpid(child, 0)[1] == 0
 @pytest.mark.parametrize(
     "late",
     [
-        *("cortex.intake", "cortex.recollection", "hippocampus.saves", "hippocampus.staging"),
+        *("cortex.intake", "cortex.recollection", "hippocampus.saves", "hippocampus.transaction"),
         *("redaction", "episodes.memory", "episodes.leftovers", "episodes.sessions"),
     ],
 )

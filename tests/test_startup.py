@@ -27,7 +27,7 @@ WRITING: Final = frozenset(
         "engramdown.markdown.merge",
         *(
             f"engramdown.hippocampus.{name}"
-            for name in ("handedits", "recovery", "changeset", "saves", "staging")
+            for name in ("handedits", "changeset", "saves", "transaction")
         ),
     }
 )

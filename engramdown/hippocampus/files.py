@@ -40,9 +40,8 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.erasing import MemoryEraser
-    from engramdown.hippocampus.recovery import Leftover, Recovery
     from engramdown.hippocampus.saves import Save, Saves
-    from engramdown.hippocampus.staging import Staged, Staging
+    from engramdown.hippocampus.transaction import Leftover, Recovery, Staged, Staging
 
 __all__ = ["FileChange", "MemoryFiles", "new_id", "on_errand"]
 
@@ -97,7 +96,7 @@ class MemoryFiles:
 
     @cached_property
     def _staging(self) -> Staging:
-        from engramdown.hippocampus.staging import Staging
+        from engramdown.hippocampus.transaction import Staging
 
         return Staging(self._disk)
 
@@ -109,7 +108,7 @@ class MemoryFiles:
 
     @cached_property
     def _recovery(self) -> Recovery:
-        from engramdown.hippocampus.recovery import Recovery
+        from engramdown.hippocampus.transaction import Recovery
 
         return Recovery(self._disk, self._reader, self.history, self._staging)
 
@@ -533,7 +532,7 @@ class MemoryFiles:
 
     def _merge_displaced(self, hold: Hold) -> None:
         """Merge the saves that our own files displaced; merging one may displace another."""
-        from engramdown.hippocampus.recovery import Leftover
+        from engramdown.hippocampus.transaction import Leftover
 
         for merged in count():
             if not hold.displaced:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.scope_lock import Held
 
 if TYPE_CHECKING:
-    from engramdown.hippocampus.staging import Staged
+    from engramdown.hippocampus.transaction import Staged
 
 __all__ = ["Hold"]
 

@@ -43,7 +43,7 @@ from engramdown.hippocampus.handedits import HandEdit, carry_over, respond
 from engramdown.hippocampus.history import History, Part, Step, digest
 from engramdown.hippocampus.origins import CLONED
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
-from engramdown.hippocampus.staging import Staging
+from engramdown.hippocampus.transaction import Staging
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk

@@ -331,7 +331,7 @@ def _rank(name: str, file: str) -> tuple[bool, int, str]:
     return file != name, _ALIASES[name].index(file.lower()), file
 
 
-# The names that engramdown.hippocampus.staging gives.
+# The names that engramdown.hippocampus.transaction gives.
 _LEFTOVER: Final = re.compile(
     rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
 )

@@ -20,7 +20,7 @@ from typing import Final
 from unittest.mock import patch
 
 from engramdown.errors import EntryNotFoundError
-from engramdown.hippocampus import staging
+from engramdown.hippocampus import transaction
 from engramdown.hippocampus.store import Hippocampus
 from tests.crash.campaign import Trial
 from tests.crash.sleeper import replayed
@@ -393,7 +393,7 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
             place = folder / f"{number}"
             seed = dice.randrange(2**32)
             case = Case(place, random.Random(seed), HABITS[habit], (how[0], how[1]))
-            with patch.object(staging, "time", _NoClock):
+            with patch.object(transaction, "time", _NoClock):
                 case.run()
                 wrong = case.wrong()
             yield Trial(f"{habit} {' '.join(how)} {seed}", wrong, case.saves)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from engramdown.hippocampus import staging
+from engramdown.hippocampus import transaction
 from engramdown.storage import disk, locks
 from tests.crash.volume import Node, Volume
 
@@ -279,7 +279,7 @@ def mounted(place: Path, volume: Volume | None = None) -> Iterator[Mount]:
         _replace(stack, disk, "_exchange", mount.exchange, lambda p: mount.inside(p) is not None)
         stack.enter_context(mock.patch.object(time, "sleep", return_value=None))
         for name in ("_SETTLE_CUT", "_SETTLE_SHORT", "_SETTLE_OPEN"):
-            stack.enter_context(mock.patch.object(staging, name, 0.01))
+            stack.enter_context(mock.patch.object(transaction, name, 0.01))
         yield mount
 
 

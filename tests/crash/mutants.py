@@ -15,8 +15,7 @@ from typing import Final
 from unittest import mock
 
 from engramdown.hippocampus.history import History
-from engramdown.hippocampus.recovery import Recovery
-from engramdown.hippocampus.staging import Staging
+from engramdown.hippocampus.transaction import Recovery, Staging
 from engramdown.scope_lock import Held, ScopeLock
 from engramdown.storage.disk import FILE_MODE, Disk
 

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from engramdown.hippocampus.staging import Staging
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.hippocampus.transaction import Staging
 from engramdown.storage import disk
 from engramdown.storage.disk import Disk
 
