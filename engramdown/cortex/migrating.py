@@ -22,8 +22,7 @@ from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import Act
-from engramdown.hippocampus.errands import on_errand
-from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.files import new_id, on_errand
 from engramdown.storage.disk import Disk
 
 __all__ = ["MOST", "Came", "Migration", "Surveyed"]

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from engramdown.engram import Scope
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import cached_property
-from engramdown.hippocampus import errands
 from engramdown.hippocampus.changeset import (
     Act,
     Draft,
@@ -28,13 +31,11 @@ from engramdown.hippocampus.changeset import (
     new_id,
     new_step,
 )
-from engramdown.hippocampus.errands import on_errand
 from engramdown.hippocampus.history import Change, History, Part, Step, digest
-from engramdown.hippocampus.hold import Hold
+from engramdown.hippocampus.placement import LESSONS, PROFILE, RULES
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy, named_errors
-from engramdown.hippocampus.starter import GITIGNORE
 from engramdown.markdown.document import Document, parse
-from engramdown.scope_lock import ScopeLock
+from engramdown.scope_lock import Held, ScopeLock
 from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call
 
@@ -43,7 +44,17 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.saves import Save, Saves
     from engramdown.hippocampus.transaction import Leftover, Recovery, Staged, Staging
 
-__all__ = ["FileChange", "MemoryFiles", "new_id", "on_errand"]
+__all__ = [
+    "GITIGNORE",
+    "FileChange",
+    "Hold",
+    "MemoryFiles",
+    "is_for_git",
+    "new_id",
+    "on_errand",
+    "running",
+    "starter_files",
+]
 
 T = TypeVar("T")
 # How often what a person saves again and again is erased before the next holder goes on with it.
@@ -267,7 +278,7 @@ class MemoryFiles:
                     draft = Draft(self._saves.journalled if hold.insists else self._saves.load)
                     result = edit(draft)
                     told = act if isinstance(act, Act) else act(result)
-                    self._commit(errands.running() or told, draft, hold)
+                    self._commit(running() or told, draft, hold)
                     done = True
                 except OutOfStepError as found:
                     self._carry_out(hold)
@@ -586,3 +597,155 @@ class MemoryFiles:
                 # Few editors sync: what stands in the journal must not be gone with the power.
                 self._disk.sync(self._reader.path(save.edit.file))
             self._commit(act, draft, hold, steps)
+
+
+_errand: ContextVar[Act | None] = ContextVar("errand", default=None)
+
+
+@contextlib.contextmanager
+def on_errand(act: Act) -> Iterator[None]:
+    """Let every step that is taken in a ``with`` block be ``act``: one errand, several steps."""
+    token = _errand.set(act)
+    try:
+        yield
+    finally:
+        _errand.reset(token)
+
+
+def running() -> Act | None:
+    """Return the errand that is run, if one is."""
+    return _errand.get()
+
+
+# How often, and for how many seconds, a step is begun anew because a person saved in the middle of
+# it. Then it stays, and what they saved is merged behind it.
+_YIELDS: Final = 50
+_PATIENCE: Final = 2.0
+# How many displaced saves one holder merges, and until how many seconds after it took the lock it
+# begins with one more; what is left waits for the next holder.
+_MERGES: Final = 10
+_MERGING: Final = 3.0
+
+
+class Hold:
+    """The scope in our hands.
+
+    Attributes:
+        lock: The lock.
+        displaced: Files whose exchange displaced a person's save that is not merged yet.
+        yielded: How often we gave way to a save.
+    """
+
+    def __init__(self, lock: Held) -> None:
+        """Begin to count."""
+        self.lock = lock
+        self.displaced: deque[Staged] = deque()
+        self.yielded = 0
+        self._folding = False
+        self._since = time.monotonic()
+
+    @property
+    def insists(self) -> bool:
+        """Whether a file of ours stays in its place, even if it displaces a save."""
+        gave_way = self.yielded >= _YIELDS or self._seconds() >= _PATIENCE
+        return self._folding or gave_way
+
+    @contextlib.contextmanager
+    def folding(self) -> Iterator[None]:
+        """Insist in a ``with`` block: what was saved first is to be merged first."""
+        self._folding = True
+        try:
+            yield
+        finally:
+            self._folding = False
+
+    def is_long(self, merged: int) -> bool:
+        """Whether others are to go on, now that ``merged`` displaced saves are merged."""
+        return merged >= _MERGES or (merged > 0 and self._seconds() >= _MERGING)
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._since
+
+
+_RULES: Final = """\
+# Rules
+
+<!--
+One rule is one list item under Always, Never or When:
+
+  - Run the linter before pushing
+
+Write, change and delete lines as you like: what you wrote is yours, and no automatic job
+touches it. The comment that ends some lines is metadata (id, source, date); leave it there.
+A comment on a line of its own, like this one, is a private note: no model ever sees it.
+-->
+
+## Always
+
+## Never
+
+## When
+"""
+
+_LESSONS: Final = """\
+# Lessons
+
+<!--
+What was learned, one list item each, the newest last:
+
+  - The staging database is reset every night at two
+
+A lesson with a topic is also filed in topics/<topic>.md.
+-->
+
+"""
+
+_PROFILE: Final = """\
+# Profile
+
+<!--
+Facts about you, one list item each. A fact with a key replaces the older one of that key:
+
+  - Name: Ada
+  - Prefers short answers
+-->
+
+"""
+
+GITIGNORE: Final = """\
+# Memory is for git; transcripts, the journal of changes and caches stay on this machine.
+/*
+!/.gitignore
+!/config.toml
+!/memory/
+!/skills/
+!/journal/
+!/templates/
+!/prompts/
+/memory/.lock
+/memory/**/.*.tmp
+/skills/**/.SKILL.md.*.tmp
+/journal/.*.tmp
+"""
+
+
+def starter_files(scope: Scope) -> dict[str, str]:
+    """Return the text of each starter file by its name relative to the memory folder."""
+    files = {RULES: _RULES, LESSONS: _LESSONS}
+    return files | {PROFILE: _PROFILE} if scope == "global" else files
+
+
+def is_for_git(name: str) -> bool:
+    """Whether a file of a scope, by its name relative to its folder, is for git.
+
+    >>> is_for_git("memory/rules.md"), is_for_git("episodes/a.jsonl"), is_for_git("memory/.lock")
+    (True, False, False)
+    """
+    folder, _, rest = name.partition("/")
+    last = rest.rpartition("/")[2]
+    is_temporary = last[:1] == "." and last.endswith(".tmp")
+    if (folder == "memory" and rest == ".lock") or (
+        folder in ("memory", "skills", "journal") and is_temporary
+    ):
+        return False
+    return f"!/{folder}{'/' if rest else ''}" in GITIGNORE.split("\n")

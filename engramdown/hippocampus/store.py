@@ -18,11 +18,10 @@ from engramdown.hippocampus import changeset, placement, undoing
 from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.entries import Entries
 from engramdown.hippocampus.entry import Archived, Entry, Written
-from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id
+from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id, starter_files
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix, find_lines
 from engramdown.hippocampus.snapshot import SOUL
-from engramdown.hippocampus.starter import starter_files
 from engramdown.hippocampus.undoing import Candidate
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import current_id, is_address

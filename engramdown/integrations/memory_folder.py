@@ -30,8 +30,7 @@ from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommand
 from engramdown.forks import Lock
 from engramdown.hippocampus.changeset import Act, Revision
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.errands import on_errand
-from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.files import new_id, on_errand
 from engramdown.hippocampus.placement import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
 from engramdown.hippocampus.snapshot import SOUL as SOUL_FOLDER
 from engramdown.hippocampus.store import Hippocampus

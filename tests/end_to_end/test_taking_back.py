@@ -8,7 +8,7 @@ import pytest
 
 from engramdown import Cortex, Engram
 from engramdown.errors import EntryNotFoundError
-from engramdown.hippocampus.hold import Hold
+from engramdown.hippocampus.files import Hold
 
 
 @pytest.fixture

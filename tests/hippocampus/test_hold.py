@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.hippocampus import hold
+from engramdown.hippocampus import files
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 from tests.hippocampus.test_hand_edits import (
@@ -42,7 +42,7 @@ class Restless:
 def test_whoever_never_stops_saving_is_merged_behind_us(
     tmp_path: Path, style: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "_PATIENCE", 0.05)
+    monkeypatch.setattr(files, "_PATIENCE", 0.05)
     build(tmp_path)
     person = Restless(tmp_path / "memory" / "lessons.md", style)
     opened(tmp_path, WatchedDisk(person)).encode_lesson(NEW, topic="ci")
@@ -55,7 +55,7 @@ def test_whoever_never_stops_saving_is_merged_behind_us(
 def test_a_save_that_is_displaced_at_any_point_is_kept(
     tmp_path: Path, change: str, style: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "_PATIENCE", 0.0)
+    monkeypatch.setattr(files, "_PATIENCE", 0.0)
     for number in count(1, 4):
         root = tmp_path / f"{number}"
         build(root)
@@ -90,7 +90,7 @@ class Rereading:
 def test_an_editor_that_saw_what_displaced_its_save_takes_nothing_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "_PATIENCE", 0.0)
+    monkeypatch.setattr(files, "_PATIENCE", 0.0)
     build(tmp_path)
     lessons = tmp_path / "memory" / "lessons.md"
     person = Rereading(lessons)
@@ -103,7 +103,7 @@ def test_an_editor_that_saw_what_displaced_its_save_takes_nothing_back(
 def test_a_step_goes_on_from_the_journal_when_nobody_knows_the_text_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "_PATIENCE", 0.0)
+    monkeypatch.setattr(files, "_PATIENCE", 0.0)
     build(tmp_path)
     lessons = tmp_path / "memory" / "lessons.md"
     save("in-place", lessons, add(read(lessons)))

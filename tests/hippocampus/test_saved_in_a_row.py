@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.hippocampus import hold
+from engramdown.hippocampus import files
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, Style
 from tests.hippocampus.test_hand_edits import (
@@ -116,7 +116,7 @@ class Hasty:
 def test_the_last_of_several_saves_is_what_counts(
     tmp_path: Path, story: str, style: str, patience: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "_PATIENCE", patience)
+    monkeypatch.setattr(files, "_PATIENCE", patience)
     changes, wanted = _STORIES[story]
     build(tmp_path / "built")
     for number, gap in zip(count(10), cycle((1, 7, 2, 4, 7)), strict=False):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus.starter import is_for_git
+from engramdown.hippocampus.files import is_for_git
 from engramdown.mcp.http import FILE, token_of
 
 
