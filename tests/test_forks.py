@@ -143,7 +143,12 @@ assert os.waitpid(child, 0)[1] == 0
 @pytest.mark.parametrize(
     "late",
     [
-        *("cortex.intake", "cortex.recollection", "hippocampus.saves", "hippocampus.transaction"),
+        *(
+            "cortex.intake",
+            "cortex.recollection",
+            "hippocampus.hand_edits",
+            "hippocampus.transaction",
+        ),
         *("redaction", "episodes.memory", "episodes.leftovers", "episodes.sessions"),
     ],
 )

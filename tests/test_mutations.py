@@ -24,7 +24,7 @@ CORE: Final = (
     "engramdown.hippocampus.entry",
     "engramdown.hippocampus.placement",
     "engramdown.hippocampus.changeset",
-    "engramdown.hippocampus.handedits",
+    "engramdown.hippocampus.hand_edits",
     "engramdown.hippocampus.undoing",
     "tests.hippocampus.shelf",
     "tests.laws",
@@ -354,7 +354,7 @@ BUGS: Final = (
     ),
     Bug(
         "an editor that was open takes our line away",
-        "hippocampus.handedits",
+        "hippocampus.hand_edits",
         "    folder.put(edit.file, merged.document)\n    # What stood there last",
         "    # What stood there last",
         lambda core: core.hand_edits_keep_the_words_of_both(
@@ -363,7 +363,7 @@ BUGS: Final = (
     ),
     Bug(
         "our change that gave way is in no archive",
-        "hippocampus.handedits",
+        "hippocampus.hand_edits",
         "        for lost in merged.lost:",
         "        for lost in ():",
         lambda core: core.hand_edits_keep_the_words_of_both(
@@ -372,7 +372,7 @@ BUGS: Final = (
     ),
     Bug(
         "a deleted line leaves no tombstone",
-        "hippocampus.handedits",
+        "hippocampus.hand_edits",
         "    if not tombstones_of(folder.get(ARCHIVE), plain):\n",
         "    if False:\n",
         lambda core: core.hand_edits_keep_the_words_of_both(core.Shelf(), "rules.md", (A,), ""),

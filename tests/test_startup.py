@@ -25,10 +25,7 @@ WRITING: Final = frozenset(
         "engramdown.secrets.redaction",
         "portalocker",
         "engramdown.markdown.merge",
-        *(
-            f"engramdown.hippocampus.{name}"
-            for name in ("handedits", "changeset", "saves", "transaction")
-        ),
+        *(f"engramdown.hippocampus.{name}" for name in ("hand_edits", "changeset", "transaction")),
     }
 )
 

@@ -41,7 +41,7 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.erasing import MemoryEraser
-    from engramdown.hippocampus.saves import Save, Saves
+    from engramdown.hippocampus.hand_edits import Save, Saves
     from engramdown.hippocampus.transaction import Leftover, Recovery, Staged, Staging
 
 __all__ = [
@@ -113,7 +113,7 @@ class MemoryFiles:
 
     @cached_property
     def _saves(self) -> Saves:
-        from engramdown.hippocampus.saves import Saves
+        from engramdown.hippocampus.hand_edits import Saves
 
         return Saves(self._disk, self._reader, self.history, self._staging)
 

@@ -11,9 +11,8 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.bases import find_base
 from engramdown.hippocampus.changeset import Act, Draft, Slot, entry_changes, file_engram, unretire
-from engramdown.hippocampus.handedits import HandEdit, Response, respond
+from engramdown.hippocampus.hand_edits import HandEdit, Response, find_base, respond
 from engramdown.hippocampus.history import Past, Step, make_part
 from engramdown.hippocampus.placement import (
     ARCHIVE,
@@ -144,7 +143,7 @@ class Shelf:
             saved: What the person saved.
             states: What their editor may have started from, the newest last; what stands there
                 unless given.
-            elsewhere: See :func:`engramdown.hippocampus.handedits.respond`.
+            elsewhere: See :func:`engramdown.hippocampus.hand_edits.respond`.
             marks: The same.
         """
         head = self.texts.get(file, "")

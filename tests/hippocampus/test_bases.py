@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.bases import Base, find_base
+from engramdown.hippocampus.hand_edits import Base, find_base
 from engramdown.hippocampus.history import Past, make_part
 from tests.hippocampus.shelf import base_among
 from tests.hippocampus.stories import hand_edited, machine_edited
