@@ -27,7 +27,7 @@ Did = Literal["seen", "approved", "declined", "own"]
 
 
 class Said(NamedTuple):
-    """What is known of one scope, as keys; see :mod:`engramdown.hippocampus.origins`.
+    """What is known of one scope, as keys; see :mod:`engramdown.hippocampus.provenance`.
 
     Attributes:
         seen: What a person was told of.

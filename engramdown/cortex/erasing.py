@@ -38,8 +38,8 @@ from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.erasing import Sieve
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.history import Step
-from engramdown.hippocampus.origins import key_of
 from engramdown.hippocampus.placement import by_prefix
+from engramdown.hippocampus.provenance import key_of
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.similarity import is_rewording

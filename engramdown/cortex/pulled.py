@@ -20,7 +20,7 @@ from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
-from engramdown.hippocampus.pulled import Brought, Provenance
+from engramdown.hippocampus.provenance import Brought, Provenance
 from engramdown.hippocampus.snapshot import meant
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.metadata import ADDRESS

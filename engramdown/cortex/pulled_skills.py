@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus.origins import page_key
-from engramdown.hippocampus.pulled import Brought, Provenance
+from engramdown.hippocampus.provenance import Brought, Provenance, page_key
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:

@@ -26,7 +26,6 @@ from engramdown.hippocampus.changeset import (
     verify,
 )
 from engramdown.hippocampus.history import History, Part, Past, Step, digest
-from engramdown.hippocampus.origins import CLONED
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,
@@ -44,6 +43,7 @@ from engramdown.hippocampus.placement import (
     title_of,
     tombstones_of,
 )
+from engramdown.hippocampus.provenance import CLONED
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import Changes, compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata

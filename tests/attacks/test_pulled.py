@@ -24,7 +24,7 @@ from engramdown.episodes.derived import WORK
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Written
-from engramdown.hippocampus.pulled import NAME
+from engramdown.hippocampus.provenance import NAME
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 from tests.cli.conftest import Runner

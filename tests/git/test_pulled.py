@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex, Engram
 from engramdown.cortex.approvals import NAME, Approvals, Said
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
-from engramdown.hippocampus.pulled import NAME as CACHE
+from engramdown.hippocampus.provenance import NAME as CACHE
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 from tests.git.desk import Desk

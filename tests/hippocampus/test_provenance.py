@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engramdown.hippocampus.changeset import Act, entry_changes, new_step
 from engramdown.hippocampus.history import Part, Step, make_part
-from engramdown.hippocampus.origins import CLONED, Origins, follow, keys_in, page_key
+from engramdown.hippocampus.provenance import CLONED, Origins, follow, keys_in, page_key
 from engramdown.markdown.document import Document, parse
 
 GIT: Final = Act("checkout", "person", "git moved to another commit")
@@ -375,7 +375,7 @@ def test_a_long_journal_is_followed_without_reading_each_file_each_time(
         whole += text.startswith("#")
         return parse(text)
 
-    monkeypatch.setattr("engramdown.hippocampus.origins.parse", reading)
+    monkeypatch.setattr("engramdown.hippocampus.provenance.parse", reading)
     assert scope.brought() == ["Deploy on Mondays"]
     assert whole < 5
 
