@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.hippocampus.mounts import file_system, is_remote
+from engramdown.hippocampus.watch import file_system, is_remote
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
