@@ -15,15 +15,15 @@ from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undoing
-from engramdown.hippocampus.changeset import Act, Draft
-from engramdown.hippocampus.entries import Entries
+from engramdown.hippocampus.changeset import Act, Draft, verified_by
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id, starter_files
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix, find_lines
 from engramdown.hippocampus.snapshot import SOUL
 from engramdown.hippocampus.undoing import Candidate
-from engramdown.markdown.document import Placed, parse
+from engramdown.markdown.blocks import Block
+from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
@@ -31,7 +31,7 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     from engramdown.hippocampus.changeset import Revised, Revision
 
-__all__ = ["Hippocampus"]
+__all__ = ["Entries", "Hippocampus"]
 
 # What a line costs in a prompt beyond its text: the bullet and the line end.
 _LINE_TOKENS = 1
@@ -449,3 +449,52 @@ class Hippocampus:
 
 
 _NOT_MEMORY = frozenset({placement.PENDING, placement.ARCHIVE})
+
+
+_Read = tuple[Document, str, tuple[str, ...], dict[Block, Entry]]
+
+
+class Entries:
+    """Reads entries, and keeps them as long as their file is the same."""
+
+    def __init__(self, files: MemoryFiles, scope: Scope) -> None:
+        """Read from ``files``, which are those of ``scope``."""
+        self._files = files
+        self._scope: Scope = scope
+        self._read: dict[str, _Read] = {}
+
+    def of(self, name: str) -> list[Entry]:
+        """Return the memories of a file, in file order.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
+        document, spelled = self._files.document(name), self._spelled(name)
+        marks = self._files.marks(name)
+        known = self._read.get(name)
+        if known is None or known[0] is not document or known[1:3] != (spelled, marks):
+            before = known[3] if known and known[1:3] == (spelled, marks) else {}
+            entries = {}
+            for placed in placement.raw_entries(name, document):
+                entry = before.get(placed.block)
+                # An entry is a snapshot of its line: one that did not move is as it was.
+                if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
+                    entry = self._entry(name, placed, marks)._replace(spelled=spelled)
+                entries[placed.block] = entry
+            known = self._read[name] = (document, spelled, marks, entries)
+        return list(known[3].values())
+
+    def at(self, name: str, placed: Placed) -> Entry:
+        """Return what stands at one place of a file as an entry."""
+        entry = self._entry(name, placed, self._files.marks(name))
+        return entry._replace(spelled=self._spelled(name))
+
+    def _entry(self, name: str, placed: Placed, marks: tuple[str, ...]) -> Entry:
+        entry = placement.as_entry(name, self._scope, placed)
+        verified = verified_by(marks, entry.id, entry.text)
+        return entry._replace(basis="verified") if verified else entry
+
+    def _spelled(self, name: str) -> str:
+        """Return how a file is spelled, ``""`` if that is its name."""
+        spelled = self._files.place(name).name if name == placement.PROFILE else ""
+        return spelled if spelled != name else ""
