@@ -25,7 +25,7 @@ CORE: Final = (
     "engramdown.hippocampus.placement",
     "engramdown.hippocampus.changeset",
     "engramdown.hippocampus.hand_edits",
-    "engramdown.hippocampus.undoing",
+    "engramdown.hippocampus.undo",
     "tests.hippocampus.shelf",
     "tests.laws",
     "tests.step_laws",
@@ -344,7 +344,7 @@ BUGS: Final = (
     ),
     Bug(
         "a step is always reversed memory by memory",
-        "hippocampus.undoing",
+        "hippocampus.undo",
         "return digest(folder.get(part.file).render()) == part.target",
         "return False",
         lambda core: core.undo_takes_every_step_back(

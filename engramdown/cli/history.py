@@ -33,7 +33,7 @@ from engramdown.cli.steps import change_lines, reversed_changes, step_lines
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix
-from engramdown.hippocampus.undoing import ERRANDS
+from engramdown.hippocampus.undo import ERRANDS
 
 __all__ = ["history", "undo"]
 

@@ -29,7 +29,7 @@ from engramdown.hippocampus.history import (
 )
 from engramdown.hippocampus.placement import ARCHIVE, PENDING, address, raw_entries, split_task
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, leftover_of, paths
-from engramdown.hippocampus.undoing import ERASED
+from engramdown.hippocampus.undo import ERASED
 from engramdown.markdown.blocks import Block, entry_block
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import UNFINISHED, Disk

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus import changeset, placement, undoing
+from engramdown.hippocampus import changeset, placement, undo
 from engramdown.hippocampus.changeset import Act, Draft, verified_by
 from engramdown.hippocampus.entry import Archived, Entry, Written
 from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id, starter_files
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix, find_lines
 from engramdown.hippocampus.snapshot import SOUL
-from engramdown.hippocampus.undoing import Candidate
+from engramdown.hippocampus.undo import Candidate
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
@@ -354,7 +354,7 @@ class Hippocampus:
     def undoable(self) -> list[Candidate]:
         """Return the steps that an undo without a name comes to, the newest first."""
         documents = {name: self.files.document(name) for name in self.files.names()}
-        return undoing.candidates(self.history(), documents)
+        return undo.candidates(self.history(), documents)
 
     def undo(self, step_id: str = "") -> Step:
         """Reverse a step: the one that is named, or the last of which anything is left.
@@ -363,9 +363,9 @@ class Hippocampus:
             EntryNotFoundError: If there is no such step, or none left to undo.
             UndoRefusedError: If a person changed since what the step wrote.
         """
-        step = undoing.pick(self.history(), step_id) if step_id else undoing.last(self.undoable())
+        step = undo.pick(self.history(), step_id) if step_id else undo.last(self.undoable())
         act = Act("undo", "user", f"undo of {step.op} {step.id}", of=step.id)
-        self.files.change(act, lambda draft: undoing.reverse(draft, step, self.history()))
+        self.files.change(act, lambda draft: undo.reverse(draft, step, self.history()))
         return step
 
     def rewrite(self, name: str, edit: Callable[[str], str], why: str) -> bool:

@@ -21,7 +21,7 @@ from engramdown.hippocampus.placement import (
     raw_entries,
     retire,
 )
-from engramdown.hippocampus.undoing import Candidate, candidates, last, pick, reverse
+from engramdown.hippocampus.undo import Candidate, candidates, last, pick, reverse
 from engramdown.markdown.document import Document, Placed, parse
 
 __all__ = ["TODAY", "Shelf", "base_among"]

@@ -11,7 +11,7 @@ from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedE
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.history import Step
-from engramdown.hippocampus.undoing import candidates, last, pick
+from engramdown.hippocampus.undo import candidates, last, pick
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf
 from tests.hippocampus.stories import actions, engrams, shelves
