@@ -35,7 +35,7 @@ from engramdown.errors import (
 )
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
-from engramdown.hippocampus.erasing import Sieve
+from engramdown.hippocampus.erase import Sieve
 from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix

@@ -40,7 +40,7 @@ from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.hippocampus.erasing import MemoryEraser
+    from engramdown.hippocampus.erase import MemoryEraser
     from engramdown.hippocampus.hand_edits import Save, Saves
     from engramdown.hippocampus.transaction import Leftover, Recovery, Staged, Staging
 
@@ -403,7 +403,7 @@ class MemoryFiles:
 
     def _eraser(self) -> MemoryEraser | None:
         # Imported here: hardly any process ever erases.
-        from engramdown.hippocampus.erasing import MemoryEraser
+        from engramdown.hippocampus.erase import MemoryEraser
         from engramdown.storage.erasure import unfinished
 
         found = unfinished(self.root, self._disk)
@@ -537,7 +537,7 @@ class MemoryFiles:
         gone = new & self.history.erased() if new and not save.by_git else frozenset()
         if not gone:
             return False
-        from engramdown.hippocampus.erasing import drop
+        from engramdown.hippocampus.erase import drop
 
         return drop(self._disk, self._reader.path(name), name, gone)
 
@@ -566,7 +566,7 @@ class MemoryFiles:
         if gone:
             from dataclasses import replace
 
-            from engramdown.hippocampus.erasing import without
+            from engramdown.hippocampus.erase import without
 
             left = replace(left, text=without(left.name, left.text, gone))
         for tries in count():
