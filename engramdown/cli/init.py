@@ -22,7 +22,7 @@ from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import home_of, start_of
 from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
 from engramdown.engram import Scope
-from engramdown.hippocampus.closed import REFUSAL
+from engramdown.hippocampus.read_only import REFUSAL
 from engramdown.settings import find_project, scope_folder
 
 if TYPE_CHECKING:

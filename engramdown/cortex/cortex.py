@@ -28,11 +28,11 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.forks import cached_property
-from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.placement import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.read_only import REFUSED, ClosedDisk, is_refused
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import MODES, Settings, find_places, load
 from engramdown.storage.disk import ERASING, Disk

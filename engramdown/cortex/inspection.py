@@ -23,10 +23,10 @@ from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.registering import is_unregistered
 from engramdown.hippocampus.checkouts import is_versioned, known_to_git
-from engramdown.hippocampus.closed import is_refused
 from engramdown.hippocampus.history import ROOM, read_line
 from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.provenance import page_key
+from engramdown.hippocampus.read_only import is_refused
 from engramdown.hippocampus.snapshot import SOUL, has_aliases, meant, named, spelled
 from engramdown.scope_lock import ScopeLock
 from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest

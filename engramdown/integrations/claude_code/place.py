@@ -55,7 +55,7 @@ class HookPlace(NamedTuple):
         """
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown.cortex.cortex import Cortex
-        from engramdown.hippocampus.closed import REFUSED, ClosedDisk, is_refused
+        from engramdown.hippocampus.read_only import REFUSED, ClosedDisk, is_refused
         from engramdown.hippocampus.store import Hippocampus
         from engramdown.storage.disk import Disk
 

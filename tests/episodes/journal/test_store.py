@@ -24,7 +24,7 @@ from engramdown.errors import (
     LockTimeoutError,
     StoreError,
 )
-from engramdown.hippocampus.closed import ClosedDisk
+from engramdown.hippocampus.read_only import ClosedDisk
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import take, unlock
