@@ -24,8 +24,7 @@ from engramdown.clock import local
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import Event, Lock, in_child
 from engramdown.storage import locks
-from engramdown.storage.disk import FILE_MODE
-from engramdown.storage.safe_open import open_regular
+from engramdown.storage.safe_open import FILE_MODE, open_regular
 
 __all__ = ["Held", "ScopeLock"]
 

@@ -11,12 +11,14 @@ import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import LockTimeoutError
 from engramdown.forks import Lock, in_child
 from engramdown.storage import locks
+
+if TYPE_CHECKING:
+    from engramdown.episodes.disk import EpisodeDisk
 
 __all__ = ["FolderLock"]
 

@@ -20,8 +20,9 @@ from typing import Final
 
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.scope_lock import ScopeLock
-from engramdown.storage.disk import FILE_MODE, Disk, named_errors
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap, in_order
+from engramdown.storage.safe_open import FILE_MODE
 
 __all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]
 

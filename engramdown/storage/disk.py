@@ -32,20 +32,6 @@ from engramdown.storage.safe_open import (
 if TYPE_CHECKING:
     import ctypes
 
-__all__ = [
-    "ERASING",
-    "FILE_MODE",
-    "UNFINISHED",
-    "Disk",
-    "call",
-    "has",
-    "is_being_written",
-    "load",
-    "megabytes",
-    "named_errors",
-]
-
-FILE_MODE: Final = 0o600
 UNFINISHED: Final = ".part"
 """What the name of a file ends with until it is whole."""
 ERASING: Final = "erasing.json"

@@ -17,19 +17,7 @@ from typing import Final, ParamSpec, TypeVar
 
 from engramdown.errors import StoreError
 
-__all__ = [
-    "FOLDER_MODE",
-    "check_regular",
-    "closing",
-    "denies",
-    "is_in_use",
-    "is_plain",
-    "make_folder",
-    "open_regular",
-    "patiently",
-    "what_instead",
-]
-
+FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -37,7 +25,9 @@ _BYTES: Final = getattr(os, "O_BINARY", 0)
 _LINK: Final = "a link"
 
 
-def open_regular(path: Path | str, flags: int, mode: int = 0o600, wanted: str = "a file") -> int:
+def open_regular(
+    path: Path | str, flags: int, mode: int = FILE_MODE, wanted: str = "a file"
+) -> int:
     """Open a file with the ``flags`` of ``os.open`` and return its descriptor.
 
     Args:

@@ -12,7 +12,8 @@ import pytest
 from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.notes.store import WorkingNotes
 from engramdown.errors import EngramdownError
-from engramdown.storage.disk import FILE_MODE, Disk
+from engramdown.storage.disk import Disk
+from engramdown.storage.safe_open import FILE_MODE
 from tests.crash.campaign import Trial
 from tests.crash.journal_cuts import cut, record
 from tests.crash.mounted import mounted

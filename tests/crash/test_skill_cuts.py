@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.storage.disk import FILE_MODE, Disk
+from engramdown.storage.disk import Disk
 from engramdown.storage.exchange import Swap
+from engramdown.storage.safe_open import FILE_MODE
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted
 from tests.crash.skill_cuts import cut, record

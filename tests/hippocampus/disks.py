@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from engramdown.storage.disk import FILE_MODE, UNFINISHED, Disk
+from engramdown.storage.disk import UNFINISHED, Disk
+from engramdown.storage.safe_open import FILE_MODE
 
 __all__ = ["CHANGING", "Moment", "Point", "Watch", "WatchedDisk"]
 
