@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import StoreError
 from engramdown.storage.safe_open import (
+    FILE_MODE,
     check_regular,
     closing,
     denies,
