@@ -163,7 +163,7 @@ INHERITED: Final = """
 import os, signal, sys, threading
 from pathlib import Path
 from engramdown import Cortex, Engram
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 
 root = Path(sys.argv[1])
 lock, taken, done = ScopeLock(root / ".lock", 20), threading.Event(), threading.Event()
@@ -186,7 +186,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 TAKE: Final = """
 import sys
 from pathlib import Path
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 with ScopeLock(Path(sys.argv[1]) / ".lock", 5).hold():
     print("taken")
 """

@@ -45,11 +45,11 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.storage.exchange import TEMPORARY, Swap
+from engramdown.storage.locks import ScopeLock
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

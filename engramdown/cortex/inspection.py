@@ -28,10 +28,10 @@ from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.provenance import page_key
 from engramdown.hippocampus.read_only import is_refused
 from engramdown.hippocampus.snapshot import SOUL, has_aliases, meant, named, spelled
-from engramdown.scope_lock import ScopeLock
 from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of
 from engramdown.storage.disk import Disk, megabytes
+from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import open_regular, what_instead
 
 __all__ = ["UNREADABLE", "Inspection", "inspect", "inspect_settings"]

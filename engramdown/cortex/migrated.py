@@ -16,8 +16,8 @@ from typing import Final
 from engramdown.clock import moment
 from engramdown.consolidation.reconsolidation import identity
 from engramdown.engram import Engram
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import ScopeLock
 
 __all__ = ["NAME", "OP", "Migrated", "digest"]
 

@@ -21,7 +21,6 @@ from engramdown.cortex.compacting import Compaction
 from engramdown.cortex.learning import Identity
 from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_jobs import JOBS, Job
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.sleep_skills import SkillProposals
 from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
@@ -35,6 +34,7 @@ from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import SleepLock
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -14,7 +14,6 @@ from engramdown.consolidation.fact_finding import JOB, find_facts
 from engramdown.consolidation.worth import worth_showing
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.reinforcing import reinforced
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
@@ -29,6 +28,7 @@ from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
 from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import SleepLock
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.cortex.asking import Asking
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_cards import Cards
@@ -32,6 +31,7 @@ from engramdown.episodes.silence import Ended
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import SleepLock
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

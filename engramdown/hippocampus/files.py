@@ -35,9 +35,8 @@ from engramdown.hippocampus.history import Change, History, Part, Step, digest
 from engramdown.hippocampus.placement import LESSONS, PROFILE, RULES
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy, named_errors
 from engramdown.markdown.document import Document, parse
-from engramdown.scope_lock import Held, ScopeLock
 from engramdown.storage.disk import ERASING, Disk
-from engramdown.storage.locks import one_call
+from engramdown.storage.locks import Held, ScopeLock, one_call
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.erase import MemoryEraser

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.errors import StoreError
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import ScopeLock
 
 __all__ = ["NAME", "Usage", "Used", "midnight"]
 

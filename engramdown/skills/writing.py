@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap, in_order
+from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
 
 __all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]

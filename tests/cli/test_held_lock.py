@@ -15,10 +15,10 @@ from typing import Final
 
 import pytest
 
-from engramdown import Cortex, Engram, Hippocampus, scope_lock
+from engramdown import Cortex, Engram, Hippocampus
 from engramdown.errors import LockTimeoutError
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage import locks
+from engramdown.storage.locks import ScopeLock
 
 # A reader that waits for the lock ends with an error of subprocess, long before the lock would.
 LIMIT: Final = 600
@@ -28,7 +28,7 @@ HOLD: Final = """
 import sys, time
 from contextlib import ExitStack
 from pathlib import Path
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 
 with ExitStack() as stack:
     for path in sys.argv[1:]:
@@ -185,15 +185,15 @@ def test_doctor_finds_no_lock_that_is_held_where_nobody_holds_one(
 def granted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return for how long each lock that was not free was waited for."""
     waits: list[float] = []
-    take = scope_lock._Waiter.take
+    take = locks._Waiter.take
 
-    def noted(waiter: scope_lock._Waiter, timeout: float) -> bool:
+    def noted(waiter: locks._Waiter, timeout: float) -> bool:
         taken = take(waiter, timeout)
         if not taken:
             waits.append(timeout)
         return taken
 
-    monkeypatch.setattr(scope_lock._Waiter, "take", noted)
+    monkeypatch.setattr(locks._Waiter, "take", noted)
     return waits
 
 

@@ -15,7 +15,7 @@ import pytest
 from engramdown import Cortex
 from engramdown.cli import messages
 from engramdown.cli import sleep_messages as said
-from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving

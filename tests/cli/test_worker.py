@@ -18,9 +18,9 @@ from engramdown import Cortex
 from engramdown.cli import messages
 from engramdown.cli import worker_messages as said
 from engramdown.cli.codes import STOPPED
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.work_round import LOCK
 from engramdown.errors import ModelError
+from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving

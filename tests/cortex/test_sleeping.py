@@ -9,7 +9,6 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.sleep_state import NAME
 from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 from engramdown.cortex.sleeping import COMPACTION, Sleep
@@ -17,6 +16,7 @@ from engramdown.episodes.derived import WORK
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import ModelError, SettingsError, StoreError
+from engramdown.storage.locks import SleepLock
 
 T = TypeVar("T", bound=BaseModel)
 LESSON = {"text": "The lock must be taken first", "cells": [1]}

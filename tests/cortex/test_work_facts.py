@@ -12,12 +12,12 @@ from engramdown import Cortex, Engram
 from engramdown.consolidation.fact_finding import JOB
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.receipts import Receipt
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.sleep_state import Part, SleepState, Work
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.derived import WORK
 from engramdown.errors import ModelError
+from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 from tests.cortex.person import Person
 

@@ -8,11 +8,11 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.work_round import LOCK
 from engramdown.cortex.work_summary import Deed, WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.errors import ModelError
+from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes
 
 BEGIN: Final = "2026-03-01 10:00"

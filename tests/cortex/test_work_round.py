@@ -11,7 +11,6 @@ from freezegun import freeze_time
 
 from engramdown import Cortex
 from engramdown.cortex.asking import ledger_of
-from engramdown.cortex.sleep_lock import SleepLock
 from engramdown.cortex.sleep_state import NAME
 from engramdown.cortex.work_round import LOCK
 from engramdown.cortex.work_summary import WorkSummary
@@ -19,6 +18,7 @@ from engramdown.cortex.worker import work_once
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import ModelError
+from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 
 DAY: Final = "2026-03-01"

@@ -16,8 +16,8 @@ from unittest import mock
 
 from engramdown.hippocampus.history import History
 from engramdown.hippocampus.transaction import Recovery, Staging
-from engramdown.scope_lock import Held, ScopeLock
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import Held, ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
 
 __all__ = ["DISKS", "LOCKS", "PATCHES", "Overwrites", "Swaps", "with_lock"]

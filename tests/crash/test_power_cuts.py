@@ -15,8 +15,8 @@ from threading import Thread
 import pytest
 
 from engramdown.errors import EngramdownError
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import ScopeLock
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
 from tests.crash.mutants import DISKS, LOCKS, PATCHES, Overwrites, Swaps, with_lock, without_look

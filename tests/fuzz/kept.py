@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from engramdown.consolidation.asking import calls
-from engramdown.cortex import migrated, sleep_lock, sleep_state
+from engramdown.cortex import migrated, sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forgetting, trouble
 from engramdown.episodes.cards.card import Card, as_page, overlaid
@@ -24,6 +24,7 @@ from engramdown.episodes.importers.ledger import Ledger
 from engramdown.errors import EngramdownError
 from engramdown.git.merging import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage import locks
 from engramdown.storage.disk import Disk
 from tests.fuzz.pages import fields, text_of
 
@@ -80,7 +81,7 @@ def states(data: bytes) -> None:
         root = Path(folder)
         disk = EpisodeDisk()
         places = (
-            *(root / name for name in (sleep_state.NAME, sleep_state.WORK, sleep_lock.NAME)),
+            *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
             *(root / migrated.NAME, root / "episodes" / trouble.marker(1)),
             *(
                 root / "episodes" / forgetting.UNFINISHED,
@@ -94,7 +95,7 @@ def states(data: bytes) -> None:
         state.done("replay")
         state.work()
         sleep_state.slept_at(root)
-        assert sleep_lock.SleepLock(root)._holder().pid >= 0
+        assert locks.SleepLock(root)._holder().pid >= 0
         migrated.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
         for _, wrong in trouble.find_trouble(root / "episodes", disk):
             assert str(wrong)

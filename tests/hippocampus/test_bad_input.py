@@ -18,7 +18,7 @@ from engramdown.storage.disk import Disk
 HOLD: Final = """
 import sys, time
 from pathlib import Path
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 with ScopeLock(Path(sys.argv[1]), 5).hold():
     print("held", flush=True)
     sys.stdin.read()

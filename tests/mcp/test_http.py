@@ -24,7 +24,7 @@ from engramdown.mcp.server import Memory, Offer
 from engramdown.mcp.stdio import LONGEST
 from engramdown.mcp.subscriptions import Changes
 from engramdown.mcp.worker_pool import Desk
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 from tests.mcp.by_hand import NO_MESSAGES
 from tests.mcp.conftest import ERAS, Asked, Served, run, said, serving
 

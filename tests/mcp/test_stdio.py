@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters
 from engramdown import Cortex
 from engramdown.mcp import stdio
 from engramdown.mcp.stdio import Lines
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 from tests.conftest import ROOT
 from tests.mcp.by_hand import HELLO, NO_MESSAGES, ByHand, pipe
 from tests.mcp.conftest import ERAS, Asked, run, said

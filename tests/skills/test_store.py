@@ -270,7 +270,7 @@ def test_what_is_read_only_is_refused(store: SkillStore, name: str) -> None:
 def test_who_holds_the_lock_is_named(store: SkillStore, root: Path) -> None:
     store.create("charts", PAGE)
     program = (
-        "import sys; from pathlib import Path; from engramdown.scope_lock import ScopeLock\n"
+        "import sys; from pathlib import Path; from engramdown.storage.locks import ScopeLock\n"
         "with ScopeLock(Path(sys.argv[1]), 5).hold(): print(flush=True); sys.stdin.read()\n"
     )
     with subprocess.Popen(

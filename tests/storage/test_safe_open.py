@@ -13,8 +13,8 @@ import pytest
 
 from engramdown import Hippocampus
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import open_regular
 
 

@@ -22,9 +22,9 @@ from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent
 from engramdown.episodes.journal.zones import Clock
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.scope_lock import ScopeLock
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
+from engramdown.storage.locks import ScopeLock
 
 __all__ = ["FOLDER", "Journal"]
 

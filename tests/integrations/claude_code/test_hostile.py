@@ -19,7 +19,7 @@ from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.importing import alone
 from engramdown.integrations.claude_code.kept import Kept, troubles
-from engramdown.scope_lock import ScopeLock
+from engramdown.storage.locks import ScopeLock
 from tests.cli.conftest import Runner
 from tests.integrations.claude_code.agent import PROGRAM, Agent, hook_process, told
 from tests.integrations.claude_code.test_payload import FIELDS, JSON

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cortex.sleep_lock import NAME, Holder, SleepLock
 from engramdown.errors import StoreError
+from engramdown.storage.locks import NAME, Holder, SleepLock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.storage.locks import SleepLock
 with SleepLock(Path(sys.argv[1])).hold() as holder:
     print(holder, flush=True)
     time.sleep(60)
@@ -59,7 +59,7 @@ def test_a_holder_who_was_killed_holds_nothing(tmp_path: Path, child_env: dict[s
 FORK = """
 import os, sys, time
 from pathlib import Path
-from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.storage.locks import SleepLock
 with SleepLock(Path(sys.argv[1])).hold():
     child = os.fork()
     os.write(1, b"%d\\n" % child)  # in one piece: both write here
@@ -98,7 +98,7 @@ def test_a_child_that_was_forked_meanwhile_holds_nothing(
 LEAVE = """
 import os, sys
 from pathlib import Path
-from engramdown.cortex.sleep_lock import SleepLock
+from engramdown.storage.locks import SleepLock
 with SleepLock(Path(sys.argv[1])).hold():
     child = os.fork()
     if child:
