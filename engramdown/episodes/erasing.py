@@ -19,13 +19,13 @@ from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, number, read_line, write_line
 from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.episodes.live import REDACTED
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces
 from engramdown.episodes.view_cache import ViewCache
 from engramdown.storage.erasure import Words
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["EpisodeEraser", "Held"]
 

@@ -30,13 +30,13 @@ from engramdown.episodes.episode import Episode, number, read_line, write_line
 from engramdown.episodes.forgotten import Forgotten
 from engramdown.episodes.ids import check_session_id, is_session_id
 from engramdown.episodes.live import REDACTED, excluded
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.notes.store import path_of
 from engramdown.episodes.payloads import digest
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]
 

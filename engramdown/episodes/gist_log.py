@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.lock import FolderLock
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["FOLDER", "GistLog", "without_gists_of"]
 

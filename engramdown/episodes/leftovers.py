@@ -11,8 +11,8 @@ from pathlib import Path
 
 from engramdown.episodes.cards.pages import FOLDER as PAGES
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.traces import Traces, digests
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["remove_leftovers"]
 

@@ -18,9 +18,9 @@ from typing import Final
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import number, read_line
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.watch import CACHE, SUFFIX, touch
 from engramdown.errors import StoreError
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["SessionLog"]
 

@@ -20,13 +20,13 @@ from typing import Final, NamedTuple
 from engramdown.clock import moment
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["Item", "Recorder"]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import encode
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import EngramdownError, LockTimeoutError
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["Ended", "Silence", "end_silent"]
 

@@ -27,7 +27,6 @@ from zlib import crc32
 from engramdown.episodes import watch
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES
-from engramdown.episodes.lock import FolderLock
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
 from engramdown.language.terms import folded, speaking, spelt
@@ -35,7 +34,7 @@ from engramdown.recall.index import FAILURES, Index
 from engramdown.recall.intake import WORDLESS, Known
 from engramdown.recall.lines import Line, read_lines
 from engramdown.recall.source import CHUNK, PAGE, Chunk, Source, Unusable
-from engramdown.storage.locks import one_call
+from engramdown.storage.locks import FolderLock, one_call
 
 if TYPE_CHECKING:
     from engramdown.recall.scan import Scan

@@ -24,13 +24,13 @@ from engramdown.episodes.episode import (
     write_line,
 )
 from engramdown.episodes.ids import episode_id, is_session_id
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import Payloads, digest
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import LockTimeoutError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 
 __all__ = [

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, encode, read_line
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 
 NOW = "2026-02-27T10:15:00.123456Z"

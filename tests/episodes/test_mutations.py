@@ -12,7 +12,7 @@ from tests.mutants import Bug, mutated
 RECORDING: Final = (
     "engramdown.episodes.episode",
     "engramdown.episodes.ids",
-    "engramdown.episodes.lock",
+    "engramdown.storage.locks",
     "engramdown.episodes.payloads",
     "engramdown.episodes.trouble",
     "engramdown.episodes.log",
@@ -107,7 +107,7 @@ BUGS: Final = (
     ),
     Bug(
         "a lock without a name is good enough",
-        "episodes.lock",
+        "storage.locks",
         "not self._disk.is_named(self._descriptor)",
         "False",
         lambda core: core.a_lock_that_was_removed_is_not_trusted(),

@@ -13,9 +13,9 @@ import pytest
 
 from engramdown.episodes import recorder
 from engramdown.episodes.disk import EpisodeDisk
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.trouble import find_trouble
+from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 
 

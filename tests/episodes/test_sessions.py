@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from engramdown.episodes import sessions as sessions_module
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import Sessions, lines
 from engramdown.errors import SessionNotFoundError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 
 FRIDAY = datetime(2026, 2, 27, 10, tzinfo=UTC)

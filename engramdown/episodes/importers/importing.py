@@ -21,8 +21,8 @@ from engramdown.episodes.importers.ledger import FOLDER, Ledger
 from engramdown.episodes.importers.naming import Names
 from engramdown.episodes.importers.report import Report
 from engramdown.episodes.importers.writer import PATIENCE, Shelf
-from engramdown.episodes.lock import FolderLock
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["Importer", "alone"]
 

@@ -18,12 +18,12 @@ from typing import Final
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.encoding import Encoder, NewLine
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import StoreError
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["PATIENCE", "Shelf", "Writer"]
 

@@ -21,7 +21,6 @@ from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.journal.entries import LONGEST, without_secrets
 from engramdown.episodes.journal.page import Author, normal
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.notes.page import (
     Version,
     is_own,
@@ -35,6 +34,7 @@ from engramdown.episodes.notes.page import (
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
+from engramdown.storage.locks import FolderLock
 
 __all__ = ["FOLDER", "Note", "WorkingNotes", "path_of", "pieces"]
 

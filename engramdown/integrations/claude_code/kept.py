@@ -99,7 +99,7 @@ class Kept:
         Raises:
             LockTimeoutError: If one is at it.
         """
-        from engramdown.episodes.lock import FolderLock
+        from engramdown.storage.locks import FolderLock
 
         self._prepare()
         lock = FolderLock(self._folder / _LOCK, self._disk, _PATIENCE)

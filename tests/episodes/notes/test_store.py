@@ -15,7 +15,6 @@ from freezegun import freeze_time
 
 from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.journal.entries import LONGEST
-from engramdown.episodes.lock import FolderLock
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.notes.finding import search_notes
 from engramdown.episodes.notes.store import Note, WorkingNotes, pieces
@@ -28,6 +27,7 @@ from engramdown.errors import (
 )
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import FolderLock
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 
