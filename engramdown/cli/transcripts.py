@@ -15,9 +15,9 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.opening import settings_at, tell_unread
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Transcripts", "open_all", "open_one", "open_transcripts"]
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.erased import Marks
 from engramdown.engram import Engram, Scope, fold
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.erasing import EpisodeEraser, Held
 from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.episodes.journal.store import Journal
@@ -46,7 +45,7 @@ from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in
 from engramdown.storage.disk import ERASING as NOTE
-from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import ScopeLock

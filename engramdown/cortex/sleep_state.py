@@ -20,9 +20,9 @@ from engramdown.clock import moment
 from engramdown.cortex.attempts import NEVER, Attempts
 from engramdown.engram import Engram
 from engramdown.episodes.derived import WORK, in_hand
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode
 from engramdown.errors import EngramdownError, StoreError
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.safe_open import open_regular
 
 __all__ = [

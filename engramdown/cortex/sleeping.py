@@ -26,14 +26,13 @@ from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
 from engramdown.engram import Scope
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
 from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.findings import Finding, find
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import FOLDER, EpisodicMemory
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions
@@ -21,6 +20,7 @@ from engramdown.episodes.showing import TOOL_ROLES
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Tidying", "plan_tidying", "telling_findings", "telling_sessions", "tidy"]
 

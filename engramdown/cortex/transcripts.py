@@ -14,7 +14,6 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.cards.pages import FOLDER as GISTS
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.payloads import PAYLOADS, Payloads
@@ -24,6 +23,7 @@ from engramdown.episodes.trouble import find_trouble
 from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.proposals import Proposal
 from engramdown.engram import SCOPES, Scope
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.memory import FOLDER
@@ -30,6 +29,7 @@ from engramdown.hippocampus.placement import PENDING, by_prefix, entry_id, retir
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
+from engramdown.storage.disk import EpisodeDisk
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -22,12 +22,11 @@ from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.engram import Scope
 from engramdown.episodes.derived import in_hand
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
 from engramdown.hippocampus.checkouts import known_to_git
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
 
 if TYPE_CHECKING:

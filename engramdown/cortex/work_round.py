@@ -23,14 +23,13 @@ from engramdown.cortex.work_facts import Facts
 from engramdown.cortex.work_idle import Idle
 from engramdown.cortex.work_kinds import Next, Work
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.episodes.silence import Ended
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.checkouts import known_to_git
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
 
 if TYPE_CHECKING:

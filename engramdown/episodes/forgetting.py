@@ -25,7 +25,6 @@ from typing import Any, Final
 
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, number, read_line, write_line
 from engramdown.episodes.forgotten import Forgotten
 from engramdown.episodes.ids import check_session_id, is_session_id
@@ -36,6 +35,7 @@ from engramdown.episodes.payloads import digest
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]

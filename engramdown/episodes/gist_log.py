@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.disk import EpisodeDisk
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["FOLDER", "GistLog", "without_gists_of"]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import (
     EVENTS,
     ROLES,
@@ -35,6 +34,7 @@ from engramdown.episodes.showing import hidden, shown
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.recall.episodes import FOLDER, Finder
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 
 if TYPE_CHECKING:
     from engramdown.episodes.calls import Iteration, ToolCall, ToolSum

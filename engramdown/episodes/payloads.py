@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.disk import EpisodeDisk
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["PAYLOADS", "Payloads", "digest"]
 

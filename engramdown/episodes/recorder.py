@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
@@ -26,6 +25,7 @@ from engramdown.episodes.trouble import Trouble, marker
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["Item", "Recorder"]

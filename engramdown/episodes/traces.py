@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.notes.store import pieces
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.view_cache import ViewCache
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Traces", "digests"]
 

@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import StoreError
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Trouble", "find_trouble", "marker"]
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, Pointer, joined, read_line, stamp_of
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.marks import marked
@@ -26,6 +25,7 @@ from engramdown.errors import StoreError
 from engramdown.integrations.lines import Entry, Line, as_line, as_value, readable
 from engramdown.integrations.unwritten import Waits, unwritten_of
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Kept", "Write"]
 

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.language.terms import stem
 from engramdown.recall.source import PAGE, Chunk, Unusable
+from engramdown.storage.disk import EpisodeDisk
 
 if TYPE_CHECKING:
     import os

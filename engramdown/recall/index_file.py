@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from zlib import crc32
 
 from engramdown.episodes import watch
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import ROLES
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
@@ -34,6 +33,7 @@ from engramdown.recall.index import FAILURES, Index
 from engramdown.recall.intake import WORDLESS, Known
 from engramdown.recall.lines import Line, read_lines
 from engramdown.recall.source import CHUNK, PAGE, Chunk, Source, Unusable
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock, one_call
 
 if TYPE_CHECKING:

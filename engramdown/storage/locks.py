@@ -30,7 +30,7 @@ from engramdown.forks import Event, Lock, in_child
 from engramdown.storage.safe_open import FILE_MODE, open_regular
 
 if TYPE_CHECKING:
-    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.storage.disk import EpisodeDisk
 
 __all__ = [
     "NAME",

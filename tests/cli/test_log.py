@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.storage.disk import EpisodeDisk
 from tests.cli.conftest import Runner
 
 ROLES: Final = ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad")

@@ -14,9 +14,9 @@ from engramdown.cortex.filling import fill_card
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.cards.card import Card
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError
+from engramdown.storage.disk import EpisodeDisk
 from tests.consolidation.answering import Answering
 
 T = TypeVar("T", bound=BaseModel)

@@ -420,7 +420,7 @@ def killed(cortex: Cortex, desk: Desk, where: str) -> None:
     "where",
     [
         "engramdown.cortex.cortex.Cortex.propose",
-        "engramdown.episodes.disk.EpisodeDisk.remove",
+        "engramdown.storage.disk.EpisodeDisk.remove",
     ],
 )
 def test_what_a_model_answered_is_kept_and_not_asked_for_again(

@@ -16,8 +16,8 @@ from engramdown.cortex.work_round import LOCK
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.errors import ModelError
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 

@@ -15,10 +15,10 @@ from typing import Final
 from engramdown.consolidation.conversation.summarizing import Request, Written
 from engramdown.cortex.conversation.compacting import Compaction
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.tokens import estimate_tokens
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
+from engramdown.storage.disk import EpisodeDisk
 from tests.crash.campaign import Trial
 from tests.crash.gist_cuts import compact, cut
 from tests.crash.mounted import mounted

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Final, Literal
 from unittest import mock
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
 from tests.crash.power_cut import RULES, crash_states
@@ -165,7 +165,7 @@ def _wrong(memory: EpisodicMemory, recording: Recording, session: str, least: in
 
 def _hidden(memory: EpisodicMemory) -> set[str]:
     """Return the digest of the long text if no line shows it, after what is old was swept up."""
-    with mock.patch("engramdown.episodes.disk._GIVEN_UP", -math.inf):
+    with mock.patch("engramdown.storage.disk._GIVEN_UP", -math.inf):
         memory.tidy()
     disk, folder = EpisodeDisk(), memory.folder / PAYLOADS
     shelf = Payloads(folder, disk, durable=True).path(digest(_LONG)).parent

@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from engramdown.episodes.disk import EpisodeDisk
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Fault", "FaultyDisk"]
 

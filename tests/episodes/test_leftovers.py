@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.purging import purge_import
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
+from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.disks import Fault, FaultyDisk
 
 LONG = "the heron stands in the reeds " * 200

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, encode, read_line
 from engramdown.episodes.log import SessionLog
 from engramdown.errors import LockTimeoutError, StoreError
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 

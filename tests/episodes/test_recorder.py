@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes import recorder
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.trouble import find_trouble
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 

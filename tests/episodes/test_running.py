@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.running import count, find_running, left_open
 from engramdown.episodes.sessions import Sessions
+from engramdown.storage.disk import EpisodeDisk
 
 LONG_AGO = timedelta(hours=2)
 

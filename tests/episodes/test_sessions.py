@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.episodes import sessions as sessions_module
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import Sessions, lines
 from engramdown.errors import SessionNotFoundError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 

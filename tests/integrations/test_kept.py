@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode
 from engramdown.integrations.kept import Kept
 from engramdown.integrations.lines import Entry, Line
 from engramdown.integrations.summaries import Summaries
 from engramdown.integrations.talk import Talk
+from engramdown.storage.disk import EpisodeDisk
 
 
 def plain(episode: Episode) -> str | None:

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from engramdown import EpisodicMemory
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.recall.index import Upkeep
+from engramdown.storage.disk import EpisodeDisk
 
 
 def test_who_opens_the_index_reads_no_row_of_every_session(tmp_path: Path) -> None:

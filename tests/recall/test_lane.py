@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import vectors as lane
 from engramdown.recall.episodes import Hits
 from engramdown.recall.vectors import FILE, Vectors, digest_of, packed
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 from tests.episodes.transcripts import append, line, write
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import index, index_file
 from engramdown.recall import index_file as removing
 from engramdown.recall.index_file import removal
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write

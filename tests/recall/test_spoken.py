@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.recall.vectors import LONGEST, Spoken, digest_of, shown_to_model
+from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.transcripts import append, line, write
 
 

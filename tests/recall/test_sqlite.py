@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes import watch
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import index, index_file
 from engramdown.recall.episodes import Recall
+from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (

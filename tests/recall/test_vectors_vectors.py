@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.models.embedders import LaneError
 from engramdown.recall import vectors as module
 from engramdown.recall.vectors import FILE, Vectors
+from engramdown.storage.disk import EpisodeDisk
 
 
 @pytest.fixture

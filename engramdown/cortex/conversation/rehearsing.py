@@ -14,9 +14,9 @@ from engramdown.consolidation.conversation.summarizing import Request, Written
 from engramdown.consolidation.gists import Gist, read_gist
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["RehearsedTrack", "pretend"]
 

@@ -17,7 +17,6 @@ from typing import Final
 from engramdown.consolidation.conversation.items import Item
 from engramdown.consolidation.gists import Fold, Gist, Source, read_gist
 from engramdown.cortex.conversation.messages import ROLES, Count, Said, gist_item, said, said_item
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, read_line
 from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.ids import check_session_id
@@ -29,6 +28,7 @@ from engramdown.episodes.view_cache import Kept, Place, ViewCache
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError
 from engramdown.forks import RLock
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["Track"]

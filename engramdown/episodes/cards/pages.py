@@ -20,11 +20,11 @@ from engramdown.episodes.cards.filled import (
     without_filled,
     write_filled,
 )
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import stamp_of
 from engramdown.episodes.gist_log import FOLDER, without_gists_of
 from engramdown.episodes.notes.page import without_versions
 from engramdown.episodes.sessions import Transcript
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["FOLDER", "CardFiles"]

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.encoding import Encoder
 from engramdown.episodes.importers.file import FileImport, Progress
 from engramdown.episodes.importers.finding import Input
@@ -22,6 +21,7 @@ from engramdown.episodes.importers.naming import Names
 from engramdown.episodes.importers.report import Report
 from engramdown.episodes.importers.writer import PATIENCE, Shelf
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["Importer", "alone"]

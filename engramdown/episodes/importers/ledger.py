@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.finding import Opened
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["FOLDER", "HEAD", "Entry", "Ledger"]
 

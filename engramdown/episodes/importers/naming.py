@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.heard import Conversation, Kept, digest
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Names"]
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.derived import Derived
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.importing import alone
 from engramdown.episodes.importers.ledger import Ledger
 from engramdown.episodes.sessions import Sessions, lines
 from engramdown.episodes.traces import Traces, digests
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["Purged", "purge_import"]

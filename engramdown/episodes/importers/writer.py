@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.importers.encoding import Encoder, NewLine
 from engramdown.episodes.log import SessionLog
@@ -23,6 +22,7 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import StoreError
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
 __all__ = ["PATIENCE", "Shelf", "Writer"]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.journal.entries import LONGEST, without_secrets
@@ -32,7 +31,7 @@ from engramdown.episodes.notes.page import (
     write_version,
 )
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
-from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock
 

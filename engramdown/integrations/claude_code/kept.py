@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment, nanoseconds
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.ids import is_session_id
 from engramdown.errors import StoreError
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["FOLDER", "TROUBLE", "Given", "Kept", "complain", "others", "troubles", "untold"]
 

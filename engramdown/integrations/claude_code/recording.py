@@ -188,8 +188,8 @@ def known_as(episodes: EpisodicMemory, session: str) -> str:
     """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
-    from engramdown.episodes.disk import EpisodeDisk
     from engramdown.episodes.importers.ledger import Ledger
+    from engramdown.storage.disk import EpisodeDisk
 
     ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
     return ledger.session_of(_SOURCE, session)
@@ -280,8 +280,8 @@ def _written(episodes: EpisodicMemory, kept: Kept) -> bool:
 
 
 def _is_ended(episodes: EpisodicMemory, session: str) -> bool:
-    from engramdown.episodes.disk import EpisodeDisk
     from engramdown.episodes.sessions import Sessions
+    from engramdown.storage.disk import EpisodeDisk
 
     found = Sessions(episodes.folder, EpisodeDisk()).info(session)
     return found is not None and found.ended != ""
@@ -289,8 +289,8 @@ def _is_ended(episodes: EpisodicMemory, session: str) -> bool:
 
 def _last(episodes: EpisodicMemory, session: str) -> int:
     """Return the number of the last line of a session; -1 if it is not there."""
-    from engramdown.episodes.disk import EpisodeDisk
     from engramdown.episodes.sessions import Sessions
+    from engramdown.storage.disk import EpisodeDisk
 
     found = Sessions(episodes.folder, EpisodeDisk()).info(session)
     return -1 if found is None else found.lines

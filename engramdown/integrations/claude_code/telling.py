@@ -220,7 +220,7 @@ def _waiting(place: HookPlace, cortex: Cortex) -> int:
 
 def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
     """Whether a line of a ``pending.md`` may be such an item."""
-    from engramdown.episodes.disk import EpisodeDisk
+    from engramdown.storage.disk import EpisodeDisk
 
     roots = (place.home, place.project)
     pages = (root / "memory" / "pending.md" for root in roots if root is not None)

@@ -12,8 +12,8 @@ import pytest
 from engramdown.consolidation.conversation.summarizing import Request, Written
 from engramdown.cortex.conversation.compacting import Compacted, Compaction
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.tokens import estimate_tokens
 from tests.episodes.test_kills import DyingDisk, FailingDisk
 

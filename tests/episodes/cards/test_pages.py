@@ -9,8 +9,8 @@ import pytest
 
 from engramdown.episodes.cards.card import as_page
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.storage.disk import EpisodeDisk
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.importers.finding import find_inputs
 from engramdown.episodes.importers.importing import Importer
@@ -15,6 +14,7 @@ from engramdown.episodes.importers.report import Report
 from engramdown.episodes.importers.sources import SOURCES
 from engramdown.episodes.sessions import Sessions
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Shop", "claude_line", "write_lines"]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.finding import find_inputs
 from engramdown.episodes.importers.importing import Importer, alone
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.importers.shop import Shop, claude_line, write_lines
 
 

@@ -23,7 +23,7 @@ from tests.episodes.importers.shop import Shop, claude_line, write_lines
 DYING: Final = """\
 import os, signal, sys
 from pathlib import Path
-from engramdown.episodes.disk import EpisodeDisk
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.episodes.importers import file
 from engramdown.episodes.importers.finding import find_inputs
 from engramdown.episodes.importers.importing import Importer

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.export import as_json
 from engramdown.episodes.importers.finding import find_inputs
@@ -26,6 +25,7 @@ from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
 from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.importers.shop import Shop, claude_line, write_lines
 
 LONG = "y" * 3_000

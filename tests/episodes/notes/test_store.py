@@ -13,7 +13,6 @@ from threading import Event, Thread
 import pytest
 from freezegun import freeze_time
 
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.notes.finding import search_notes
@@ -26,7 +25,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.storage import exchange
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.episodes.disk import EpisodeDisk
 from engramdown.episodes.importers.importing import alone
 from engramdown.integrations.claude_code.kept import Kept, troubles
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import ScopeLock
 from tests.cli.conftest import Runner
 from tests.integrations.claude_code.agent import PROGRAM, Agent, hook_process, told
