@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import GitError
-from engramdown.git.merging import Merge, merge_files
+from engramdown.git.merge import Merge, merge_files
 from engramdown.git.textual import Markers, Style
 from engramdown.storage.git_program import ask, environment
 

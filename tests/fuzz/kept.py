@@ -21,7 +21,7 @@ from engramdown.episodes.cards.filled import filled_in, read_filled, without_fil
 from engramdown.episodes.importers.finding import Opened
 from engramdown.episodes.importers.ledger import Ledger
 from engramdown.errors import EngramdownError
-from engramdown.git.merging import keeps_all, merge_files
+from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk, EpisodeDisk

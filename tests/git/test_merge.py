@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.engram import fold
-from engramdown.git.merging import Merge, merge_files, name_of
+from engramdown.git.merge import Merge, merge_files, name_of
 from engramdown.git.textual import Markers
 from engramdown.markdown.document import parse
 from tests import strategies
