@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from engramdown.cli import git_setup_messages as said
 from engramdown.cli.layout import Line, line, whole
-from engramdown.git.registering import Setup, plan_setup, program, set_up
+from engramdown.git.driver import Setup, plan_setup, program, set_up
 
 __all__ = ["ForGit"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.git.attributes import DRIVER
+from engramdown.git.driver import DRIVER
 
 __all__ = [
     "EVERY_CLONE",

@@ -24,8 +24,7 @@ from engramdown import Engram, Hippocampus
 from engramdown.cortex.checkup import check
 from engramdown.engram import Kind, fold
 from engramdown.errors import EngramdownError
-from engramdown.git.attributes import rule, with_rule
-from engramdown.git.driver import drive
+from engramdown.git.driver import drive, rule, with_rule
 from engramdown.git.textual import Markers
 from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.markdown.document import parse

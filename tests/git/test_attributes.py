@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from engramdown.git.attributes import hook_text, merge_command, names_driver, rule, with_rule
+from engramdown.git.driver import hook_text, merge_command, names_driver, rule, with_rule
 
 LINE = rule(".engramdown")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.git.registering import plan_setup, set_up
+from engramdown.git.driver import plan_setup, set_up
 
 A = "- a <!-- id:aaaaaaaa source:llm ts:2026-01-01 -->\n"
 B = "- b <!-- id:bbbbbbbb source:llm ts:2026-01-01 -->\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import GitError, StoreError
-from engramdown.git.registering import is_unregistered, plan_setup, program, set_up
+from engramdown.git.driver import is_unregistered, plan_setup, program, set_up
 
 
 def git(folder: Path, *arguments: str) -> str:

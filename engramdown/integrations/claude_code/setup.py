@@ -160,7 +160,7 @@ def program() -> list[str]:
     if shutil.which(_OURS) is not None:
         return [_OURS]
     # Imported here: usually its name is enough.
-    from engramdown.git.registering import program as whole
+    from engramdown.git.driver import program as whole
 
     return [*whole()]
 
