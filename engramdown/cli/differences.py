@@ -23,8 +23,8 @@ from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import settings_at
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.cli.scopes import meant
-from engramdown.git import past
-from engramdown.git.comparing import VERBS, Change, State, compare, words
+from engramdown.git import diff as past
+from engramdown.git.diff import VERBS, Change, State, compare, words
 from engramdown.git.repository import Commit
 
 __all__ = ["commit_data", "diff", "place_in_git"]

@@ -16,8 +16,8 @@ from engramdown.cli.layout import line
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import roots
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
-from engramdown.git import past
-from engramdown.git.comparing import State
+from engramdown.git import diff
+from engramdown.git.diff import State
 from engramdown.git.repository import Commit
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.placement import PENDING
@@ -50,15 +50,15 @@ def show_at(place: Place, entry_id: str, rev: str, *, as_json: bool) -> None:
         return
     screen = output.screen()
     screen.show([line((said.in_commit(commit), "dim"), hang=2), line()])
-    screen.show(full_lines(found, {}, past.raw(state, found)))
+    screen.show(full_lines(found, {}, diff.raw(state, found)))
 
 
-def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[past.Known, Commit, State]:
+def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[diff.Known, Commit, State]:
     there = place_in_git(place, scope)
     commit = there.repository.commit(rev)
     state = there.at(commit)
     try:
-        return past.find(state, entry_id, commit.short), commit, state
+        return diff.find(state, entry_id, commit.short), commit, state
     except AmbiguousIdError as error:
         entries = [*state.kept.values(), *state.waiting.values()]
         entries += [item.entry for item in state.archived.values()]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli import messages
 
 if TYPE_CHECKING:
-    from engramdown.git.comparing import Change
+    from engramdown.git.diff import Change
     from engramdown.git.repository import Commit
     from engramdown.hippocampus.entry import Archived
 

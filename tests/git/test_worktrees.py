@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from engramdown.errors import GitError
-from engramdown.git.past import Place
+from engramdown.git.diff import Place
 from engramdown.git.repository import find_repository
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import find_project

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.git.comparing import Change, compare, is_shown, read_state, words
+from engramdown.git.diff import Change, compare, is_shown, read_state, words
 from tests.strategies import any_text, markdown
 
 ONE: Final = "- Use uv, never pip <!-- id:k3v9q2ht source:llm ts:2026-02-27 -->\n"
