@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
 from engramdown.errors import StoreError
-from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk
 
 __all__ = ["NAME", "Approvals", "Did", "Said"]

@@ -33,9 +33,9 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.checkouts import is_versioned, known_to_git
 from engramdown.hippocampus.erase import Sieve
 from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.provenance import key_of

@@ -22,7 +22,7 @@ from engramdown.cortex.transcripts import inspect_transcripts
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.driver import is_unregistered
-from engramdown.hippocampus.checkouts import is_versioned, known_to_git
+from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import ROOM, read_line
 from engramdown.hippocampus.placement import is_name
 from engramdown.hippocampus.provenance import page_key

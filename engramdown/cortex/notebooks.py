@@ -149,7 +149,7 @@ class Notebooks:
 def known(paths: list[Path]) -> set[Path]:
     """Return which of some files git knows: they may be somebody else's."""
     # Imported here: it reads the index of git.
-    from engramdown.hippocampus.checkouts import known_to_git
+    from engramdown.hippocampus.git_state import known_to_git
     from engramdown.storage.disk import Disk
 
     return known_to_git(paths, Disk()) if paths else set()

@@ -29,8 +29,8 @@ from engramdown.engram import Scope
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
-from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock

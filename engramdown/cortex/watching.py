@@ -19,7 +19,7 @@ from engramdown.cortex.waiting import Waiting
 from engramdown.episodes import watch as transcripts
 from engramdown.errors import StoreError
 from engramdown.forks import Event
-from engramdown.hippocampus.checkouts import held_by
+from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.placement import PENDING, as_entry, find_lines, is_memory
 from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.hippocampus.store import Hippocampus

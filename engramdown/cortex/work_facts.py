@@ -25,7 +25,7 @@ from engramdown.episodes.derived import in_hand
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
-from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
 

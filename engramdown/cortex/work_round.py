@@ -28,7 +28,7 @@ from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.episodes.silence import Ended
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
-from engramdown.hippocampus.checkouts import known_to_git
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
 

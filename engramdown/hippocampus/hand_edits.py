@@ -779,7 +779,7 @@ class Saves:
 
     def _git(self, files: Iterable[tuple[Callable[[], Path], str]]) -> set[tuple[object, ...]]:
         """Return what tells whether git did something meanwhile."""
-        from engramdown.hippocampus.checkouts import standing
+        from engramdown.hippocampus.git_state import standing
 
         return {standing(where(), self._disk) for where, _ in files}
 
@@ -841,7 +841,7 @@ class Saves:
 
     def step(self, save: Save, marks: tuple[str, ...]) -> Step:
         """Return a save as a step of the journal, by the person; ``marks`` are yet to be set."""
-        from engramdown.hippocampus.checkouts import known_to_git
+        from engramdown.hippocampus.git_state import known_to_git
 
         file = save.edit.file
         part = self._history.part(file, save.head, save.saved)._replace(marks=marks)
@@ -858,7 +858,7 @@ class Saves:
         return partial(self._reader.path, name)
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
-        from engramdown.hippocampus.checkouts import is_kept, is_merging, is_restored, moved_since
+        from engramdown.hippocampus.git_state import is_kept, is_merging, is_restored, moved_since
         from engramdown.hippocampus.snapshot import decoded
 
         saved = decoded(data)
@@ -881,7 +881,7 @@ class Saves:
         """Wait while git brings files: why they differ it says behind them."""
         import time
 
-        from engramdown.hippocampus.checkouts import is_at_work
+        from engramdown.hippocampus.git_state import is_at_work
 
         files, waited = [*paths], 0.0
         while waited < _GIT_AT_WORK and any(is_at_work(path, self._disk) for path in files):
@@ -894,7 +894,7 @@ class Saves:
         git refuses to replace what is not committed. What was written in the moment before it
         wrote the file, and is in no commit, nobody took away: git had looked before that.
         """
-        from engramdown.hippocampus.checkouts import known_since, raced
+        from engramdown.hippocampus.git_state import known_since, raced
         from engramdown.hippocampus.snapshot import encoded
 
         is_raced, known = raced(path, self._disk), head
@@ -912,7 +912,7 @@ class Saves:
 
     def _stood_lately(self, name: str, head: str | None, saved: str, path: Path) -> bool:
         """Whether a file held what it holds until we wrote a moment ago: git put it back."""
-        from engramdown.hippocampus.checkouts import raced_since
+        from engramdown.hippocampus.git_state import raced_since
 
         since = raced_since(path, self._disk)
         for step, _, before in self._history.backwards(name, head or ""):

@@ -325,7 +325,7 @@ class Provenance:
 
     def is_versioned(self) -> bool:
         """Whether the scope is in a work tree of git."""
-        from engramdown.hippocampus.checkouts import is_versioned
+        from engramdown.hippocampus.git_state import is_versioned
 
         return is_versioned(self._store.root, self._disk)
 
@@ -413,7 +413,7 @@ class Provenance:
 
     def knows(self, paths: Sequence[Path]) -> set[Path]:
         """Return which files git knows; in doubt it does."""
-        from engramdown.hippocampus.checkouts import known_to_git
+        from engramdown.hippocampus.git_state import known_to_git
 
         return known_to_git(paths, self._disk)
 

@@ -34,7 +34,7 @@ def is_refused(home: Path, project: Path) -> bool:
     if not mark.is_file():
         return False
     # Imported here: most people have a memory for all projects.
-    from engramdown.hippocampus.checkouts import known_to_git
+    from engramdown.hippocampus.git_state import known_to_git
 
     return not known_to_git([mark], Disk(durable=False))
 

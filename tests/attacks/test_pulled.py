@@ -22,8 +22,8 @@ from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
 from engramdown.episodes.derived import WORK
 from engramdown.errors import EngramdownError
-from engramdown.hippocampus.checkouts import known_to_git
 from engramdown.hippocampus.entry import Written
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.provenance import NAME
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk

@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.hippocampus import asked
+from engramdown.hippocampus import git_state
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 from tests.git.desk import Desk
@@ -186,22 +186,22 @@ def test_a_log_that_stands_elsewhere_is_asked_of_git(
     """As a repository keeps it whose references are in tables: its folder has no ``logs``."""
     place = Place(tmp_path / "work")
     place.keep("On main")
-    log = asked.Asked(place.desk.top, None).log()
+    log = git_state.Asked(place.desk.top, None).log()
     assert [(move.brings, move.commit) for move in log[:1]] == [
         (False, place.desk.git("rev-parse", "HEAD").strip())
     ]
     shutil.rmtree(place.desk.top / ".git" / "logs")
     place.desk.git("config", "core.logAllRefUpdates", "false")
-    monkeypatch.setattr(asked.Asked, "log", lambda _: log)
+    monkeypatch.setattr(git_state.Asked, "log", lambda _: log)
     place.delete("On main")
     place.desk.git("commit", "--quiet", "--all", "--message", "By hand")
     head = place.desk.git("rev-parse", "HEAD").strip()
-    log.insert(0, asked.Move(head, time.time(), brings=False))
+    log.insert(0, git_state.Move(head, time.time(), brings=False))
     assert place.deleted() == {"On main"}
     place.keep("Once more")
     reset_to = place.desk.git("rev-parse", "HEAD~1").strip()
     place.desk.git("reset", "--quiet", "--hard", reset_to)
-    log.insert(0, asked.Move(reset_to, time.time() + 1, brings=True))
+    log.insert(0, git_state.Move(reset_to, time.time() + 1, brings=True))
     assert "Once more" not in place.texts() | place.deleted()
 
 
@@ -292,7 +292,7 @@ def test_git_is_not_run_where_nothing_changed_nor_where_it_did_nothing(
         ran.append(args)
         return 1, b"", b""
 
-    monkeypatch.setattr(asked, "ask", ask)
+    monkeypatch.setattr(git_state, "ask", ask)
     unlogged.store.notice()
     unlogged.learn("Learned")
     unlogged.delete("Learned")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.indexes import in_small, is_split, knows, noted
+from engramdown.hippocampus.git_state import in_small, is_split, knows, noted
 from tests.git.desk import Desk
 
 NAMES: Final = (

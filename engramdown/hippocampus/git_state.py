@@ -16,28 +16,37 @@ import hashlib
 import os
 import re
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import GitError, StoreError
-from engramdown.hippocampus.asked import Asked, Head, Move
-from engramdown.hippocampus.commits import blobs_of, loose
-from engramdown.hippocampus.indexes import in_small, is_split, knows, noted
 from engramdown.storage.disk import Disk
+from engramdown.storage.git_program import ask, complaint, environment
 
 __all__ = [
+    "Asked",
+    "Head",
+    "Move",
+    "blobs_of",
     "held_by",
+    "in_small",
     "is_at_work",
     "is_kept",
     "is_merging",
     "is_restored",
+    "is_split",
     "is_versioned",
     "known_since",
     "known_to_git",
+    "knows",
+    "loose",
     "moved_since",
+    "noted",
     "raced",
     "raced_since",
     "standing",
@@ -571,3 +580,277 @@ def _end(path: Path, disk: Disk, most: int | None = None) -> bytes:
     """Return the last ``most`` bytes of a file, or all."""
     size = disk.identity(path)[0]
     return disk.read_range(path, 0 if most is None else max(0, size - most), size)
+
+
+# What git says of a repository where its files do not tell: where it is, and how it came there.
+#
+# Promises: asks only when it is called, and writes nothing; where the log and the references of a
+# repository stand, and in which form, is git's business.
+
+_LINES: Final = "200"
+_LATE: Final = 200
+_PLACES: Final = ("--branches", "--remotes", "--glob=refs/stash*")
+_STAYS_ASKED: Final = ("commit:", "commit (amend):", "commit (initial):", "branch:", "Branch:")
+
+
+class Head(NamedTuple):
+    """Where git is.
+
+    Attributes:
+        commit: The commit.
+        at: When it was made, in seconds since 1970.
+    """
+
+    commit: str
+    at: int
+
+
+class Move(NamedTuple):
+    """A line of the log of where git was.
+
+    Attributes:
+        commit: Where it went.
+        at: When, in seconds since 1970.
+        brings: Whether that brings files, as a commit does not.
+        begins: Whether it is the first of all.
+    """
+
+    commit: str
+    at: float
+    brings: bool
+    begins: bool = False
+
+
+class Asked(NamedTuple):
+    """A repository whose git is asked.
+
+    Attributes:
+        tree: The work tree.
+        folder: Where git keeps what it knows of it, if git does not find that by itself.
+    """
+
+    tree: Path
+    folder: Path | None
+
+    def head(self) -> Head | None:
+        """Return where git is; ``None`` before the first commit.
+
+        Raises:
+            GitError: If git cannot be asked.
+        """
+        code, said = self._run("log", "-1", "--format=%H %ct", "HEAD", "--")
+        parts = said.split()
+        return Head(parts[0], int(parts[1])) if not code and len(parts) > 1 else None
+
+    def log(self) -> list[Move]:
+        """Return how git came there, the newest first, as far as it kept that.
+
+        Raises:
+            GitError: If git cannot be asked.
+        """
+        form = "--format=%H%x09%gd%x09%gs"
+        code, said = self._run("log", "-g", "-n", _LINES, "--date=unix", form, "HEAD", "--")
+        moves = []
+        for line in said.split("\n") if not code else ():
+            commit, _, rest = line.partition("\t")
+            when, _, done = rest.partition("\t")
+            seconds = when.partition("@{")[2].rstrip("}")
+            if seconds.isdigit():
+                moves.append(Move(commit, int(seconds), not done.startswith(_STAYS_ASKED)))
+        return moves
+
+    def blob_at_head(self, name: str) -> str:
+        """Return the name of what a file holds where git is; ``""`` if it is not there.
+
+        Raises:
+            GitError: If git cannot be asked.
+        """
+        return next(iter(self._blobs([f"HEAD:{name}"])), "")
+
+    def blobs_of_late(self, name: str, commits: Iterable[str] = ()) -> set[bytes]:
+        """Return what a file holds in some commits, and in the last ones of all branches.
+
+        Raises:
+            GitError: If git cannot be asked.
+        """
+        _, said = self._run("rev-list", f"--max-count={_LATE}", *_PLACES, "HEAD", "--")
+        names = ["ORIG_HEAD", *commits, *said.split()]
+        return {bytes.fromhex(blob) for blob in self._blobs(f"{each}:{name}" for each in names)}
+
+    def _blobs(self, names: Iterable[str]) -> list[str]:
+        given = "".join(f"{name}\n" for name in names)
+        _, said = self._run("cat-file", "--batch-check", given=given)
+        answers = (line.split(" ") for line in said.split("\n"))
+        return [words[0] for words in answers if words[1:2] == ["blob"]]
+
+    def _run(self, *args: str, given: str = "") -> tuple[int, str]:
+        places = {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.tree)}
+        env = environment() | (places if self.folder is not None else {})
+        code, said, wrong = ask(self.tree, env, args, given)
+        why_not = complaint(self.tree, wrong) if code else ""
+        if "in no git repository" in why_not or "belongs to somebody else" in why_not:
+            raise GitError(why_not)
+        return code, said.decode("utf-8", "replace")
+
+
+# What git's newest commits hold of a file, read from its object folder.
+#
+# Promises: runs no program and writes nothing. Only objects that have a file of their own are read,
+# as those that were made a moment ago have: what is packed is older, and holds nothing newer.
+
+_DIGEST: Final = 20
+_TREE: Final = b"tree "
+
+
+def loose(objects: Path, digest: bytes) -> Path:
+    """Return where an object stands that has a file of its own."""
+    name = digest.hex()
+    return objects / name[:2] / name[2:]
+
+
+def blobs_of(objects: Path, commits: Iterable[bytes], name: bytes, disk: Disk) -> set[bytes]:
+    """Return the digests under which commits know a file.
+
+    Args:
+        objects: The object folder.
+        commits: The digests of the commits.
+        name: The file, relative to the top of the work tree, with ``/``.
+        disk: The system calls.
+
+    Raises:
+        ValueError: If an object is not what it should be.
+        OSError: If one cannot be read.
+    """
+    roots = (_root(_read(objects, commit, disk)) for commit in commits)
+    found = {root for root in roots if root}
+    for part in name.split(b"/"):
+        trees = (_entry(_read(objects, tree, disk), part) for tree in found)
+        found = {entry for entry in trees if entry}
+    return found
+
+
+def _read(objects: Path, digest: bytes, disk: Disk) -> bytes:
+    """Return an object; ``b""`` if it has no file of its own."""
+    data = disk.read(loose(objects, digest))
+    if data is None:
+        return b""
+    try:
+        return zlib.decompress(data).partition(b"\0")[2]
+    except zlib.error as error:
+        raise ValueError(digest.hex()) from error
+
+
+def _root(commit: bytes) -> bytes:
+    """Return the digest of a commit's tree."""
+    line = commit.partition(b"\n")[0]
+    return bytes.fromhex(line.removeprefix(_TREE).decode("ascii"))
+
+
+def _entry(tree: bytes, name: bytes) -> bytes:
+    """Return the digest of an entry of a tree, or ``b""``."""
+    at = 0
+    while at < len(tree):
+        end = tree.index(b"\0", at) + 1
+        if tree[at : end - 1].partition(b" ")[2] == name:
+            return tree[end : end + _DIGEST]
+        at = end + _DIGEST
+    return b""
+
+
+# Which files an index of git knows, from its bytes.
+#
+# Promises: pure; any bytes may be passed; what cannot be read knows nothing. All versions of the
+# format: the fourth leaves out of each name what it shares with the one before.
+
+_COMPRESSED: Final = 4
+_HEAD: Final = 12
+# Before the digest stand ten numbers of four bytes; a digest has the length of SHA-1 or SHA-256.
+_NUMBERS: Final = 40
+_DIGESTS: Final = (20, 32)
+_WRITTEN_INDEXES: Final = 8
+_MODE: Final = 24
+_MODES: Final = (0o100644, 0o100755)
+_EXTENDED: Final = 0x4000
+_EXTENDED_BY: Final = 4
+_LENGTH: Final = 0x0FFF
+_MORE: Final = 0x80
+
+
+def knows(index: bytes, name: bytes) -> bool:
+    """Whether a file, by its name relative to the top of the work tree, is in an index."""
+    if _number(index, 4) < _COMPRESSED:
+        return name + b"\0" in index
+    return any(name in _names(index, size) for size in _DIGESTS)
+
+
+def noted(index: bytes, name: bytes) -> tuple[int, bytes] | None:
+    """Return what an index notes of a file: when it was written, in nanoseconds, and its digest.
+
+    ``None`` if it is not there, or the index is of the fourth version.
+    """
+    if _number(index, 4) >= _COMPRESSED:
+        return None
+    found = index.find(name + b"\0")
+    while found >= 0:
+        for size, more in product(_DIGESTS, (2, 4)):
+            start = found - more - size - _NUMBERS
+            flags = _number(index[: found - more + 2], found - more)
+            is_here = flags & _LENGTH == min(len(name), _LENGTH)
+            is_here = is_here and bool(flags & _EXTENDED) == (more == _EXTENDED_BY)
+            if is_here and start >= _HEAD and _number(index, start + _MODE) in _MODES:
+                at = _number(index, start + _WRITTEN_INDEXES) * _NANO
+                nanoseconds = _number(index, start + _WRITTEN_INDEXES + 4)
+                return at + nanoseconds, index[start + _NUMBERS : found - more]
+        found = index.find(name + b"\0", found + 1)
+    return None
+
+
+def in_small(index: bytes) -> bytes | None:
+    """Return what holds the names in an index in small letters, each with a NUL behind it.
+
+    Nothing else is promised of it. ``None`` if names cannot be read that must be there.
+    """
+    if _number(index, 4) < _COMPRESSED:
+        return index.lower()
+    names = set[bytes]().union(*(_names(index, size) for size in _DIGESTS))
+    if not names and _number(index, 8):
+        return None
+    return b"".join(name.lower() + b"\0" for name in names)
+
+
+def is_split(index: bytes) -> bool:
+    """Whether an index may be only what changed since another one, ``sharedindex.…`` beside it."""
+    return b"link" in index
+
+
+def _names(index: bytes, digest: int) -> set[bytes]:
+    """Return the names in an index of the fourth version; none if it is not one of such digests."""
+    found: set[bytes] = set()
+    name, at = b"", _HEAD
+    for _ in range(_number(index, 8)):
+        at += _NUMBERS + digest
+        flags = int.from_bytes(index[at : at + 2])
+        left, start = _left_out(index, at + (4 if flags & _EXTENDED else 2))
+        at = index.find(b"\0", start) + 1
+        if not at or left > len(name):
+            return set()
+        name = name[: len(name) - left] + index[start : at - 1]
+        if min(len(name), _LENGTH) != flags & _LENGTH:
+            return set()
+        found.add(name)
+    return found
+
+
+def _left_out(index: bytes, at: int) -> tuple[int, int]:
+    """Return how many bytes of the name before go, and where the new ones begin."""
+    count, more = 0, True
+    while more:
+        byte = index[at] if at < len(index) else 0
+        more = byte & _MORE > 0
+        count = (count << 7) + (byte & ~_MORE) + (1 if more else 0)
+        at += 1
+    return count, at
+
+
+def _number(index: bytes, at: int) -> int:
+    return int.from_bytes(index[at : at + 4])
