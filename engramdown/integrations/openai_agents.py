@@ -19,8 +19,7 @@ from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
 from engramdown.episodes.ids import session_of
-from engramdown.integrations.kept import Kept
-from engramdown.integrations.lines import JSON, Line, as_json, copies
+from engramdown.integrations.history import JSON, Kept, Line, as_json, copies
 from engramdown.integrations.openai_items import (
     asks_for_work,
     called,

@@ -11,8 +11,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from engramdown.episodes.episode import Episode
-from engramdown.integrations.lines import JSON, Entry, Line, lift, readable
-from engramdown.integrations.summarised import Summary, put_in
+from engramdown.integrations.history import JSON, Entry, Line, Summary, lift, put_in, readable
 
 __all__ = [
     "FAILED",

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from engramdown.episodes.episode import Episode
-from engramdown.integrations.lines import JSON, Entry, Line, readable
-from engramdown.integrations.summarised import Summary
+from engramdown.integrations.history import JSON, Entry, Line, Summary, readable
 
 __all__ = ["message_lines", "messages_of", "places", "plain_part", "visible"]
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
 from engramdown.episodes.episode import words
-from engramdown.integrations.lines import as_json, cut_off, readable
+from engramdown.integrations.history import as_json, cut_off, readable
 
 __all__ = ["messages_from", "written"]
 

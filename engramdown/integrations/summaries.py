@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engramdown.errors import EngramdownError
-from engramdown.integrations.summarised import Summary
+from engramdown.integrations.history import Summary
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.beside import CompactionBeside

@@ -17,10 +17,8 @@ from engramdown.episodes.episode import Pointer
 from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError
-from engramdown.integrations.kept import Kept
-from engramdown.integrations.lines import Line
+from engramdown.integrations.history import Kept, Line, Summary
 from engramdown.integrations.summaries import Summaries
-from engramdown.integrations.summarised import Summary
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`engramdown.integrations.kept` and `talk`: what a transcript keeps for a library, come what may."""
+"""`engramdown.integrations.history` and `talk`: what a transcript keeps for a library, come what may."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.episodes.episode import Episode
-from engramdown.integrations.kept import Kept
-from engramdown.integrations.lines import Entry, Line
+from engramdown.integrations.history import Entry, Kept, Line
 from engramdown.integrations.summaries import Summaries
 from engramdown.integrations.talk import Talk
 from engramdown.storage.disk import EpisodeDisk

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from engramdown.episodes.episode import ROLES, Episode
-from engramdown.integrations.lines import JSON, Entry, as_line, as_value
+from engramdown.integrations.history import JSON, Entry, Summary, as_line, as_value
 from engramdown.integrations.openai_items import (
     asks_for_work,
     called,
@@ -18,7 +18,6 @@ from engramdown.integrations.openai_items import (
     summarised,
     whole_items,
 )
-from engramdown.integrations.summarised import Summary
 from tests.integrations.items import items
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}

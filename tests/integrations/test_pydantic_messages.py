@@ -27,7 +27,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage
 
 from engramdown.episodes.episode import ROLES, Episode
-from engramdown.integrations.lines import Entry, as_line, as_value
+from engramdown.integrations.history import Entry, Summary, as_line, as_value
 from engramdown.integrations.pydantic_messages import (
     message_lines,
     messages_of,
@@ -35,7 +35,6 @@ from engramdown.integrations.pydantic_messages import (
     plain_part,
     visible,
 )
-from engramdown.integrations.summarised import Summary
 
 AT = datetime(2026, 3, 1, 10, 15, 0, 123456, tzinfo=UTC)
 

@@ -1,12 +1,11 @@
-"""`engramdown.integrations.summarised`: summaries stand where what they cover stood."""
+"""`engramdown.integrations.history`: summaries stand where what they cover stood."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.lines import Entry
-from engramdown.integrations.summarised import Summary, put_in
+from engramdown.integrations.history import Entry, Summary, put_in
 
 
 def entries(*seqs: int) -> list[Entry]:

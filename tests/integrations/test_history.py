@@ -1,4 +1,4 @@
-"""`engramdown.integrations.lines`: what another library keeps is a line, and comes back."""
+"""`engramdown.integrations.history`: what another library keeps is a line, and comes back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.lines import (
+from engramdown.integrations.history import (
     LEFT_OUT,
     LEVELS,
     Entry,
