@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from engramdown.integrations.external_session import beside, guard_of
 from engramdown.integrations.memory_folder import MemoryFolder, Reach
-from engramdown.integrations.threads import beside, guard_of
 
 try:
     from anthropic.lib.tools import (

@@ -59,7 +59,7 @@ from engramdown.hippocampus.placement import (
     tombstones,
 )
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.integrations.threads import beside, guard_of
+from engramdown.integrations.external_session import beside, guard_of
 from engramdown.language.untrusted import one_line
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document

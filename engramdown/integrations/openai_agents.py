@@ -19,6 +19,7 @@ from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
 from engramdown.episodes.ids import session_of
+from engramdown.integrations.external_session import Talk, beside, title_of, told_of
 from engramdown.integrations.history import JSON, Kept, Line, as_json, copies
 from engramdown.integrations.openai_items import (
     asks_for_work,
@@ -29,8 +30,6 @@ from engramdown.integrations.openai_items import (
     summarised,
     whole_items,
 )
-from engramdown.integrations.talk import Talk, title_of, told_of
-from engramdown.integrations.threads import beside
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem

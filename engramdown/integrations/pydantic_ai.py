@@ -35,6 +35,7 @@ from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.episodes.ids import session_of
+from engramdown.integrations.external_session import Talk, beside, check_budget, title_of, told_of
 from engramdown.integrations.history import Kept, Summary
 from engramdown.integrations.pydantic_messages import (
     message_lines,
@@ -45,9 +46,6 @@ from engramdown.integrations.pydantic_messages import (
 )
 from engramdown.integrations.pydantic_tools import RUNNING, MemoryToolset
 from engramdown.integrations.pydantic_written import messages_from, written
-from engramdown.integrations.summaries import check_budget
-from engramdown.integrations.talk import Talk, title_of, told_of
-from engramdown.integrations.threads import beside
 
 __all__ = ["EngramdownMemory", "MemoryToolset"]
 

@@ -16,8 +16,7 @@ from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.toolsets import ToolsetTool
 
 from engramdown.cortex.cortex import Cortex
-from engramdown.integrations.talk import Talk
-from engramdown.integrations.threads import beside
+from engramdown.integrations.external_session import Talk, beside
 
 __all__ = ["RUNNING", "MemoryToolset"]
 

@@ -20,7 +20,7 @@ from anthropic.types.beta import (
 
 from engramdown import Cortex
 from engramdown.integrations.anthropic_memory import AsyncMemoryTool, MemoryTool
-from engramdown.integrations.threads import guard_of
+from engramdown.integrations.external_session import guard_of
 from tests.integrations.anthropic_server import calls, results, says, serving
 
 RULES = "/memories/rules.md"

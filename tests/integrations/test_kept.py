@@ -11,9 +11,8 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.episodes.episode import Episode
+from engramdown.integrations.external_session import Summaries, Talk
 from engramdown.integrations.history import Entry, Kept, Line
-from engramdown.integrations.summaries import Summaries
-from engramdown.integrations.talk import Talk
 from engramdown.storage.disk import EpisodeDisk
 
 

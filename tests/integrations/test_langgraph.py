@@ -31,8 +31,8 @@ from langgraph.store.memory import InMemoryStore
 from engramdown import Cortex, Engram
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.integrations.external_session import guard_of
 from engramdown.integrations.langgraph import MemoryStore
-from engramdown.integrations.threads import guard_of
 from tests.cortex.person import Person
 from tests.hippocampus.memory_store import MemoryStore as WithoutFiles
 
@@ -444,7 +444,7 @@ PUTTING: Final = """
 import sys
 from engramdown import Cortex
 from engramdown.integrations.langgraph import MemoryStore
-from engramdown.integrations.threads import guard_of
+from engramdown.integrations.external_session import guard_of
 
 store = MemoryStore(Cortex.open(project=sys.argv[1]))
 for number in range(10):

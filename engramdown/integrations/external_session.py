@@ -1,14 +1,16 @@
-"""A conversation that another library runs, as a session of a memory.
+"""A library that waits for nothing, above memory that does its work at once.
 
-Promises: everything here is called alone with the cortex, and no trouble with memory is raised,
-but where a person decides. What our own tools bring back is marked on the line of their result,
-which comes later, when the library keeps it.
+Promises: one call at a time reaches a cortex, whichever adapter it comes from; no event loop waits
+for a disk; a call that was begun is waited for, also by whoever is cancelled meanwhile, so that
+nobody finds half of it.
 """
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.recording import degraded, left_out
@@ -17,15 +19,122 @@ from engramdown.episodes.episode import Pointer
 from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.memory import Said
 from engramdown.errors import EngramdownError
+from engramdown.forks import Lock, RLock
 from engramdown.integrations.history import Kept, Line, Summary
-from engramdown.integrations.summaries import Summaries
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
+    from engramdown.cortex.conversation.beside import CompactionBeside
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.turns import Session
 
-__all__ = ["Talk", "title_of", "told_of"]
+__all__ = ["Summaries", "Talk", "beside", "check_budget", "guard_of", "title_of", "told_of"]
+
+T = TypeVar("T")
+
+_GUARDS: Final[weakref.WeakKeyDictionary[Cortex, RLock]] = weakref.WeakKeyDictionary()
+_GUARDING: Final = Lock()
+
+
+def guard_of(cortex: Cortex) -> RLock:
+    """Return the lock that is held by whoever calls ``cortex``."""
+    with _GUARDING:
+        return _GUARDS.setdefault(cortex, RLock())
+
+
+async def beside(cortex: Cortex, act: Callable[[], T]) -> T:
+    """Return what ``act`` returns, which is called in a thread, alone with ``cortex``.
+
+    A cancellation counts once that has returned.
+    """
+    # Imported here: an adapter is only used where it is there already.
+    import asyncio
+
+    def alone() -> T:
+        with guard_of(cortex):
+            return act()
+
+    running = asyncio.ensure_future(asyncio.to_thread(alone))
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait({running})
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    if cancelled is not None:
+        # What it raised is seen by nobody else.
+        running.exception()
+        raise cancelled
+    return running.result()
+
+
+# The summaries of a conversation that another library runs, and when they are made.
+#
+# Promises: summarising happens beside the turns, and nobody waits for it; a call and its result
+# never part; where summaries cannot be read, there are none.
+
+
+def check_budget(budget: int | None) -> int | None:
+    """Return what a history may cost, in tokens, if that is limited.
+
+    Raises:
+        ValueError: If it is not above 0.
+    """
+    if budget is not None and budget <= 0:
+        msg = f"budget is {budget}; give the tokens that the history may cost, or None"
+        raise ValueError(msg)
+    return budget
+
+
+class Summaries:
+    """The summaries of one conversation."""
+
+    def __init__(self, cortex: Cortex, session: str, budget: int) -> None:
+        """Summarise a session once its history costs much of ``budget``, in tokens."""
+        check_budget(budget)
+        self._cortex = cortex
+        self._session = session
+        self._budget = budget
+        self._beside: CompactionBeside | None = None
+
+    def in_view(self) -> list[Summary]:
+        """Return the summaries that stand for the older part of the conversation, in order."""
+        from engramdown.consolidation.conversation.summary_xml import format_summary
+        from engramdown.cortex.conversation.shown import ends
+
+        try:
+            track = self._cortex.conversation(self._session).track
+            with track.guard:
+                track.refresh()
+                gists = track.known_gists()
+                shown = [each.source for each in track.items() if isinstance(each.source, str)]
+                return [
+                    Summary(*ends(gists, each), format_summary(gists[each], self._session))
+                    for each in shown
+                ]
+        except (EngramdownError, OSError):
+            return []
+
+    def look(self) -> None:
+        """Begin to summarise, if it is time for that; never raises, and nobody waits for it."""
+        if self._cortex.mode == "off" or not self._cortex.settings.conversation.automatic:
+            return
+        if self._beside is None:
+            from engramdown.cortex.conversation.beside import CompactionBeside
+
+            self._beside = CompactionBeside(self._cortex, self._session)
+        self._beside.look(self._budget)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until what was begun has ended; whether it has."""
+        return self._beside is None or self._beside.wait(timeout)
+
+
+# A conversation that another library runs, as a session of a memory.
+#
+# Promises: everything here is called alone with the cortex, and no trouble with memory is raised,
+# but where a person decides. What our own tools bring back is marked on the line of their result,
+# which comes later, when the library keeps it.
 
 _MOST_ANSWERS: Final = 100
 _LONGEST_TITLE: Final = 100
