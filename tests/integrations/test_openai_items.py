@@ -1,4 +1,4 @@
-"""`engramdown.integrations.openai_items`: every item of the SDK is a line of a transcript."""
+"""`engramdown.integrations.openai_agents`: every item of the SDK is a line of a transcript."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 
 from engramdown.episodes.episode import ROLES, Episode
 from engramdown.integrations.history import JSON, Entry, Summary, as_line, as_value
-from engramdown.integrations.openai_items import (
+from engramdown.integrations.openai_agents import (
     asks_for_work,
     called,
     has_spoken,
