@@ -1,4 +1,4 @@
-"""`engramdown.integrations.pydantic_messages`: a message of pydantic-ai is lines of a transcript."""
+"""`engramdown.integrations.pydantic_ai`: a message of pydantic-ai is lines of a transcript."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pydantic_ai.usage import RequestUsage
 
 from engramdown.episodes.episode import ROLES, Episode
 from engramdown.integrations.history import Entry, Summary, as_line, as_value
-from engramdown.integrations.pydantic_messages import (
+from engramdown.integrations.pydantic_ai import (
     message_lines,
     messages_of,
     places,
