@@ -27,8 +27,7 @@ from typing import Any, Final
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex, Engram
 from engramdown.cli.chat_screen import Silent
-from engramdown.integrations.chat.address import address_of
-from engramdown.integrations.chat.endpoint import Endpoint
+from engramdown.integrations.chat.endpoint import Endpoint, address_of
 from engramdown.integrations.chat.files import ProjectFiles
 from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat
 from engramdown.tokens import estimate_tokens

@@ -43,8 +43,7 @@ from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
     from engramdown.cli.chat_screen import TurnScreen
-    from engramdown.integrations.chat.address import Address
-    from engramdown.integrations.chat.endpoint import Endpoint
+    from engramdown.integrations.chat.endpoint import Address, Endpoint
     from engramdown.integrations.chat.turns import Chat, Turn
 
 __all__ = ["chat"]
@@ -159,8 +158,7 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     Raises:
         RefusalError: If nothing says so, or what is needed is not there.
     """
-    from engramdown.integrations.chat.address import AddressError, address_of
-    from engramdown.integrations.chat.endpoint import is_installed
+    from engramdown.integrations.chat.endpoint import AddressError, address_of, is_installed
 
     settings = cortex.settings.consolidation
     name, url = options["model"], options["base_url"] or ""

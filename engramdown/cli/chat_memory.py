@@ -15,11 +15,11 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line
 from engramdown.cli.prompting import explained
-from engramdown.integrations.chat.address import OPENAI_KEY
+from engramdown.integrations.chat.endpoint import OPENAI_KEY
 
 if TYPE_CHECKING:
     from engramdown.consolidation.asking.instructor_model import InstructorModel
-    from engramdown.integrations.chat.address import Address
+    from engramdown.integrations.chat.endpoint import Address
     from engramdown.integrations.chat.turns import Chat
 
 __all__ = ["compact", "memory_lines"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engramdown.integrations.chat.address import Address
+    from engramdown.integrations.chat.endpoint import Address
     from engramdown.integrations.chat.turns import Turn
 
 __all__ = [

@@ -19,7 +19,7 @@ from engramdown.cortex.turns import Session
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
 from engramdown.errors import PutRefusedError
 from engramdown.integrations.anthropic_memory import MemoryTool
-from engramdown.integrations.chat.pieces import Heard, Reply, ToolCall
+from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
 from engramdown.integrations.chat.turns import Chat
 from engramdown.integrations.langgraph import MemoryStore
 from engramdown.integrations.memory_folder import MemoryFolder

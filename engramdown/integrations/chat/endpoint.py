@@ -10,15 +10,31 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
+from engramdown.consolidation.asking.calls import OUTCOMES
 from engramdown.errors import ModelError
-from engramdown.integrations.chat.address import Address
-from engramdown.integrations.chat.failures import TooLongError, failure, lacks
-from engramdown.integrations.chat.pieces import Assembly, Heard, Reply
+from engramdown.language.untrusted import one_line
 
-__all__ = ["LONGEST", "Endpoint", "is_installed"]
+__all__ = [
+    "KEY",
+    "LONGEST",
+    "OPENAI_KEY",
+    "Address",
+    "AddressError",
+    "Assembly",
+    "Endpoint",
+    "Heard",
+    "Reply",
+    "TooLongError",
+    "ToolCall",
+    "address_of",
+    "failure",
+    "is_installed",
+    "lacks",
+]
 
 LONGEST: Final = 4_000_000
 """So many bytes of an answer are read at most."""
@@ -177,3 +193,366 @@ def _bounded(read: Callable[..., Iterator[bytes]]) -> Callable[..., Iterator[byt
             yield piece
 
     return bounded
+
+
+# Which model is asked, where, and with which key.
+#
+# Promises: pure; the key of a provider goes to that provider alone, or to where the person's own
+# environment sends it; an address is told without what may be a password in it.
+
+KEY: Final = "ENGRAMDOWN_MODEL_KEY"
+"""The environment variable of the key for a server of one's own."""
+OPENAI_KEY: Final = "OPENAI_API_KEY"
+"""That of OpenAI's key."""
+OPENAI_URL: Final = "OPENAI_BASE_URL"
+"""That of an address which a person set for all programs, together with that key."""
+
+_OPENAI: Final = "https://api.openai.com/v1"
+_OLLAMA: Final = "http://localhost:11434/v1"
+# Clients refuse to be made without a key, also for servers that want none.
+_NO_KEY: Final = "none"
+_PROTOCOLS: Final = ("openai", "ollama")
+
+
+class AddressError(ValueError):
+    """There is no such place: ``args[0]`` says why."""
+
+
+class Address(NamedTuple):
+    """Where a model is.
+
+    Attributes:
+        name: What it was called: ``ollama/llama3.2``.
+        model: What its server calls it: ``llama3.2``.
+        url: Where its server is.
+        key: What is sent as the key, or ``""`` if one is needed and there is none.
+        wanted: The environment variable that a key belongs into.
+    """
+
+    name: str
+    model: str
+    url: str
+    key: str
+    wanted: str
+
+    @property
+    def host(self) -> str:
+        """Where its server is, as a person is told: without a password, or a path."""
+        parts = urlsplit(self.url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else f"{parts.hostname}"
+
+
+def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Address:
+    """Return where a model is.
+
+    Args:
+        name: Its name; ``openai/`` and ``ollama/`` before it say where it is if ``base_url`` does
+            not, and are no part of the name that the server knows.
+        base_url: Where its server is, or ``""``.
+        environment: Of the process.
+
+    Raises:
+        AddressError: If that is no address, or nothing says where it is.
+
+    >>> address_of("ollama/llama3.2", "", {})[:4]
+    ('ollama/llama3.2', 'llama3.2', 'http://localhost:11434/v1', 'none')
+    >>> address_of("gpt-5-mini", "", {"OPENAI_API_KEY": "k"}).host
+    'api.openai.com'
+    """
+    kind, slash, rest = name.partition("/")
+    model = rest if slash and kind in _PROTOCOLS else name
+    if not model.strip():
+        raise AddressError("the model has no name; give one like ollama/llama3.2 or gpt-5-mini")
+    if base_url or kind == "ollama":
+        url = base_url or _OLLAMA
+        _check(url, "--base-url")
+        return Address(name, model, url, environment.get(KEY) or _NO_KEY, KEY)
+    url = environment.get(OPENAI_URL, "").strip() or _OPENAI
+    if url == _OPENAI and "/" in model:
+        raise AddressError(
+            f"no server is known for {kind}/…; say where it listens with --base-url. "
+            "openai/… and ollama/… are known"
+        )
+    _check(url, OPENAI_URL)
+    return Address(name, model, url, environment.get(OPENAI_KEY, ""), OPENAI_KEY)
+
+
+def _check(url: str, what: str) -> None:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise AddressError(f"{what} is no address that begins with http:// or https://")
+
+
+# Why a model gave no answer, in one line for a person.
+#
+# Promises: pure; whatever a client raises is told by how the call ended and by what the server says
+# of it, without a key, an address or an error of somebody else's program.
+
+_DEEPEST: Final = 20
+_SHOWN: Final = 300
+_STATUS: Final = {
+    401: "unauthorized",
+    403: "unauthorized",
+    404: "not_found",
+    408: "timeout",
+    429: "rate_limited",
+}
+_SERVER_ERRORS: Final = 500
+# Which httpx raised it, and how the package wrapped it, differs from version to version.
+_BY_NAME: Final = (
+    (("Timeout",), "no answer in time", "timeout"),
+    (("ConnectError",), "no connection to the server", "unreachable"),
+    (
+        ("Connect", "Protocol", "ReadError", "WriteError"),
+        "the connection broke off in the middle of the answer",
+        "unreachable",
+    ),
+)
+_NOT_UNDERSTOOD: Final = (400, 404, 422, 500)
+_REASONS: Final = ("message", "error", "detail")
+
+
+class TooLongError(Exception):
+    """A server sent more than any answer has, or for longer."""
+
+
+def failure(error: BaseException) -> ModelError:
+    """Return what an error of a client means."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
+        return ModelError(f"the server answered {status}: {_said(error)}", outcome)
+    causes = list(_causes(error))
+    long = next((each for each in causes if isinstance(each, TooLongError)), None)
+    if long is not None:
+        return ModelError(str(long), "failed")
+    names = " ".join(type(each).__name__ for each in causes)
+    for words, reason, outcome in _BY_NAME:
+        if any(word in names for word in words):
+            return ModelError(reason, outcome)
+    if getattr(error, "body", None) is not None:
+        return ModelError(f"the server broke off: {_said(error)}", "server_error")
+    if isinstance(error, ValueError):
+        return ModelError(OUTCOMES["malformed"], "malformed")
+    return ModelError(f"something went wrong ({type(error).__name__})", "failed")
+
+
+def lacks(error: BaseException) -> str:
+    """Return which part of a request a server does not understand: ``tools``, a count, or ``""``.
+
+    Small models call no tools, and old servers do not count the tokens of a stream.
+    """
+    if getattr(error, "status_code", None) not in _NOT_UNDERSTOOD:
+        return ""
+    said = _said(error).lower()
+    if "stream_options" in said or "include_usage" in said:
+        return "stream_options"
+    is_about_tools = "tool" in said or "function call" in said
+    return "tools" if is_about_tools and "support" in said else ""
+
+
+def _said(error: BaseException) -> str:
+    """Return what a server says of an error; each has its own form for it."""
+    told: object = getattr(error, "body", None)
+    for _ in range(_DEEPEST):
+        if not isinstance(told, dict):
+            break
+        told = next((told[key] for key in _REASONS if key in told), None)
+    text = one_line(told) if isinstance(told, str) else ""
+    # A page for a browser says nothing to a person here.
+    if not text or text.startswith("<"):
+        return "it gives no reason"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it."""
+    found: BaseException | None = error
+    for _ in range(_DEEPEST):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+# What a model answers, put together from the pieces in which it comes.
+#
+# Promises: pure; whatever a server sends as a piece, adding it raises nothing; a call of a tool
+# that comes in parts is one call, and calls that a server numbers alike stay apart by their ids.
+# What a model thinks aloud before its answer, in ``<think>``, is none of it.
+
+Heard = Callable[[str], object]
+"""Is given each piece of a text as it comes."""
+
+_MOST_CALLS: Final = 64
+_THINK: Final = "<think>"
+_THOUGHT: Final = "</think>"
+_MOST_TOKENS: Final = 10_000_000
+
+
+class ToolCall(NamedTuple):
+    """A tool that the model wants called.
+
+    Attributes:
+        id: What the server calls it, or ``""``.
+        name: Of the tool.
+        arguments: As the model wrote them: JSON, if it did as it was told.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Reply(NamedTuple):
+    """What a model answered at once.
+
+    Attributes:
+        text: What it said.
+        calls: The tools that it wants called.
+        finish: Why it stopped, or ``""`` if that was never said: then it was cut off.
+        tokens_in: Tokens of what was asked, or 0 if the server does not count.
+        tokens_out: Tokens of the answer, likewise.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Assembly:
+    """Takes pieces as they come.
+
+    >>> answer = Assembly()
+    >>> answer.add({"choices": [{"delta": {"content": "Use "}}]})
+    'Use '
+    >>> answer.add({"choices": [{"delta": {"content": "uv"}, "finish_reason": "stop"}]})
+    'uv'
+    >>> answer.reply().text, answer.reply().finish
+    ('Use uv', 'stop')
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._texts: list[str] = []
+        self._calls: list[_Call] = []
+        self._numbered: dict[object, _Call] = {}
+        self._thoughts = _Thoughts()
+        self._finish = ""
+        self._tokens = (0, 0)
+
+    def add(self, piece: object) -> str:
+        """Take in a piece, and return what it adds to the text."""
+        self._count(_of(piece, "usage"))
+        choices = _of(piece, "choices")
+        if not isinstance(choices, list) or not choices:
+            return ""
+        first = choices[0]
+        self._finish = _text(_of(first, "finish_reason")) or self._finish
+        delta = _of(first, "delta")
+        calls = _of(delta, "tool_calls")
+        for part in calls if isinstance(calls, list) else ():
+            self._call(part)
+        said = "".join(_texts(_of(delta, "content"))) + _text(_of(delta, "refusal"))
+        said = self._thoughts.without(said)
+        self._texts.append(said)
+        return said
+
+    def end(self) -> str:
+        """Take note that no more comes, and return what that adds to the text."""
+        said = self._thoughts.rest()
+        self._texts.append(said)
+        return said
+
+    def reply(self) -> Reply:
+        """Return what came so far."""
+        calls = tuple(ToolCall(each.id, each.name, "".join(each.parts)) for each in self._calls)
+        return Reply("".join(self._texts), calls, self._finish, *self._tokens)
+
+    def _call(self, part: object) -> None:
+        """Take in a part of a call: where it belongs its number says, or else its place."""
+        name, number = _text(_of(part, "id")), _of(part, "index")
+        function = _of(part, "function")
+        found = self._numbered.get(number if isinstance(number, int) else None)
+        if not isinstance(number, int) and _text(_of(function, "name")):
+            found = None
+        # Some servers call each of several calls the first one.
+        if found is None or (name and found.id and name != found.id):
+            if len(self._calls) >= _MOST_CALLS:
+                return
+            found = _Call()
+            self._calls.append(found)
+        self._numbered[number if isinstance(number, int) else None] = found
+        found.id = found.id or name
+        found.name = found.name or _text(_of(function, "name"))
+        found.parts.append(_text(_of(function, "arguments")))
+
+    def _count(self, usage: object) -> None:
+        there, back = _size(_of(usage, "prompt_tokens")), _size(_of(usage, "completion_tokens"))
+        self._tokens = (there or self._tokens[0], back or self._tokens[1])
+
+
+class _Thoughts:
+    """Takes the thoughts away from before an answer."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._is_over = self._thinks = False
+
+    def without(self, text: str) -> str:
+        """Take in a piece, and return as much of it as belongs to the answer."""
+        if self._is_over:
+            return text
+        self._held += text
+        head = self._held.lstrip()
+        if not self._thinks and _THINK.startswith(head):
+            return ""  # It may become one.
+        self._thinks = self._thinks or head.startswith(_THINK)
+        if not self._thinks:
+            return self.rest()
+        before, end, answer = self._held.partition(_THOUGHT)
+        self._is_over = bool(end)
+        self._held = "" if end else before[-len(_THOUGHT) :]
+        return answer
+
+    def rest(self) -> str:
+        """Return what was held back and is no thought; there are none any more."""
+        left = "" if self._thinks else self._held
+        self._is_over, self._held = True, ""
+        return left
+
+
+class _Call:
+    """A call of which more may come."""
+
+    def __init__(self) -> None:
+        self.id = self.name = ""
+        self.parts: list[str] = []
+
+
+def _of(value: object, key: str) -> Any:  # noqa: ANN401 - whatever a server sends
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(content: object) -> Iterator[str]:
+    """Yield what is said: in one text, or in several blocks."""
+    if isinstance(content, list):
+        yield from (_text(_of(block, "text")) for block in content)
+    else:
+        yield _text(content)
+
+
+def _size(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return min(max(value, 0), _MOST_TOKENS)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from engramdown.errors import EngramdownError, ModelError
+from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
 from engramdown.integrations.chat.interrupts import Interrupts
-from engramdown.integrations.chat.pieces import Heard, Reply, ToolCall
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

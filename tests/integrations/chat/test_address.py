@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.integrations.chat.address import Address, AddressError, address_of
+from engramdown.integrations.chat.endpoint import Address, AddressError, address_of
 
 KEYS = {"OPENAI_API_KEY": "of openai", "ENGRAMDOWN_MODEL_KEY": "of mine"}
 

@@ -11,9 +11,7 @@ import pytest
 
 from engramdown.errors import ModelError
 from engramdown.integrations.chat import endpoint as module
-from engramdown.integrations.chat.address import address_of
-from engramdown.integrations.chat.endpoint import Endpoint, is_installed
-from engramdown.integrations.chat.pieces import Reply
+from engramdown.integrations.chat.endpoint import Endpoint, Reply, address_of, is_installed
 from tests.consolidation.wire import Sends, Wire, http, wired
 from tests.integrations.chat.streams import calls, chunk, hangs, says, stream
 
@@ -141,7 +139,7 @@ def test_who_goes_on_complaining_of_tools_is_not_asked_for_ever() -> None:
 def test_the_package_is_loaded_with_the_first_question() -> None:
     code = (
         "import sys\n"
-        "from engramdown.integrations.chat.address import address_of\n"
+        "from engramdown.integrations.chat.endpoint import address_of\n"
         "from engramdown.integrations.chat.endpoint import Endpoint, is_installed\n"
         "model = Endpoint(address_of('small', 'http://localhost:1/v1', {}))\n"
         "assert is_installed() and 'openai' not in sys.modules\n"

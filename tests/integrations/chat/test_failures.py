@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engramdown.integrations.chat.failures import TooLongError, failure, lacks
+from engramdown.integrations.chat.endpoint import TooLongError, failure, lacks
 
 
 class FakeStatusError(Exception):

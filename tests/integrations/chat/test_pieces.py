@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.chat.pieces import Assembly, Reply, ToolCall
+from engramdown.integrations.chat.endpoint import Assembly, Reply, ToolCall
 from tests.integrations.chat.streams import chunk
 
 anything = st.recursive(

@@ -15,9 +15,9 @@ from engramdown import Cortex, Session
 from engramdown.cortex.conversation.rendering.validating import check_openai
 from engramdown.cortex.tools import Answer
 from engramdown.errors import ModelError
+from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
 from engramdown.integrations.chat.files import ProjectFiles
 from engramdown.integrations.chat.interrupts import Interrupts
-from engramdown.integrations.chat.pieces import Heard, Reply, ToolCall
 from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Turn
 
 Part = Reply | Exception | Callable[[], object]
