@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
-from engramdown.integrations.chat.interrupts import Interrupts
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
     from engramdown.cortex.tools import Answer
 
-__all__ = ["BUDGET", "INSTRUCTIONS", "Chat", "Listener", "Model", "Toolbox", "Turn"]
+__all__ = ["BUDGET", "INSTRUCTIONS", "Chat", "Interrupts", "Listener", "Model", "Toolbox", "Turn"]
 
 BUDGET: Final = 80_000
 """What a prompt may cost unless it is said, in tokens."""
@@ -310,3 +313,57 @@ def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
         if sum(estimate_tokens(str(each)) for each in kept) <= room or start == starts[-1]:
             return kept
     return list(said)
+
+
+# Ctrl-C in a turn: it ends the wait for a model, and cuts nothing short that is being written.
+#
+# Promises: a first Ctrl-C is felt where a turn waits, or as soon as it does; a second one at once.
+# Outside the main thread, where Python hears no Ctrl-C, nothing is changed.
+
+
+class Interrupts:
+    """Holds Ctrl-C back while it is entered; a context manager, once after the other."""
+
+    def __init__(self) -> None:
+        """Hold nothing back yet."""
+        self._asked = self._waits = False
+        self._before: Callable[[int, FrameType | None], Any] | int | None = None
+
+    def __enter__(self) -> Self:
+        """Begin to hold Ctrl-C back."""
+        self._asked = self._waits = False
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._hear)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave Ctrl-C to whom it was left to before; one that nobody waited for is over."""
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Let a Ctrl-C end what is done now, also one that came shortly before.
+
+        Raises:
+            KeyboardInterrupt: If it does.
+        """
+        self._waits = True
+        try:
+            if self._asked:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._waits = False
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if self._waits or self._asked:
+            raise KeyboardInterrupt
+        self._asked = True

@@ -17,8 +17,7 @@ from engramdown.cortex.tools import Answer
 from engramdown.errors import ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
 from engramdown.integrations.chat.files import ProjectFiles
-from engramdown.integrations.chat.interrupts import Interrupts
-from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Turn
+from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Interrupts, Turn
 
 Part = Reply | Exception | Callable[[], object]
 
