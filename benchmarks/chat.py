@@ -28,7 +28,7 @@ from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex, Engram
 from engramdown.cli.chat_screen import Silent
 from engramdown.integrations.chat.endpoint import Endpoint, address_of
-from engramdown.integrations.chat.files import ProjectFiles
+from engramdown.integrations.chat.project_files import ProjectFiles
 from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat
 from engramdown.tokens import estimate_tokens
 

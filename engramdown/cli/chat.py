@@ -184,7 +184,7 @@ def _session_id(cortex: Cortex, prefix: str) -> str:
 
 
 def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
-    from engramdown.integrations.chat.files import ProjectFiles
+    from engramdown.integrations.chat.project_files import ProjectFiles
     from engramdown.integrations.chat.turns import BUDGET, Chat
 
     options = given()

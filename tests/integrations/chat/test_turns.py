@@ -16,7 +16,7 @@ from engramdown.cortex.conversation.rendering.validating import check_openai
 from engramdown.cortex.tools import Answer
 from engramdown.errors import ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
-from engramdown.integrations.chat.files import ProjectFiles
+from engramdown.integrations.chat.project_files import ProjectFiles
 from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Interrupts, Turn
 
 Part = Reply | Exception | Callable[[], object]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.integrations.chat.files import ProjectFiles
+from engramdown.integrations.chat.project_files import ProjectFiles
 
 
 @pytest.fixture
