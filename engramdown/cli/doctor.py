@@ -35,7 +35,7 @@ from engramdown.cortex.repair import Ids, repair
 from engramdown.cortex.tidying import Tidying, plan_tidying, telling_findings, tidy
 from engramdown.engram import Scope
 from engramdown.hippocampus.files import FileChange
-from engramdown.integrations.claude_code.kept import FOLDER, TROUBLE, troubles
+from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings
 
 __all__ = ["doctor"]

@@ -93,7 +93,7 @@ def _tell(
         seconds = _patience(_SECONDS.get(name, _USUAL_SECONDS))
         _allow(seconds)
         ends = monotonic() + seconds
-        from engramdown.integrations.claude_code.place import find_place
+        from engramdown.integrations.claude_code.environment import find_place
 
         where = find_place(_folder(place, event), place.home, place.mode)
         if where is None:
@@ -112,9 +112,9 @@ def _tell(
     _allow(0)
     complain(name, reason)
     if where is not None:
-        from engramdown.integrations.claude_code import kept
+        from engramdown.integrations.claude_code import environment
 
-        kept.complain(where.root, name, reason)
+        environment.complain(where.root, name, reason)
 
 
 def _folder(place: Place, event: Event) -> Path:

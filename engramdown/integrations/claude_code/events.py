@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from engramdown.errors import LockTimeoutError
-from engramdown.integrations.claude_code.kept import Kept
+from engramdown.integrations.claude_code.environment import HookPlace, Kept
 from engramdown.integrations.claude_code.payload import Event
-from engramdown.integrations.claude_code.place import HookPlace
 
 __all__ = ["happened"]
 

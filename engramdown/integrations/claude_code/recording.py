@@ -18,9 +18,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from engramdown.episodes.ids import is_like
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.integrations.claude_code.kept import Kept, others
+from engramdown.integrations.claude_code.environment import PATIENCE, HookPlace, Kept, others
 from engramdown.integrations.claude_code.payload import Event
-from engramdown.integrations.claude_code.place import PATIENCE, HookPlace
 
 if TYPE_CHECKING:
     from engramdown.engram import Engram

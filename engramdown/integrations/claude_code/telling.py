@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.integrations.claude_code import said
-from engramdown.integrations.claude_code.kept import Given, Kept, untold
+from engramdown.integrations.claude_code.environment import Given, HookPlace, Kept, untold
 from engramdown.integrations.claude_code.payload import Event
-from engramdown.integrations.claude_code.place import HookPlace
 
 if TYPE_CHECKING:
     from engramdown import Cortex, MemoryContext

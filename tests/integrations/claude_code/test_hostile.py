@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.episodes.importers.importing import alone
-from engramdown.integrations.claude_code.kept import Kept, troubles
+from engramdown.integrations.claude_code.environment import Kept, troubles
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import ScopeLock
 from tests.cli.conftest import Runner
