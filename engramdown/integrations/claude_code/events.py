@@ -43,8 +43,8 @@ def happened(place: HookPlace, event: Event, say: Say, left: Left) -> None:
 
 
 def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+    from engramdown.integrations.claude_code.injection import at_start
     from engramdown.integrations.claude_code.recording import record_leftovers
-    from engramdown.integrations.claude_code.telling import at_start
 
     at_start(place, event, kept, say, left)
     if place.project is not None and place.settings.episodes.enabled:
@@ -52,8 +52,8 @@ def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> 
 
 
 def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+    from engramdown.integrations.claude_code.injection import about_prompt
     from engramdown.integrations.claude_code.recording import is_recorded, note
-    from engramdown.integrations.claude_code.telling import about_prompt
 
     if is_recorded(place, event) and event.text.strip():
         note(place, event, kept)
@@ -69,7 +69,7 @@ def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> N
         note(place, event, kept)
     if not event.error or event.stopped:
         return
-    from engramdown.integrations.claude_code.telling import about_error
+    from engramdown.integrations.claude_code.injection import about_error
 
     say(about_error(place, event, kept))
 

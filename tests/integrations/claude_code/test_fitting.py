@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.claude_code.fitting import fitting, shared
+from engramdown.integrations.claude_code.injection import fitting, shared
 
 MEMORIES = [
     "Postgres for tests listens on port 5433",
