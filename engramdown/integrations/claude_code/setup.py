@@ -19,14 +19,15 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import Change, read
-from engramdown.integrations.claude_code.claude_settings import (
+from engramdown.integrations.claude_code.agent_settings import (
     SERVER,
+    Json,
+    JsonError,
     with_hooks,
     with_server,
     without_hooks,
     without_server,
 )
-from engramdown.integrations.claude_code.json_text import Json, JsonError
 
 __all__ = ["AGENTS", "Agent", "plan", "program", "to_paste"]
 

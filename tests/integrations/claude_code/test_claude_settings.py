@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.claude_code.claude_settings import (
+from engramdown.integrations.claude_code.agent_settings import (
+    JsonError,
     with_hooks,
     with_server,
     without_hooks,
     without_server,
 )
-from engramdown.integrations.claude_code.json_text import JsonError
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
 WANTED: dict[str, Any] = {
