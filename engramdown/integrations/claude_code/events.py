@@ -43,8 +43,8 @@ def happened(place: HookPlace, event: Event, say: Say, left: Left) -> None:
 
 
 def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+    from engramdown.integrations.claude_code.capture import record_leftovers
     from engramdown.integrations.claude_code.injection import at_start
-    from engramdown.integrations.claude_code.recording import record_leftovers
 
     at_start(place, event, kept, say, left)
     if place.project is not None and place.settings.episodes.enabled:
@@ -52,8 +52,8 @@ def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> 
 
 
 def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+    from engramdown.integrations.claude_code.capture import is_recorded, note
     from engramdown.integrations.claude_code.injection import about_prompt
-    from engramdown.integrations.claude_code.recording import is_recorded, note
 
     if is_recorded(place, event) and event.text.strip():
         note(place, event, kept)
@@ -63,7 +63,7 @@ def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) ->
 
 def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     del left
-    from engramdown.integrations.claude_code.recording import is_recorded, note
+    from engramdown.integrations.claude_code.capture import is_recorded, note
 
     if is_recorded(place, event):
         note(place, event, kept)
@@ -76,7 +76,7 @@ def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> N
 
 def _stop(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
     del say, left  # An agent that stopped listens to nobody.
-    from engramdown.integrations.claude_code.recording import is_recorded, note, record
+    from engramdown.integrations.claude_code.capture import is_recorded, note, record
 
     if not is_recorded(place, event):
         return
@@ -127,7 +127,7 @@ def _learn(place: HookPlace, session: str, kept: Kept) -> None:
     """Let pass the gate what the turns teach that ended, as far as it is seen without a model."""
     if place.settings.mode == "off" or not place.settings.consolidation.learn_from_errors:
         return
-    from engramdown.integrations.claude_code.recording import lessons
+    from engramdown.integrations.claude_code.capture import lessons
 
     given = kept.given()
     found, last = lessons(place, session, given.learned)

@@ -422,7 +422,7 @@ def _earlier(place: HookPlace, event: Event, kept: Kept) -> str:
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
     from engramdown.cortex.experience import past_experience, sought
-    from engramdown.integrations.claude_code.recording import known_as
+    from engramdown.integrations.claude_code.capture import known_as
 
     query = sought(event.text, ())
     episodes = place.episodes() if query else None
