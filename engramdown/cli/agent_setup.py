@@ -17,7 +17,7 @@ from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import given
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import Change, write
-from engramdown.integrations.claude_code.setup import AGENTS, plan, program, to_paste
+from engramdown.integrations.claude_code.install import AGENTS, plan, program, to_paste
 
 __all__ = ["NEEDS_AGENT", "ForAgents", "chosen"]
 

@@ -13,7 +13,7 @@ import pytest
 
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import write
-from engramdown.integrations.claude_code.setup import plan
+from engramdown.integrations.claude_code.install import plan
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.integrations.claude_code.agent import PROGRAM
