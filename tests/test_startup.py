@@ -112,7 +112,7 @@ NOT_IN_HOOK: Final = {
     "session-start": ("engramdown.cortex.intake", "engramdown.recall.episodes", "sqlite3"),
     "prompt-submit": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2"),
     "post-tool": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2", "tempfile"),
-    "stop": ("engramdown.hippocampus", "engramdown.episodes.importers", "sqlite3", "jinja2"),
+    "stop": ("engramdown.hippocampus", "engramdown.importers", "sqlite3", "jinja2"),
 }
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from engramdown.cli import importing, progress, transfer_messages
-from engramdown.episodes.importers.sources import SOURCES
+from engramdown.importers.sources import SOURCES
 from tests.cli.conftest import Runner
-from tests.episodes.importers.shop import claude_line, write_lines
+from tests.importers.shop import claude_line, write_lines
 
 
 @pytest.fixture

@@ -18,15 +18,15 @@ from typing import Final
 from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.episode import read_line
-from engramdown.episodes.importers.finding import find_inputs
-from engramdown.episodes.importers.importing import Importer
 from engramdown.episodes.live import excluded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import StoreError
+from engramdown.importers.finding import find_inputs
+from engramdown.importers.importing import Importer
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
-from tests.episodes.importers.shop import claude_line, write_lines
+from tests.importers.shop import claude_line, write_lines
 
 __all__ = ["RECORDINGS", "Recorded", "Recording"]
 

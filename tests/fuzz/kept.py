@@ -18,11 +18,11 @@ from engramdown.engram import Engram
 from engramdown.episodes import forgetting, trouble
 from engramdown.episodes.cards.card import Card, as_page, overlaid
 from engramdown.episodes.cards.filled import filled_in, read_filled, without_filled, write_filled
-from engramdown.episodes.importers.finding import Opened
-from engramdown.episodes.importers.ledger import Ledger
 from engramdown.errors import EngramdownError
 from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.importers.finding import Opened
+from engramdown.importers.ledger import Ledger
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk, EpisodeDisk
 from tests.fuzz.pages import fields, text_of

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.episode import ROLES, Episode, read_line, write_line
-from engramdown.episodes.importers.encoding import Encoder
-from engramdown.episodes.importers.finding import Input, Opened
-from engramdown.episodes.importers.heard import Conversation, Record, Said, Skipped
-from engramdown.episodes.importers.importing import Importer
-from engramdown.episodes.importers.reading import Elements, Lines, is_one_value
-from engramdown.episodes.importers.sources import SOURCES, recognised
 from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.importers.encoding import Encoder
+from engramdown.importers.finding import Input, Opened
+from engramdown.importers.heard import Conversation, Record, Said, Skipped
+from engramdown.importers.importing import Importer
+from engramdown.importers.reading import Elements, Lines, is_one_value
+from engramdown.importers.sources import SOURCES, recognised
 from engramdown.recall.episodes import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, nameless, read_query

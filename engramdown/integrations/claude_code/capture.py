@@ -24,8 +24,8 @@ from engramdown.integrations.claude_code.payload import Event
 if TYPE_CHECKING:
     from engramdown.engram import Engram
     from engramdown.episodes.episode import Episode
-    from engramdown.episodes.importers.finding import Input
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.importers.finding import Input
 
 __all__ = ["LARGEST", "is_recorded", "known_as", "lessons", "note", "record", "record_leftovers"]
 
@@ -187,7 +187,7 @@ def known_as(episodes: EpisodicMemory, session: str) -> str:
     """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
-    from engramdown.episodes.importers.ledger import Ledger
+    from engramdown.importers.ledger import Ledger
     from engramdown.storage.disk import EpisodeDisk
 
     ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
@@ -205,9 +205,9 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
         return "", found or ""
     if not _is_claudes(found):
         return "", ""
-    from engramdown.episodes.importers.claude_code import CLAUDE_CODE
-    from engramdown.episodes.importers.heard import FILE
-    from engramdown.episodes.importers.importing import Importer
+    from engramdown.importers.claude_code import CLAUDE_CODE
+    from engramdown.importers.heard import FILE
+    from engramdown.importers.importing import Importer
 
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
     file = importer.run([found], CLAUDE_CODE).files[0]
@@ -241,7 +241,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
     if found.st_size > LARGEST:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
-    from engramdown.episodes.importers.finding import Input
+    from engramdown.importers.finding import Input
 
     changed = datetime.fromtimestamp(found.st_mtime, UTC)
     return Input(str(real), found.st_size, changed, lambda stack: _opened(stack, real))
@@ -254,8 +254,8 @@ def _opened(stack: ExitStack, path: Path) -> IO[bytes]:
 
 
 def _is_claudes(found: Input) -> bool:
-    from engramdown.episodes.importers.claude_code import CLAUDE_CODE
-    from engramdown.episodes.importers.reading import Lines, sample
+    from engramdown.importers.claude_code import CLAUDE_CODE
+    from engramdown.importers.reading import Lines, sample
 
     with found.open() as stream:
         return any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream)))

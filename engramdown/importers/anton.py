@@ -1,0 +1,63 @@
+"""Reads the episodes of Anton: ``.anton/episodes/<session>.jsonl``.
+
+Its roles are ours, and its tool results are as long as it kept them. A tool call is the text of a
+Python value: it stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from engramdown.episodes.episode import ROLES, as_text
+from engramdown.importers.heard import (
+    FILE,
+    Conversation,
+    Item,
+    Record,
+    Said,
+    Skipped,
+    Source,
+    mapping,
+    string,
+    time_of,
+)
+
+__all__ = ["ANTON"]
+
+_NAMES: Final = ("tool", "name", "tool_name")
+
+
+def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
+    return isinstance(value, dict) and all(
+        key in value for key in ("session", "turn", "role", "content")
+    )
+
+
+def _read(records: Iterable[Record]) -> Iterator[Item]:
+    known: dict[str, str] = {}
+    for record in records:
+        value = record.value
+        if not _knows(value) or value["role"] not in ROLES or value["role"] == "event":
+            yield Skipped(record.line, "is no episode of Anton", damaged=True)
+            continue
+        own, at = string(value["session"]), time_of(value.get("ts"))
+        if own not in known:
+            # Episodes of several sessions in one file are those of several sessions.
+            known[own] = FILE if not known else own
+            yield Conversation(key=known[own], id=own, at=at)
+        meta = mapping(value.get("meta"))
+        turn = value["turn"]
+        yield Said(
+            origin=f"@{record.offset}",
+            at=at,
+            role=value["role"],
+            text=as_text(value["content"]),
+            name=next((found for found in (string(meta.get(key)) for key in _NAMES) if found), ""),
+            turn=turn if type(turn) is int and turn >= 0 else None,
+            meta=meta,
+            key=known[own],
+        )
+
+
+ANTON: Final = Source("anton", "Anton", _knows, _read)

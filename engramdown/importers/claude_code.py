@@ -1,0 +1,390 @@
+"""Reads the transcripts of Claude Code: ``~/.claude/projects/<project>/<session>.jsonl``.
+
+Taken are what was said, tool calls and their results, the notes of the program, and the summaries
+that stand for what was compacted. A side chain (the work of a sub-agent) is a session of its own.
+What a person wrote while the assistant was at work stands in the queue, in an attachment, or in
+both: it is taken once. Thoughts, progress and bookkeeping are left out. Branches that were rewound
+stay, in their order.
+
+Promises: a line is the user's word only if its own ``isSidechain`` says that it belongs to the
+conversation with the user, or, where that is missing, the nearest of its parents that has one; and
+only the part of it that the program did not add, and that came from no tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from engramdown.episodes.episode import as_text
+from engramdown.importers.heard import (
+    FILE,
+    Conversation,
+    Earlier,
+    Item,
+    Record,
+    Said,
+    Skipped,
+    Source,
+    content_text,
+    mapping,
+    number,
+    string,
+    time_of,
+)
+
+__all__ = ["CLAUDE_CODE"]
+
+_KEYS: Final = ("sessionId", "parentUuid", "leafUuid", "isSnapshotUpdate")
+_THOUGHTS: Final = ("thinking", "redacted_thinking")
+_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+_COMPACTED: Final = "This session is being continued from a previous conversation"
+# What the program itself puts into the mouth of the user.
+_INJECTED: Final = (
+    "<system-reminder>",
+    "<local-command-",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "<teammate-message",
+    "<agent-message",
+    "<cross-session-message",
+    "Caveat: The messages below",
+)
+# The same, beside the words of the user.
+_ADDED: Final = re.compile(
+    "<(system-reminder|local-command-[a-z]+|bash-stdout|bash-stderr|task-notification"
+    "|teammate-message|agent-message|cross-session-message)(?: [^<>]*)?>"
+)
+# A line that has one of these came from the program or from a tool.
+_PROGRAM: Final = ("isMeta", "isVisibleInTranscriptOnly", "sourceToolUseID", "toolUseResult")
+_FALSE: Final = (None, False, 0, "", "false", "False", "0", "no")
+_QUEUED: Final = "said already"
+_TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
+
+
+def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        return False
+    spoken = value["type"] in ("user", "assistant") and isinstance(value.get("message"), dict)
+    return spoken or any(key in value for key in _KEYS)
+
+
+class _Side(NamedTuple):
+    """Whose a line is.
+
+    Attributes:
+        user: Whether it belongs to the conversation with the user; ``None`` if nothing says so.
+        agent: The sub-agent whose side chain it belongs to, if it does and that is known.
+    """
+
+    user: bool | None
+    agent: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of the conversation."""
+        return f"agent {self.agent}" if self.user is False else FILE
+
+
+class _Chains:
+    """Decides line by line who speaks as the user: the user, or an assistant to a sub-agent."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        """Begin; ``earlier`` is asked only where a line does not tell it itself."""
+        self._known: dict[str, _Side] = {}
+        self._earlier: Earlier | None = earlier
+        self._has_user = False
+
+    def side(self, value: Mapping[str, Any]) -> _Side:
+        """Return whose a line is, and remember it for the lines that name it as their parent."""
+        if value["type"] == "queue-operation" and "isSidechain" not in value:
+            # It has no parents: it is what waits for the conversation with the user.
+            if not self._has_user:
+                self._look_back()
+            return _Side(user=True if self._has_user else None)
+        found = self._found(value)
+        self._has_user |= found.user is True
+        own = string(value.get("uuid"))
+        if own and self._known.setdefault(own, found).user != found.user:
+            self._known[own] = _Side(user=None)
+        return found
+
+    def _found(self, value: Mapping[str, Any]) -> _Side:
+        aside, agent = value.get("isSidechain"), string(value.get("agentId"))
+        if aside is False:
+            return _Side(user=True)
+        if agent:
+            return _Side(user=False, agent=agent)
+        above = self._above(value)
+        return above if aside in _FALSE else _Side(user=False, agent=above.agent)
+
+    def _above(self, value: Mapping[str, Any]) -> _Side:
+        # Behind what was compacted there is no parent, but one that is said to be.
+        parent = string(value.get("parentUuid")) or string(value.get("logicalParentUuid"))
+        if parent and parent not in self._known:
+            self._look_back()
+        return self._known.get(parent, _Side(user=None))
+
+    def _look_back(self) -> None:
+        """Learn what stands in the part of the file that was read another time."""
+        earlier, self._earlier = self._earlier, None
+        for record in earlier() if earlier is not None else ():
+            if isinstance(record.value, dict) and isinstance(record.value.get("type"), str):
+                self.side(record.value)
+
+
+def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]:
+    known: set[str] = set()
+    queue, chains = _Queue(), _Chains(earlier)
+    title = ""
+    for record in records:
+        value = record.value
+        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+            yield Skipped(record.line, "is no record of Claude Code", damaged=True)
+            continue
+        title = string(value.get(_TITLES.get(value["type"], ""))) or title
+        side = chains.side(value)
+        for item in queue.once(record, value, _marked(value, side, _said(record, value, side.key))):
+            if isinstance(item, Said) and side.key not in known:
+                known.add(side.key)
+                yield _conversation(value, side, title if side.key == FILE else "")
+            yield item
+
+
+def _marked(value: Mapping[str, Any], side: _Side, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield ``items``; what nobody says to be the user's word is not theirs.
+
+    Of each is said whether it stands in the session that was forked, too.
+    """
+    forked = "forkedFrom" in value
+    for item in items:
+        if not isinstance(item, Said):
+            yield item
+            continue
+        said = replace(item, copied=True) if forked else item
+        if said.role == "user" and not side.user:
+            meta = {"kind": "task"} if side.user is False else {}
+            said = replace(said, role="system", meta=meta)
+        yield said
+
+
+class _Queue:
+    """What was written while the assistant was at work, to take it once.
+
+    Attachments say it since version 2.1, before that only the queue, when it takes a message out.
+    """
+
+    def __init__(self) -> None:
+        self._removed: Counter[str] = Counter()
+        self._attached: Counter[str] = Counter()
+
+    def once(
+        self, record: Record, value: Mapping[str, Any], items: Iterable[Item]
+    ) -> Iterator[Item]:
+        """Yield ``items``, which stand in ``value``, but for what was said already."""
+        removed = value["type"] == "queue-operation"
+        if not removed and value["type"] != "attachment" and value.get("promptSource") != "queued":
+            yield from items
+            return
+        here, there = self._removed, self._attached
+        if not removed:
+            here, there = there, here
+        for item in items:
+            text = item.text if isinstance(item, Said) else ""
+            if text and there[text]:
+                there[text] -= 1
+                yield Skipped(record.line, f"{value['type']}: {_QUEUED}")
+                continue
+            here[text] += bool(text)
+            yield item
+
+
+def _conversation(value: Mapping[str, Any], side: _Side, title: str) -> Conversation:
+    session, aside = string(value.get("sessionId")), side.user is False
+    forked = string(mapping(value.get("forkedFrom")).get("sessionId"))
+    told = {name: string(value.get(name)) for name in ("cwd", "gitBranch", "version")}
+    return Conversation(
+        key=side.key,
+        id=f"{session}/{side.agent}" if aside else session,
+        at=time_of(value.get("timestamp")),
+        title=title,
+        parent=session if aside else forked,
+        # A session that was resumed or forked begins with the lines of the other one.
+        copies="" if aside else forked or session,
+        meta={name: text for name, text in told.items() if text},
+    )
+
+
+def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
+    kind = value["type"]
+    forked = string(mapping(value.get("forkedFrom")).get("messageUuid"))
+    origin = forked or string(value.get("uuid")) or f"@{record.offset}"
+    at = time_of(value.get("timestamp"))
+    if kind in ("user", "assistant"):
+        message = mapping(value.get("message"))
+        if not message:
+            yield Skipped(record.line, "has no message", damaged=True)
+            return
+        for place, block in enumerate(_blocks(message.get("content"))):
+            where = f"{origin}/{place}"
+            yield from _apart(_block(record, value, block, (where, key)))
+    elif kind == "system" and string(value.get("content")):
+        meta = {"kind": "compacted"} if value.get("subtype") == "compact_boundary" else {}
+        yield Said(
+            origin=origin, at=at, role="system", text=string(value["content"]), meta=meta, key=key
+        )
+    elif kind == "attachment" and _is_queued(value):
+        waiting = mapping(value["attachment"])
+        notice = waiting.get("commandMode") == "task-notification"
+        text = content_text(waiting.get("prompt"))
+        role = "system" if notice else _role(text)
+        yield from _apart(Said(origin=origin, at=at, role=role, text=text, key=key))
+    elif kind == "queue-operation" and value.get("operation") == "remove":
+        # It has no id, and a copy of the session has it at another place.
+        origin = f"queue {string(value.get('timestamp')) or origin}"
+        text = content_text(value.get("content"))
+        yield from _apart(Said(origin=origin, at=at, role=_role(text), text=text, key=key))
+    else:
+        yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
+
+
+def _apart(item: Item) -> Iterator[Item]:
+    """Yield the words of a user, and apart from them what the program added to them."""
+    if not isinstance(item, Said) or item.role != "user":
+        yield item
+        return
+    own, added = _split(item.text)
+    if added:
+        yield replace(item, origin=f"{item.origin}/added", role="system", text=added)
+    if own or not added:
+        yield replace(item, text=own) if added else item
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return what of a text the user wrote, and what the program added to it."""
+    own, added, at = [], [], 0
+    open_tags: set[str] = set()
+    for found in _ADDED.finditer(text):
+        end = f"</{found[1]}>"
+        # Where nothing closes it, the user speaks of it.
+        closing = -1 if end in open_tags else text.find(end, found.end())
+        if found.start() < at or closing < 0:
+            open_tags |= {end} if found.start() >= at else set()
+            continue
+        own.append(text[at : found.start()])
+        at = closing + len(end)
+        added.append(text[found.start() : at])
+    return "".join([*own, text[at:]]).strip() if added else text, "\n".join(added)
+
+
+def _is_queued(value: Mapping[str, Any]) -> bool:
+    """Whether a line is what a person wrote while the assistant was at work."""
+    return mapping(value.get("attachment")).get("type") == "queued_command"
+
+
+def _blocks(content: object) -> list[Any]:
+    """Return the blocks of a message; neighbouring texts of one speaker stay apart."""
+    return content if isinstance(content, list) else [content]
+
+
+def _block(record: Record, value: Mapping[str, Any], block: object, place: tuple[str, str]) -> Item:
+    kind = string(mapping(block).get("type"))
+    if kind in _THOUGHTS:
+        return Skipped(record.line, "thoughts")
+    if kind in _CALLS:
+        return _call(value, mapping(block), place)
+    if kind.endswith("tool_result"):
+        return _result(value, mapping(block), place)
+    text = content_text(block)
+    role, meta = _speaker(value, text)
+    return Said(
+        origin=place[0],
+        at=time_of(value.get("timestamp")),
+        role=role,
+        text=text,
+        error=value.get("isApiErrorMessage") is True,
+        model=_model(value),
+        meta=meta,
+        key=place[1],
+    )
+
+
+def _call(value: Mapping[str, Any], block: Mapping[str, Any], place: tuple[str, str]) -> Said:
+    return Said(
+        origin=place[0],
+        at=time_of(value.get("timestamp")),
+        role="tool_call",
+        text=as_text(block.get("input")),
+        name=string(block.get("name")),
+        call=string(block.get("id")),
+        model=_model(value),
+        key=place[1],
+    )
+
+
+def _result(value: Mapping[str, Any], block: Mapping[str, Any], place: tuple[str, str]) -> Said:
+    return Said(
+        origin=place[0],
+        at=time_of(value.get("timestamp")),
+        role="tool_result",
+        text=content_text(block.get("content")),
+        call=string(block.get("tool_use_id")),
+        ms=_duration(value.get("toolUseResult")),
+        error=block.get("is_error") is True,
+        key=place[1],
+    )
+
+
+def _speaker(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, str]]:
+    said_by = string(mapping(value["message"]).get("role")) or "user"
+    if value["type"] == "assistant" or said_by == "assistant":
+        return "assistant", {}
+    if value.get("isCompactSummary") not in _FALSE or text.lstrip().startswith(_COMPACTED):
+        return "system", {"kind": "compacted"}
+    is_programs = said_by != "user" or any(value.get(name) not in _FALSE for name in _PROGRAM)
+    if is_programs or _by(value) not in ("", "human") or _is_result(value):
+        return "system", {}
+    return _role(text), {}
+
+
+def _role(text: str) -> str:
+    """Return who speaks where nothing but the words says so; behind a reminder may stand a user."""
+    own = _split(text)[0] if text.lstrip().startswith(_INJECTED[0]) else text
+    is_users = (own or not text) and not own.lstrip().startswith(_INJECTED)
+    return "user" if is_users else "system"
+
+
+def _is_result(value: Mapping[str, Any]) -> bool:
+    """Whether a line tells the result of a tool, whatever else stands in it."""
+    blocks = _blocks(mapping(value["message"]).get("content"))
+    return any(string(mapping(block).get("type")).endswith("tool_result") for block in blocks)
+
+
+def _by(value: Mapping[str, Any]) -> str:
+    """Return who wrote it; newer versions say a person, a sub-agent that is done, a timer."""
+    told = value.get("origin")
+    return string(told) or string(mapping(told).get("kind"))
+
+
+def _model(value: Mapping[str, Any]) -> str:
+    model = string(mapping(value["message"]).get("model"))
+    return "" if model == "<synthetic>" else model
+
+
+def _duration(result: object) -> float | None:
+    told = mapping(result)
+    return next(
+        (
+            found
+            for found in (number(told.get(name)) for name in ("durationMs", "totalDurationMs"))
+            if found is not None
+        ),
+        None,
+    )
+
+
+CLAUDE_CODE: Final = Source("claude-code", "Claude Code", _knows, _read, _read)

@@ -1,0 +1,221 @@
+"""One session as it is imported.
+
+Promises: what the session holds already is not written again, so that an import which was killed
+is finished by the next one; whole texts are on the disk before the lines that show them cut; lines
+are appended under the lock of the transcripts, as every other program appends them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from engramdown.episodes.episode import read_line
+from engramdown.episodes.log import SessionLog
+from engramdown.episodes.payloads import PAYLOADS, Payloads
+from engramdown.episodes.sessions import lines
+from engramdown.episodes.watch import SUFFIX
+from engramdown.errors import StoreError
+from engramdown.importers.encoding import Encoder, NewLine
+from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.locks import FolderLock
+
+__all__ = ["PATIENCE", "Shelf", "Writer"]
+
+PATIENCE: Final = 10.0
+"""Seconds that an import waits for other writers at most."""
+
+# A line that stands twice in a source is taken once, if not more than so many stand in between.
+_REMEMBERED: Final = 50_000
+# What a person says about a session that has ended does not open it again.
+_MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
+
+
+class Shelf:
+    """Where imported sessions are put.
+
+    Attributes:
+        folder: The folder of the transcripts.
+        disk: What it is read and written with.
+        encoder: What makes lines.
+        dry: Whether nothing is written.
+        ends: Whether what is imported has ended.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        disk: EpisodeDisk,
+        encoder: Encoder,
+        *,
+        dry: bool,
+        ends: bool = True,
+        patience: float = PATIENCE,
+    ) -> None:
+        """Write to ``folder``; it need not exist."""
+        self.folder = folder
+        self.disk = disk
+        self.encoder = encoder
+        self.dry = dry
+        self.ends = ends
+        self.durable = encoder.settings.durability == "full"
+        self._lock = FolderLock(folder / ".lock", disk, patience)
+        self._payloads = Payloads(folder / PAYLOADS, disk, durable=self.durable)
+
+    def append(self, session: str, new: list[NewLine], *, begins: bool) -> int:
+        """Append lines to a session, which they begin or go on with; return the number of the last.
+
+        Raises:
+            StoreError: If the session has been removed since it was looked at.
+        """
+        self.prepare()
+        self._keep(new)
+        path = self.folder / f"{session}{SUFFIX}"
+        log = SessionLog(path, self.disk, self._lock, durable=self.durable)
+        first, rest = new[0].line, [line.line for line in new[1:]]
+        # Again: who redacts a line may remove the same text until these lines refer to it.
+        keep = partial(self._keep, new)
+        try:
+            if begins:
+                last = log.append(rest, lambda: first, None, keep) + len(rest) - 1
+            else:
+                last = log.append([first, *rest], lambda: _gone(path), None, keep) + len(rest)
+        finally:
+            log.close()
+        self._payloads.release(line.payload[0] for line in new if line.payload is not None)
+        return last
+
+    def _keep(self, new: Iterable[NewLine]) -> None:
+        for line in new:
+            if line.payload is not None:
+                self._payloads.keep(*line.payload)
+
+    def prepare(self) -> None:
+        """Make the folder, for the user alone."""
+        if self.disk.make_folder(self.folder, durable=self.durable):
+            self.disk.publish(self.folder / ".gitignore", b"*\n", durable=self.durable)
+
+    def close(self) -> None:
+        """Let go of the lock file."""
+        self._lock.close()
+
+
+def _gone(path: Path) -> bytes:
+    raise StoreError(f"{path}: was removed while it was imported; import again.")
+
+
+@dataclass(slots=True)
+class Writer:
+    """What is known of one session while it is imported.
+
+    Attributes:
+        shelf: Where it is.
+        session: Its id.
+        began: Whether it was there before.
+        purged: Whether it was imported and is gone: then nothing is written.
+        new: How many episodes came.
+        known: How many of them were there already.
+        last: The time of the last episode, or when the session began.
+        seq: The number of its last line, -1 if it has none.
+        elsewhere: The ids of the lines of a session that it may begin with a copy of.
+        copies_purged: Whether that session was imported and is gone.
+        first: The time of the first episode that was read.
+    """
+
+    shelf: Shelf
+    session: str
+    began: bool = False
+    purged: bool = False
+    new: int = 0
+    known: int = 0
+    last: datetime | None = None
+    first: datetime | None = None
+    seq: int = -1
+    elsewhere: frozenset[str] = frozenset()
+    copies_purged: bool = False
+    _last_id: str = ""
+    _ended: bool = False
+    _there: Counter[str] = field(default_factory=Counter)
+    _recent: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    _waiting: list[NewLine] = field(default_factory=list)
+    _size: int = 0
+
+    def look(self, after: int) -> None:
+        """Read what the session holds; the lines with a number above ``after`` may come again."""
+        path = self.shelf.folder / f"{self.session}{SUFFIX}"
+        if self.shelf.disk.find(path) is None:
+            return
+        for _, line in lines(self.shelf.disk, path):
+            episode = read_line(line)
+            if episode is None:
+                continue
+            self.began, self.seq = True, episode.seq
+            if episode.event not in _MARKS:
+                self._ended = episode.event == "end"
+            if episode.seq > after:
+                self._there[episode.id] += 1
+            # Where it is read again, what has no time is to get the same one as then.
+            if self.last is None or (episode.seq <= after and episode.role != "event"):
+                self.last, self._last_id = episode.at, episode.id
+
+    def look_elsewhere(self, session: str) -> None:
+        """Read what another session holds, or see that it was removed."""
+        path = self.shelf.folder / f"{session}{SUFFIX}"
+        self.copies_purged = self.shelf.disk.find(path) is None
+        if not self.copies_purged:
+            found = (read_line(line) for _, line in lines(self.shelf.disk, path))
+            self.elsewhere = frozenset(each.id for each in found if each is not None)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether nothing came that does not stand in the other session."""
+        copies = bool(self.elsewhere) or self.copies_purged
+        return copies and not self.began and not self.new
+
+    def add(self, line: NewLine) -> None:
+        """Take a line in, unless it is there already."""
+        if line.mark in self._recent:
+            return
+        self._recent[line.mark] = None
+        if len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+        counted = not line.event
+        if self._there.get(line.id):
+            self._there[line.id] -= 1
+            self.known += counted
+        else:
+            self._put(line)
+            self.new += counted
+        if counted:
+            self.first = self.first or line.at
+            self.last, self._last_id = line.at, line.id
+
+    def end(self) -> None:
+        """End the session, if it has not ended."""
+        if self.last is not None and not self._ended:
+            self._put(self.shelf.encoder.end(self.last, self._last_id))
+
+    @property
+    def size(self) -> int:
+        """How many bytes wait."""
+        return self._size
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            if self.shelf.dry:
+                self.seq += len(self._waiting)
+            else:
+                begins = self.seq < 0
+                self.seq = self.shelf.append(self.session, self._waiting, begins=begins)
+            self._waiting, self._size = [], 0
+
+    def _put(self, line: NewLine) -> None:
+        self._waiting.append(line)
+        self._size += len(line.line) + (len(line.payload[1]) if line.payload else 0)
+        self._ended = line.event == "end"
