@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from engramdown.episodes.episode import ROLES, as_text
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     FILE,
     Conversation,
     Item,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from engramdown.episodes.episode import as_text
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     Conversation,
     Item,
     Record,

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.episode import as_text
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     FILE,
     Conversation,
     Earlier,

@@ -15,8 +15,8 @@ from engramdown.episodes.episode import VERSION, Episode, encode, stamp
 from engramdown.episodes.ids import episode_id
 from engramdown.episodes.payloads import digest
 from engramdown.episodes.showing import hidden, shown
-from engramdown.importers.heard import Kept, Said
-from engramdown.importers.heard import digest as digest_of
+from engramdown.importers.records import Kept, Said
+from engramdown.importers.records import digest as digest_of
 from engramdown.settings import EpisodeSettings
 
 __all__ = ["Encoder", "NewLine"]

@@ -16,7 +16,10 @@ from engramdown.clock import moment
 from engramdown.episodes.episode import stamp
 from engramdown.importers.encoding import NewLine
 from engramdown.importers.finding import Input, UnreadableError
-from engramdown.importers.heard import (
+from engramdown.importers.ledger import Entry, Ledger
+from engramdown.importers.naming import Names
+from engramdown.importers.reading import Elements, Lines, Reading, is_one_value, sample
+from engramdown.importers.records import (
     Conversation,
     Item,
     Kept,
@@ -25,9 +28,6 @@ from engramdown.importers.heard import (
     Skipped,
     Source,
 )
-from engramdown.importers.ledger import Entry, Ledger
-from engramdown.importers.naming import Names
-from engramdown.importers.reading import Elements, Lines, Reading, is_one_value, sample
 from engramdown.importers.report import Brought, FileReport
 from engramdown.importers.sources import recognised
 from engramdown.importers.writer import Shelf, Writer

@@ -15,9 +15,9 @@ from typing import Final
 from engramdown.importers.encoding import Encoder
 from engramdown.importers.file import FileImport, Progress
 from engramdown.importers.finding import Input
-from engramdown.importers.heard import Source
 from engramdown.importers.ledger import FOLDER, Ledger
 from engramdown.importers.naming import Names
+from engramdown.importers.records import Source
 from engramdown.importers.report import Report
 from engramdown.importers.writer import PATIENCE, Shelf
 from engramdown.settings import EpisodeSettings

@@ -14,7 +14,7 @@ from typing import Final
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
-from engramdown.importers.heard import Conversation, Kept, digest
+from engramdown.importers.records import Conversation, Kept, digest
 from engramdown.storage.disk import EpisodeDisk
 
 __all__ = ["Names"]

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from engramdown.episodes.episode import as_text
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     FILE,
     Conversation,
     Item,

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from engramdown.episodes.episode import as_text
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     Conversation,
     Item,
     Record,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from engramdown.episodes.episode import read_line
 from engramdown.episodes.ids import is_session_id
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     Conversation,
     Item,
     Kept,

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any, Final, Protocol
 
 from engramdown.importers.finding import Opened
-from engramdown.importers.heard import Record, Skipped
 from engramdown.importers.ledger import HEAD
+from engramdown.importers.records import Record, Skipped
 from engramdown.importers.splitting import elements, is_document, is_list, parse
 
 __all__ = ["Elements", "Lines", "Reading", "is_one_value", "sample"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from engramdown.importers.heard import Skipped
+from engramdown.importers.records import Skipped
 
 __all__ = ["Brought", "FileReport", "Reason", "Report"]
 

@@ -12,10 +12,10 @@ from engramdown.importers.anton import ANTON
 from engramdown.importers.chatgpt import CHATGPT
 from engramdown.importers.claude import CLAUDE
 from engramdown.importers.claude_code import CLAUDE_CODE
-from engramdown.importers.heard import Source
 from engramdown.importers.openai import OPENAI
 from engramdown.importers.openclaw import OPENCLAW
 from engramdown.importers.own import OWN
+from engramdown.importers.records import Source
 
 __all__ = ["SOURCES", "recognised"]
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from engramdown.importers.heard import Record, Skipped
+from engramdown.importers.records import Record, Skipped
 
 __all__ = ["elements", "is_document", "is_list", "parse"]
 

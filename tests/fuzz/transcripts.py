@@ -18,9 +18,9 @@ from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.importers.encoding import Encoder
 from engramdown.importers.finding import Input, Opened
-from engramdown.importers.heard import Conversation, Record, Said, Skipped
 from engramdown.importers.importing import Importer
 from engramdown.importers.reading import Elements, Lines, is_one_value
+from engramdown.importers.records import Conversation, Record, Said, Skipped
 from engramdown.importers.sources import SOURCES, recognised
 from engramdown.recall.episodes import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engramdown.importers.anton import ANTON
-from engramdown.importers.heard import FILE
+from engramdown.importers.records import FILE
 from tests.importers.told import read
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramdown.importers.claude_code import CLAUDE_CODE
-from engramdown.importers.heard import FILE, Record, Said
+from engramdown.importers.records import FILE, Record, Said
 from tests.importers.told import read
 
 AT = "2026-02-27T10:15:00.123Z"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engramdown.importers.heard import FILE
 from engramdown.importers.openai import OPENAI
+from engramdown.importers.records import FILE
 from tests.importers.told import read
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"p":"."}'}}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.heard import Record, Said, Skipped
+from engramdown.importers.records import Record, Said, Skipped
 from engramdown.importers.sources import SOURCES, recognised
 from tests.episodes.strategies import any_value
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.heard import Record, Skipped
+from engramdown.importers.records import Record, Skipped
 from engramdown.importers.splitting import elements, is_document, is_list, parse
 
 CUT = "the rest of the file is not JSON"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engramdown.importers.heard import Conversation, Kept, Record, Said, Skipped, Source
+from engramdown.importers.records import Conversation, Kept, Record, Said, Skipped, Source
 
 __all__ = ["Told", "read"]
 

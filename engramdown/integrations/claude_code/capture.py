@@ -206,8 +206,8 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     if not _is_claudes(found):
         return "", ""
     from engramdown.importers.claude_code import CLAUDE_CODE
-    from engramdown.importers.heard import FILE
     from engramdown.importers.importing import Importer
+    from engramdown.importers.records import FILE
 
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
     file = importer.run([found], CLAUDE_CODE).files[0]

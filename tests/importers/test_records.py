@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.heard import (
+from engramdown.importers.records import (
     content_text,
     digest,
     mapping,
