@@ -89,8 +89,8 @@ def import_command(
 
 
 def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, dry: bool) -> Report:
-    from engramdown.importers.finding import find_inputs
     from engramdown.importers.importing import Importer
+    from engramdown.importers.inputs import find_inputs
     from engramdown.importers.sources import SOURCES as READERS
 
     inputs = find_inputs(paths)

@@ -15,10 +15,18 @@ from typing import Final
 from engramdown.clock import moment
 from engramdown.episodes.episode import stamp
 from engramdown.importers.encoding import NewLine
-from engramdown.importers.finding import Input, UnreadableError
-from engramdown.importers.ledger import Entry, Ledger
+from engramdown.importers.inputs import (
+    Elements,
+    Entry,
+    Input,
+    Ledger,
+    Lines,
+    Reading,
+    UnreadableError,
+    is_one_value,
+    sample,
+)
 from engramdown.importers.naming import Names
-from engramdown.importers.reading import Elements, Lines, Reading, is_one_value, sample
 from engramdown.importers.records import (
     Conversation,
     Item,

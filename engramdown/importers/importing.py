@@ -14,8 +14,7 @@ from typing import Final
 
 from engramdown.importers.encoding import Encoder
 from engramdown.importers.file import FileImport, Progress
-from engramdown.importers.finding import Input
-from engramdown.importers.ledger import FOLDER, Ledger
+from engramdown.importers.inputs import FOLDER, Input, Ledger
 from engramdown.importers.naming import Names
 from engramdown.importers.records import Source
 from engramdown.importers.report import Report
@@ -67,7 +66,7 @@ class Importer:
         """Import files.
 
         Args:
-            inputs: What to read; see :func:`engramdown.importers.finding.find_inputs`.
+            inputs: What to read; see :func:`engramdown.importers.inputs.find_inputs`.
             source: Whose files they are, or ``None`` to look into each.
             progress: Told how many bytes more were read.
 

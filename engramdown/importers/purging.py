@@ -19,7 +19,7 @@ from engramdown.episodes.episode import read_line
 from engramdown.episodes.sessions import Sessions, lines
 from engramdown.episodes.traces import Traces, digests
 from engramdown.importers.importing import alone
-from engramdown.importers.ledger import Ledger
+from engramdown.importers.inputs import Ledger
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 

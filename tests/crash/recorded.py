@@ -22,8 +22,8 @@ from engramdown.episodes.live import excluded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import StoreError
-from engramdown.importers.finding import find_inputs
 from engramdown.importers.importing import Importer
+from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from tests.importers.shop import claude_line, write_lines

@@ -34,7 +34,7 @@ from engramdown.episodes.cards.card import cut_at_word
 from engramdown.episodes.journal import page as days
 from engramdown.episodes.notes.page import with_text
 from engramdown.episodes.ranked import piece
-from engramdown.importers import splitting
+from engramdown.importers import inputs
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
@@ -186,8 +186,8 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "sought": lambda text: sought(text, ""),
     "exact": lambda text: (probe(text), inner_words(text)),
     "lines": lambda text: list(read_lines(text.encode("utf-8", "replace") + b"\n")),
-    "line": lambda text: splitting.parse(text.encode("utf-8", "replace"), 1, 0),
-    "elements": lambda text: list(splitting.elements([text.encode("utf-8", "replace")])),
+    "line": lambda text: inputs.parse(text.encode("utf-8", "replace"), 1, 0),
+    "elements": lambda text: list(inputs.elements([text.encode("utf-8", "replace")])),
     "arguments": arguments_of,
     "last_line": last_line,
     "cut": lambda text: cut_at_word(text, 80),

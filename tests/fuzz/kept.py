@@ -21,8 +21,7 @@ from engramdown.episodes.cards.filled import filled_in, read_filled, without_fil
 from engramdown.errors import EngramdownError
 from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.importers.finding import Opened
-from engramdown.importers.ledger import Ledger
+from engramdown.importers.inputs import Ledger, Opened
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk, EpisodeDisk
 from tests.fuzz.pages import fields, text_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.importers.splitting import elements, parse
+from engramdown.importers.inputs import elements, parse
 from engramdown.markdown.blocks import scan
 from engramdown.recall.lines import read_lines
 from tests.fuzz.growth import FLOOR, Hostile, complaint, of_patterns, repetitions, trials

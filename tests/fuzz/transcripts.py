@@ -17,9 +17,8 @@ from engramdown.episodes.episode import ROLES, Episode, read_line, write_line
 from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.importers.encoding import Encoder
-from engramdown.importers.finding import Input, Opened
 from engramdown.importers.importing import Importer
-from engramdown.importers.reading import Elements, Lines, is_one_value
+from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
 from engramdown.importers.records import Conversation, Record, Said, Skipped
 from engramdown.importers.sources import SOURCES, recognised
 from engramdown.recall.episodes import Mode

@@ -16,8 +16,8 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.importers.finding import find_inputs
 from engramdown.importers.importing import Importer, alone
+from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from tests.importers.shop import Shop, claude_line, write_lines
@@ -351,7 +351,7 @@ def test_long_files_are_noted_part_by_part(shop: Shop, monkeypatch: pytest.Monke
     path = write_lines(shop.inbox / "a.jsonl", [claude_line(n, "x" * 500) for n in range(40)])
     seen: list[int] = []
     importer = Importer(shop.folder, EpisodeSettings())
-    from engramdown.importers.finding import find_inputs
+    from engramdown.importers.inputs import find_inputs
 
     importer.run(find_inputs([path]), None, seen.append)
     ledger = (shop.folder / "imports" / "ledger.jsonl").read_text("utf-8").strip().split("\n")

@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.importers.finding import find_inputs
 from engramdown.importers.importing import Importer
+from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.importers.shop import Shop, claude_line, write_lines
@@ -25,7 +25,7 @@ import os, signal, sys
 from pathlib import Path
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.importers import file
-from engramdown.importers.finding import find_inputs
+from engramdown.importers.inputs import find_inputs
 from engramdown.importers.importing import Importer
 from engramdown.settings import EpisodeSettings
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engramdown.engram import Engram
     from engramdown.episodes.episode import Episode
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.importers.finding import Input
+    from engramdown.importers.inputs import Input
 
 __all__ = ["LARGEST", "is_recorded", "known_as", "lessons", "note", "record", "record_leftovers"]
 
@@ -187,7 +187,7 @@ def known_as(episodes: EpisodicMemory, session: str) -> str:
     """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
-    from engramdown.importers.ledger import Ledger
+    from engramdown.importers.inputs import Ledger
     from engramdown.storage.disk import EpisodeDisk
 
     ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
@@ -241,7 +241,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
     if found.st_size > LARGEST:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
-    from engramdown.importers.finding import Input
+    from engramdown.importers.inputs import Input
 
     changed = datetime.fromtimestamp(found.st_mtime, UTC)
     return Input(str(real), found.st_size, changed, lambda stack: _opened(stack, real))
@@ -255,7 +255,7 @@ def _opened(stack: ExitStack, path: Path) -> IO[bytes]:
 
 def _is_claudes(found: Input) -> bool:
     from engramdown.importers.claude_code import CLAUDE_CODE
-    from engramdown.importers.reading import Lines, sample
+    from engramdown.importers.inputs import Lines, sample
 
     with found.open() as stream:
         return any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream)))

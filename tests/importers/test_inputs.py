@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.importers.inputs import elements, is_document, is_list, parse
 from engramdown.importers.records import Record, Skipped
-from engramdown.importers.splitting import elements, is_document, is_list, parse
 
 CUT = "the rest of the file is not JSON"
 

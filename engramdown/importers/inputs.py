@@ -1,0 +1,616 @@
+r"""Takes files apart: lines of JSONL, elements of a JSON list.
+
+Promises: one line or element is held at a time, however long the file; nothing has a length limit;
+what is no JSON has its place and a reason; the time grows linearly with the bytes. Only ``\n`` ends
+a line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final, Protocol
+
+from engramdown.errors import StoreError
+from engramdown.importers.records import Record, Skipped
+from engramdown.storage.disk import EpisodeDisk
+
+__all__ = [
+    "FOLDER",
+    "HEAD",
+    "Elements",
+    "Entry",
+    "Input",
+    "Ledger",
+    "Lines",
+    "Opened",
+    "Reading",
+    "UnreadableError",
+    "elements",
+    "find_inputs",
+    "is_document",
+    "is_list",
+    "is_one_value",
+    "parse",
+    "sample",
+]
+
+_MARK: Final = b"\xef\xbb\xbf"
+_BLANK: Final = re.compile(r"[ \t\n\r]*")
+_DECODER: Final = json.JSONDecoder()
+_NO_JSON: Final = "is not JSON"
+_CUT_OFF: Final = "the rest of the file is not JSON"
+# Of the text that was read already, as much is kept before the rest is moved to the front.
+_TRIM: Final = 1 << 20
+
+
+def is_list(beginning: bytes) -> bool:
+    """Whether a file that begins so is a JSON list."""
+    return beginning.removeprefix(_MARK).lstrip()[:1] == b"["
+
+
+def is_document(first_line: bytes) -> bool:
+    """Whether the first line is only the beginning of one JSON value, laid out for a person."""
+    return first_line.rstrip()[-1:] in (b"{", b"[", b",")
+
+
+def parse(line: bytes, number: int, offset: int) -> Record | Skipped | None:
+    """Return what stands in a line; ``None`` if nothing does.
+
+    Bytes that are no UTF-8 become U+FFFD.
+    """
+    text = line.removeprefix(_MARK).decode("utf-8", "replace")
+    if not text.strip():
+        return None
+    try:
+        return Record(number, offset, json.loads(text))
+    except (ValueError, RecursionError):
+        return Skipped(number, _NO_JSON, damaged=True)
+
+
+def elements(pieces: Iterable[bytes]) -> Iterator[Record | Skipped]:
+    """Yield the elements of a JSON list whose bytes come in pieces, each as soon as it is whole.
+
+    A value that is no list is its only element, or, if it holds a list ``conversations``, that.
+    """
+    text = _Text(pieces)
+    if not text.begins_with("["):
+        yield from _document(text.rest())
+        return
+    text.at += 1
+    count = 0
+    while text.peek() not in ("]", ""):
+        count += 1
+        found, value = text.value()
+        if not found:
+            yield Skipped(count, _CUT_OFF, damaged=True)
+            return
+        yield Record(count, count, value)
+        if text.peek() not in (",", "]"):
+            yield Skipped(count + 1, _CUT_OFF, damaged=True)
+            return
+        text.at += text.peek() == ","
+    if text.peek() == "":
+        yield Skipped(count + 1, _CUT_OFF, damaged=True)
+
+
+def _document(text: str) -> Iterator[Record | Skipped]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        yield Skipped(1, _NO_JSON, damaged=True)
+        return
+    inner = value.get("conversations") if isinstance(value, dict) else None
+    for place, element in enumerate(inner if isinstance(inner, list) else [value], 1):
+        yield Record(place, place, element)
+
+
+class _Text:
+    """Text that comes in pieces, and a place in it."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
+        self._text = ""
+        self.at = 0
+
+    def begins_with(self, char: str) -> bool:
+        """Whether the next character that is not blank is ``char``."""
+        return self.peek() == char
+
+    def peek(self) -> str:
+        """Return the next character that is not blank, or ``""`` at the end."""
+        self._skip_blank()
+        while self.at == len(self._text) and self._more(1):
+            self._skip_blank()
+        return self._text[self.at : self.at + 1]
+
+    def value(self) -> tuple[bool, Any]:
+        """Read the next value; the first of the pair is whether there was one."""
+        self._skip_blank()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self.at)
+            except (ValueError, RecursionError):
+                # Twice as much as before, so that trying again costs no more than reading once.
+                if not self._more(len(self._text) - self.at):
+                    return False, None
+                continue
+            self.at = end
+            return True, value
+
+    def rest(self) -> str:
+        """Return everything from here on."""
+        parts = [self._text[self.at :], *map(self._decoder.decode, self._pieces)]
+        return "".join([*parts, self._decoder.decode(b"", final=True)])
+
+    def _skip_blank(self) -> None:
+        found = _BLANK.match(self._text, self.at)
+        self.at = found.end() if found else self.at
+
+    def _more(self, least: int) -> bool:
+        """Take in at least so many characters more; whether there were any."""
+        if self.at > _TRIM and self.at > len(self._text) // 2:
+            self._text, self.at = self._text[self.at :], 0
+        parts, count = [], 0
+        for piece in self._pieces:
+            parts.append(self._decoder.decode(piece))
+            count += len(parts[-1])
+            if count >= max(least, 1):
+                break
+        self._text += "".join(parts)
+        return count > 0
+
+
+# Finds what there is to read: a file, the files of a folder, the files in a ``.zip``.
+#
+# Promises: nothing is unpacked to the disk; a pipe or a device is not waited for; files come in a
+# fixed order, and those that other files refer to come first.
+
+_ENDINGS: Final = (".jsonl", ".json")
+_ZIP: Final = b"PK\x03\x04"
+# What OpenClaw calls the files of deleted sessions, and Claude Code the copies that it compacts.
+_UNWANTED: Final = (".deleted.", "agent-acompact-")
+# Transcripts of sub-agents name the session that started them.
+_LATER: Final = "agent-"
+
+
+class UnreadableError(StoreError):
+    """A file that was to be imported cannot be read."""
+
+
+class Opened:
+    """A file that is open; whatever goes wrong with it is an :class:`UnreadableError`."""
+
+    def __init__(self, path: str, stream: IO[bytes]) -> None:
+        """Read ``stream``, which a person calls ``path``."""
+        self._path = path
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, at most ``size``."""
+        try:
+            return self._stream.read(size)
+        except _faults() as error:
+            raise _unreadable(self._path, error) from error
+
+    def readline(self) -> bytes:
+        """Return the next line, with its end."""
+        try:
+            return self._stream.readline()
+        except _faults() as error:
+            raise _unreadable(self._path, error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something to read.
+
+    Attributes:
+        path: What a person calls it; for a file in an archive both names.
+        size: In bytes.
+        changed: When it was last written.
+        opener: Opens it for reading, from the beginning.
+    """
+
+    path: str
+    size: int
+    changed: datetime
+    opener: Callable[[ExitStack], IO[bytes]]
+
+    @contextmanager
+    def open(self) -> Iterator[Opened]:
+        """Open it, from the beginning.
+
+        Raises:
+            UnreadableError: If it cannot be read.
+        """
+        stack = ExitStack()
+        try:
+            with _told(self.path):
+                stream = self.opener(stack)
+            yield Opened(self.path, stream)
+        finally:
+            # What was only read is closed, whatever the system answers.
+            with suppress(OSError):
+                stack.close()
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Let what goes wrong name the file."""
+    try:
+        yield
+    except _faults() as error:
+        raise _unreadable(path, error) from error
+
+
+def _faults() -> tuple[type[Exception], ...]:
+    """Return what goes wrong with a file: asked for when something did."""
+    from zipfile import BadZipFile
+
+    # RuntimeError: the archive wants a password; its child NotImplementedError: an unknown method.
+    return (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)
+
+
+def _unreadable(path: str, error: Exception) -> UnreadableError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return UnreadableError(f"{path}: cannot be read: {reason}")
+
+
+def find_inputs(paths: Iterable[Path]) -> list[Input]:
+    """Return what there is to read at ``paths``, what was written first before its copies.
+
+    Raises:
+        OSError: If a path is not there or cannot be read.
+        StoreError: If something that was named is no file, no folder and no archive.
+    """
+    found = [each for path in paths for each in _at(Path(os.path.realpath(path)))]
+    unique = {each.path: each for each in found}
+    return sorted(unique.values(), key=lambda each: (_is_later(each.path), each.changed, each.path))
+
+
+def _is_later(path: str) -> bool:
+    return path.replace("\\", "/").rpartition("/")[2].startswith(_LATER)
+
+
+def _at(path: Path) -> Iterator[Input]:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        yield from _in_folder(path)
+    elif not stat.S_ISREG(mode):
+        raise StoreError(f"{path}: is no file and no folder; name one that holds an export")
+    elif _is_zip(path):
+        yield from _in_archive(path)
+    else:
+        yield _file(path)
+
+
+def _in_folder(folder: Path) -> Iterator[Input]:
+    def told(error: OSError) -> None:
+        # One below it is passed over, as everything is there that cannot be read.
+        if error.filename == str(folder):
+            raise error
+
+    for place, folders, names in os.walk(folder, onerror=told):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(place, name)
+            if _is_wanted(name) and stat.S_ISREG(path.lstat().st_mode):
+                yield _file(path)
+
+
+def _is_wanted(name: str) -> bool:
+    return name.endswith(_ENDINGS) and not any(part in name for part in _UNWANTED)
+
+
+def _file(path: Path) -> Input:
+    found = path.stat()
+    changed = datetime.fromtimestamp(found.st_mtime, UTC)
+    return Input(
+        str(path), found.st_size, changed, lambda stack: stack.enter_context(path.open("rb"))
+    )
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_ZIP)) == _ZIP
+
+
+def _in_archive(path: Path) -> Iterator[Input]:
+    # Imported here: a hook reads files only, and an archive loads all that can compress one.
+    from zipfile import ZipFile
+
+    changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    with _told(str(path)), ZipFile(path) as archive:
+        members = [each for each in archive.infolist() if _is_wanted(each.filename)]
+    for member in members:
+        yield Input(
+            f"{path}/{member.filename}", member.file_size, changed, _member(path, member.filename)
+        )
+
+
+def _member(path: Path, name: str) -> Callable[[ExitStack], IO[bytes]]:
+    from zipfile import ZipFile
+
+    def opened(stack: ExitStack) -> IO[bytes]:
+        archive = stack.enter_context(ZipFile(path))
+        return stack.enter_context(archive.open(name))
+
+    return opened
+
+
+# What was read already: one line of JSON each time that a part of a file was taken in.
+#
+# Promises: a line is written only after everything that it speaks of; whoever finds a file that
+# begins as one of these did goes on where that ended, wherever the file is now; a line that is torn
+# or not ours is passed over.
+
+FOLDER: Final = "imports"
+"""The name of the folder, in that of the transcripts."""
+
+HEAD: Final = 1024
+"""By so many bytes a file is told from most others."""
+
+_NAME: Final = "ledger.jsonl"
+_PIECE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What was taken in of one file.
+
+    Attributes:
+        source: The name of the source.
+        path: Where the file was.
+        origin: Where it was when it was read first: what its sessions are called after.
+        head: SHA-256 of its first :data:`HEAD` bytes, if so many were read, else ``""``.
+        digest: SHA-256 of its bytes up to ``offset``.
+        offset: How many bytes were read.
+        lines: How many lines that were.
+        at: When.
+        sessions: The sessions, each with the number of the last line that it had then.
+        ids: The sessions by their ids in the source.
+    """
+
+    source: str
+    path: str
+    origin: str
+    head: str
+    digest: str
+    offset: int
+    lines: int = 0
+    at: str = ""
+    sessions: Mapping[str, int] = field(default_factory=dict)
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+class Ledger:
+    """The ledger of one folder of transcripts."""
+
+    def __init__(self, episodes: Path, disk: EpisodeDisk, *, durable: bool) -> None:
+        """Read the ledger of the transcripts in ``episodes``; reading creates nothing."""
+        self.path = episodes / FOLDER / _NAME
+        self._disk = disk
+        self._durable = durable
+        self._known: dict[tuple[str, str], dict[int, dict[str, Entry]]] = {}
+        self._ids: dict[tuple[str, str], str] = {}
+        self.entries: list[Entry] = []
+        data = disk.load(self.path) or b""
+        self._lacks_end = bool(data) and not data.endswith(b"\n")
+        for entry in map(_entry, data.split(b"\n")):
+            if entry is not None:
+                self._remember(entry)
+
+    def add(self, entry: Entry) -> None:
+        """Write a line down."""
+        line = json.dumps(asdict(entry)).encode() + b"\n"
+        self._disk.make_folder(self.path.parent, durable=self._durable)
+        # What a crash, or an error here, left of a line stays behind, on a line of its own.
+        data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
+        descriptor = self._disk.open(self.path, write=True)
+        try:
+            self._disk.write_all(descriptor, data)
+            if self._durable:
+                self._disk.sync(descriptor)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            raise
+        finally:
+            self._disk.close(descriptor)
+        self._lacks_end = False
+        self._remember(entry)
+
+    def forget(self, source: str) -> None:
+        """Drop the lines of a source."""
+        kept = [entry for entry in self.entries if entry.source != source]
+        if len(kept) < len(self.entries):
+            data = b"".join(json.dumps(asdict(entry)).encode() + b"\n" for entry in kept)
+            self._disk.publish(self.path, data, durable=True, replace=True)
+
+    def find(self, source: str, stream: Opened, size: int) -> Entry | None:
+        """Return the entry of the longest beginning that a file shares with one that was read."""
+        head = stream.read(HEAD)
+        found, done = hashlib.sha256(), 0
+        known = dict(self._known.get((source, ""), {}))
+        if len(head) == HEAD:
+            known |= self._known.get((source, hashlib.sha256(head).hexdigest()), {})
+        best = None
+        for offset in sorted(offset for offset in known if offset <= size):
+            while done < offset and (piece := head or stream.read(_PIECE)):
+                piece, head = piece[: offset - done], piece[offset - done :]
+                found.update(piece)
+                done += len(piece)
+            best = known[offset].get(found.hexdigest(), best) if done == offset else best
+        return best
+
+    def sessions(self, source: str) -> set[str]:
+        """Return the sessions that the lines of a source name."""
+        return {name for entry in self.entries if entry.source == source for name in entry.sessions}
+
+    def session_of(self, source: str, own: str) -> str:
+        """Return the session that has the id ``own`` in a source, or ``""``."""
+        return self._ids.get((source, own), "")
+
+    def _remember(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        if entry.offset:
+            same = self._known.setdefault((entry.source, entry.head), {})
+            same.setdefault(entry.offset, {})[entry.digest] = entry
+        self._ids |= {(entry.source, own): session for own, session in entry.ids.items()}
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        told: dict[str, Any] = json.loads(line)
+        entry = Entry(**told)
+        sizes = [entry.offset, entry.lines, *entry.sessions.values()]
+        texts = [
+            entry.source,
+            entry.path,
+            entry.origin,
+            entry.head,
+            entry.digest,
+            *entry.ids.values(),
+        ]
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    good = all(isinstance(text, str) for text in texts)
+    return entry if good and all(_is_size(size) for size in sizes) else None
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < sys.maxsize
+
+
+# Reads one file: as lines or as one JSON value, from the beginning or from where it was left.
+#
+# Promises: what was read so far has its length and its digest at every moment; a last line that is
+# still being written is left for the next time.
+
+_HEAD: Final = 1 << 16
+_SAMPLED: Final = 50
+
+
+class Reading(Protocol):
+    """The records of one file."""
+
+    offset: int
+    lines: int
+    unfinished: bool
+
+    @property
+    def head(self) -> str:
+        """The SHA-256 of the beginning, once there is enough of it."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what was read."""
+        ...
+
+    def __iter__(self) -> Iterator[Record | Skipped]:
+        """Yield its records."""
+        ...
+
+
+class _Digested:
+    """What was read so far.
+
+    Attributes:
+        offset: How many bytes.
+        lines: How many lines or elements that were.
+        unfinished: Whether the last line is still being written.
+    """
+
+    def __init__(self, stream: Opened) -> None:
+        """Read ``stream``, which stands at its beginning."""
+        self.offset = 0
+        self.lines = 0
+        self.unfinished = False
+        self._stream = stream
+        self._beginning = b""
+        self._digest = hashlib.sha256()
+
+    @property
+    def head(self) -> str:
+        """The SHA-256 of the beginning, once there is enough of it."""
+        enough = len(self._beginning) == HEAD
+        return hashlib.sha256(self._beginning).hexdigest() if enough else ""
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what was read."""
+        return self._digest.hexdigest()
+
+    def _take(self, data: bytes) -> None:
+        self._digest.update(data)
+        self.offset += len(data)
+        if len(self._beginning) < HEAD:
+            self._beginning += data[: HEAD - len(self._beginning)]
+
+
+class Lines(_Digested):
+    """A file of one record a line."""
+
+    def __init__(self, stream: Opened, offset: int = 0, lines: int = 0) -> None:
+        """Read ``stream``; ``offset`` bytes of it, ``lines`` lines, are known."""
+        super().__init__(stream)
+        while self.offset < offset and (piece := stream.read(min(offset - self.offset, _PIECE))):
+            self._take(piece)
+        self.lines = lines
+
+    def __iter__(self) -> Iterator[Record | Skipped]:
+        """Yield the records, and what is none."""
+        while line := self._stream.readline():
+            found = parse(line, self.lines + 1, self.offset)
+            if not line.endswith(b"\n") and isinstance(found, Skipped):
+                self.unfinished = True
+                return
+            self._take(line)
+            self.lines += 1
+            if found is not None:
+                yield found
+
+
+class Elements(_Digested):
+    """A file that is one JSON value."""
+
+    def __iter__(self) -> Iterator[Record | Skipped]:
+        """Yield the records, and what is none."""
+        pieces = self._pieces()
+        for found in elements(pieces):
+            self.lines = found.line
+            yield found
+        for _ in pieces:
+            pass  # what stands behind the end of the value belongs to the digest, too
+
+    def _pieces(self) -> Iterator[bytes]:
+        while piece := self._stream.read(_PIECE):
+            self._take(piece)
+            yield piece
+
+
+def is_one_value(stream: Opened) -> bool:
+    """Whether a file is one JSON value, not one a line; ``stream`` stands at its beginning."""
+    head = stream.read(_HEAD)
+    first, line_end, _ = head.partition(b"\n")
+    return is_list(head) or (line_end != b"" and is_document(first))
+
+
+def sample(reading: Reading) -> list[Any]:
+    """Return the first values of a file."""
+    records = (found.value for found in reading if isinstance(found, Record))
+    return list(islice(records, _SAMPLED))
