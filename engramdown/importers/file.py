@@ -14,7 +14,6 @@ from typing import Final
 
 from engramdown.clock import moment
 from engramdown.episodes.episode import stamp
-from engramdown.importers.encoding import NewLine
 from engramdown.importers.inputs import (
     Elements,
     Entry,
@@ -26,7 +25,6 @@ from engramdown.importers.inputs import (
     is_one_value,
     sample,
 )
-from engramdown.importers.naming import Names
 from engramdown.importers.records import (
     Conversation,
     Item,
@@ -38,7 +36,7 @@ from engramdown.importers.records import (
 )
 from engramdown.importers.report import Brought, FileReport
 from engramdown.importers.sources import recognised
-from engramdown.importers.writer import Shelf, Writer
+from engramdown.importers.writer import Names, NewLine, Shelf, Writer
 
 __all__ = ["FileImport", "Progress"]
 

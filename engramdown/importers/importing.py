@@ -12,13 +12,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from engramdown.importers.encoding import Encoder
 from engramdown.importers.file import FileImport, Progress
 from engramdown.importers.inputs import FOLDER, Input, Ledger
-from engramdown.importers.naming import Names
 from engramdown.importers.records import Source
 from engramdown.importers.report import Report
-from engramdown.importers.writer import PATIENCE, Shelf
+from engramdown.importers.writer import PATIENCE, Encoder, Names, Shelf
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
