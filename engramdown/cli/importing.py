@@ -24,7 +24,7 @@ from engramdown.engram import Scope
 
 if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.importers.report import FileReport, Report
+    from engramdown.importers.importer import FileReport, Report
 
 __all__ = ["import_command"]
 
@@ -89,9 +89,9 @@ def import_command(
 
 
 def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, dry: bool) -> Report:
-    from engramdown.importers.importing import Importer
+    from engramdown.importers.importer import SOURCES as READERS
+    from engramdown.importers.importer import Importer
     from engramdown.importers.inputs import find_inputs
-    from engramdown.importers.sources import SOURCES as READERS
 
     inputs = find_inputs(paths)
     chosen = READERS[source] if source else None
@@ -101,7 +101,7 @@ def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, d
 
 
 def _purge(memory: EpisodicMemory, source: str, *, as_json: bool, dry: bool) -> None:
-    from engramdown.importers.purging import purge_import
+    from engramdown.importers.importer import purge_import
 
     gone = purge_import(memory.folder, source, dry=dry)
     if as_json:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engramdown.cli import importing, progress, transfer_messages
-from engramdown.importers.sources import SOURCES
+from engramdown.importers.importer import SOURCES
 from tests.cli.conftest import Runner
 from tests.importers.shop import claude_line, write_lines
 

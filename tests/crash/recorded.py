@@ -22,7 +22,7 @@ from engramdown.episodes.live import excluded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import StoreError
-from engramdown.importers.importing import Importer
+from engramdown.importers.importer import Importer
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk

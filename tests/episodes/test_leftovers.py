@@ -12,7 +12,7 @@ import pytest
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
-from engramdown.importers.purging import purge_import
+from engramdown.importers.importer import purge_import
 from engramdown.storage.disk import EpisodeDisk
 from tests.episodes.disks import Fault, FaultyDisk
 

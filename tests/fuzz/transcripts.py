@@ -16,10 +16,9 @@ from typing import Final
 from engramdown.episodes.episode import ROLES, Episode, read_line, write_line
 from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.importers.importing import Importer
+from engramdown.importers.importer import SOURCES, Importer, recognised
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
 from engramdown.importers.records import Conversation, Record, Said, Skipped
-from engramdown.importers.sources import SOURCES, recognised
 from engramdown.importers.writer import Encoder
 from engramdown.recall.episodes import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines

@@ -9,10 +9,8 @@ from typing import Any
 
 from engramdown.episodes.episode import Episode
 from engramdown.episodes.sessions import Sessions
-from engramdown.importers.importing import Importer
+from engramdown.importers.importer import SOURCES, Importer, Report
 from engramdown.importers.inputs import find_inputs
-from engramdown.importers.report import Report
-from engramdown.importers.sources import SOURCES
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 

@@ -16,7 +16,7 @@ from engramdown.episodes.episode import Episode
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.pairing import paired
 from engramdown.episodes.payloads import PAYLOADS, Payloads
-from engramdown.importers.report import Report
+from engramdown.importers.importer import Report
 from engramdown.storage.disk import EpisodeDisk
 from tests.importers.shop import Shop, write_lines
 

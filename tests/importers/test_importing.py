@@ -16,7 +16,7 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.importers.importing import Importer, alone
+from engramdown.importers.importer import Importer, alone
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
@@ -347,7 +347,7 @@ def test_a_value_laid_out_for_a_person_is_one_conversation(shop: Shop) -> None:
 
 
 def test_long_files_are_noted_part_by_part(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramdown.importers.file._MOST_BYTES", 2_000)
+    monkeypatch.setattr("engramdown.importers.importer._MOST_BYTES", 2_000)
     path = write_lines(shop.inbox / "a.jsonl", [claude_line(n, "x" * 500) for n in range(40)])
     seen: list[int] = []
     importer = Importer(shop.folder, EpisodeSettings())

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.importers.importing import Importer
+from engramdown.importers.importer import Importer
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from tests.episodes.disks import Fault, FaultyDisk
@@ -24,9 +24,9 @@ DYING: Final = """\
 import os, signal, sys
 from pathlib import Path
 from engramdown.storage.disk import EpisodeDisk
-from engramdown.importers import file
+from engramdown.importers import importer as file
 from engramdown.importers.inputs import find_inputs
-from engramdown.importers.importing import Importer
+from engramdown.importers.importer import Importer
 from engramdown.settings import EpisodeSettings
 
 left = int(sys.argv[1])

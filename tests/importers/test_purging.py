@@ -20,9 +20,8 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
 from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
-from engramdown.importers.importing import Importer
+from engramdown.importers.importer import Importer, Purged, purge_import
 from engramdown.importers.inputs import find_inputs
-from engramdown.importers.purging import Purged, purge_import
 from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.importers.importer import SOURCES, recognised
 from engramdown.importers.records import Record, Said, Skipped
-from engramdown.importers.sources import SOURCES, recognised
 from tests.episodes.strategies import any_value
 
 KEYS: Final = """

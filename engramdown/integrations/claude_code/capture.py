@@ -206,7 +206,7 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     if not _is_claudes(found):
         return "", ""
     from engramdown.importers.claude_code import CLAUDE_CODE
-    from engramdown.importers.importing import Importer
+    from engramdown.importers.importer import Importer
     from engramdown.importers.records import FILE
 
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)

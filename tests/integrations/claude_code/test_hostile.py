@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.importers.importing import alone
+from engramdown.importers.importer import alone
 from engramdown.integrations.claude_code.environment import Kept, troubles
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import ScopeLock
