@@ -33,8 +33,8 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus import placement
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.erase import Sieve
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.clock import moment, today
 from engramdown.engram import RULE_KINDS, SCOPES, Engram, Scope, slug
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.changeset import Draft
+from engramdown.hippocampus.changeset import Draft, new_id
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,

@@ -21,8 +21,8 @@ from engramdown.cortex.older import Unread, files_at
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Act
-from engramdown.hippocampus.files import new_id, on_errand
+from engramdown.hippocampus.changeset import Act, new_id
+from engramdown.hippocampus.files import on_errand
 from engramdown.storage.disk import Disk
 
 __all__ = ["MOST", "Came", "Migration", "Surveyed"]

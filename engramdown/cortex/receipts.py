@@ -17,8 +17,8 @@ from engramdown.cortex.pending import Pending, Queue
 from engramdown.cortex.writing import write
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Written
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import PENDING
 from engramdown.hippocampus.protocol import HippocampusProtocol
 

@@ -14,7 +14,7 @@ from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import Finding
 from engramdown.cortex.mending import BY_TEXT, expired_ids, fix
 from engramdown.errors import EntryNotFoundError, StoreError
-from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 
 __all__ = ["Ids", "repair"]

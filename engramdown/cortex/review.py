@@ -29,9 +29,8 @@ from engramdown.cortex.pending import (
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.changeset import Act, Desk, Draft, file_engram, standing_for
+from engramdown.hippocampus.changeset import Act, Desk, Draft, file_engram, new_id, standing_for
 from engramdown.hippocampus.entry import Entry, Written
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import tombstones
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.blocks import Block

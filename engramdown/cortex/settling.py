@@ -25,9 +25,8 @@ from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Desk, Revision, revise
+from engramdown.hippocampus.changeset import Desk, Revision, new_id, revise
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     PENDING,

@@ -13,8 +13,8 @@ from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Engram, Scope
 from engramdown.errors import SkillExistsError
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written
-from engramdown.hippocampus.files import new_id
 from engramdown.skills.drafts import Draft, draft_text, read_draft
 from engramdown.skills.page import Page
 from engramdown.skills.store import SkillStore

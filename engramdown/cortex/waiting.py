@@ -36,8 +36,8 @@ from engramdown.errors import (
     InvalidEngramError,
     StoreError,
 )
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus

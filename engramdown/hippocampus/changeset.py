@@ -54,27 +54,6 @@ from engramdown.hippocampus.placement import (
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata, is_address
 
-__all__ = [
-    "Act",
-    "Desk",
-    "Draft",
-    "OutOfStepError",
-    "Revised",
-    "Revision",
-    "Slot",
-    "entry_changes",
-    "file_engram",
-    "new_id",
-    "new_step",
-    "pick",
-    "retired",
-    "revise",
-    "standing_for",
-    "unretire",
-    "verified_by",
-    "verify",
-]
-
 _VERIFIED: Final = {"basis": "verified"}
 
 

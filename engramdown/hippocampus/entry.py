@@ -10,8 +10,6 @@ from typing import Literal, NamedTuple
 
 from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fold, slug
 
-__all__ = ["Archived", "Entry", "Written"]
-
 
 class Entry(NamedTuple):
     """One memory as it stands in a store; ``str(entry)`` is its text.

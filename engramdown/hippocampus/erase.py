@@ -36,8 +36,6 @@ from engramdown.storage.disk import UNFINISHED, Disk
 from engramdown.storage.erasure import Erasure
 from engramdown.storage.exchange import TEMPORARY, Swap
 
-__all__ = ["Fate", "MemoryEraser", "Sieve", "drop", "without"]
-
 Fate = Literal["goes", "loses words", "stays"]
 
 _DIGITS: Final = 8

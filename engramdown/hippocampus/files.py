@@ -28,32 +28,19 @@ from engramdown.hippocampus.changeset import (
     OutOfStepError,
     Slot,
     entry_changes,
-    new_id,
     new_step,
 )
 from engramdown.hippocampus.history import Change, History, Part, Step, digest
 from engramdown.hippocampus.placement import LESSONS, PROFILE, RULES
-from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy, named_errors
+from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
 from engramdown.markdown.document import Document, parse
-from engramdown.storage.disk import ERASING, Disk
+from engramdown.storage.disk import ERASING, Disk, named_errors
 from engramdown.storage.locks import Held, ScopeLock, one_call
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.erase import MemoryEraser
     from engramdown.hippocampus.hand_edits import Save, Saves
     from engramdown.hippocampus.transaction import Leftover, Recovery, Staged, Staging
-
-__all__ = [
-    "GITIGNORE",
-    "FileChange",
-    "Hold",
-    "MemoryFiles",
-    "is_for_git",
-    "new_id",
-    "on_errand",
-    "running",
-    "starter_files",
-]
 
 T = TypeVar("T")
 # How often what a person saves again and again is erased before the next holder goes on with it.

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.transaction import Staging
     from engramdown.storage.disk import Disk
 
-__all__ = ["Base", "HandEdit", "Response", "Save", "Saves", "carry_over", "find_base", "respond"]
-
 _MARKS: Final = 256
 """How many changes of a person may be yet to be marked in a file; of more the oldest are not."""
 

@@ -26,24 +26,6 @@ from engramdown.forks import RLock, in_child
 from engramdown.markdown.metadata import current_id
 from engramdown.storage.disk import Disk, megabytes
 
-__all__ = [
-    "ROOM",
-    "Change",
-    "Head",
-    "History",
-    "How",
-    "Part",
-    "Past",
-    "Step",
-    "common",
-    "digest",
-    "known_is_due",
-    "make_part",
-    "read_heads",
-    "read_line",
-    "write_line",
-]
-
 _CHUNK: Final = 64 * 1024
 # As much of the last line as tells it from any other: the id of its step and the time.
 _MARK: Final = 80

@@ -33,43 +33,6 @@ from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import ADDRESS, Metadata, current_id, is_address
 
-__all__ = [
-    "ARCHIVE",
-    "LESSONS",
-    "PENDING",
-    "PROFILE",
-    "RULES",
-    "TOMBSTONES",
-    "Filed",
-    "Folder",
-    "address",
-    "as_entry",
-    "begins",
-    "by_prefix",
-    "copies_of",
-    "entry_id",
-    "fields",
-    "file_of",
-    "find_line",
-    "find_lines",
-    "is_memory",
-    "is_name",
-    "lift_tombstones",
-    "make_way",
-    "older_fact",
-    "raw_entries",
-    "retire",
-    "retire_fact",
-    "retired_name",
-    "split_task",
-    "successors",
-    "title_of",
-    "tombstones",
-    "tombstones_of",
-    "topic_file",
-    "twin",
-]
-
 RULES: Final = "rules.md"
 LESSONS: Final = "lessons.md"
 PROFILE: Final = "profile.md"

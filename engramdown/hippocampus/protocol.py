@@ -12,8 +12,6 @@ from typing import Protocol, runtime_checkable
 from engramdown.engram import Confidence, Engram, Kind, Source
 from engramdown.hippocampus.entry import Entry, Written
 
-__all__ = ["BatchProtocol", "HippocampusProtocol"]
-
 
 @runtime_checkable
 class HippocampusProtocol(Protocol):

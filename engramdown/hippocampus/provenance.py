@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.changeset import Draft
     from engramdown.hippocampus.store import Hippocampus
 
-__all__ = [
-    "CLONED",
-    "NAME",
-    "SOUL",
-    "Brought",
-    "Origins",
-    "Provenance",
-    "follow",
-    "key_of",
-    "keys_in",
-    "page_key",
-]
-
 CLONED: Final = "git had it already"
 """Why of a step that found a file: it came with a clone or a pull, not from a person here."""
 
@@ -450,8 +437,7 @@ class Provenance:
     def retire(self, item: Brought) -> None:
         """Move an entry to the archive, as what a person forgot; raises as :meth:`reword`."""
         from engramdown.clock import today
-        from engramdown.hippocampus.changeset import Act
-        from engramdown.hippocampus.files import new_id
+        from engramdown.hippocampus.changeset import Act, new_id
 
         def edit(draft: Draft) -> None:
             for at, (name, placed) in enumerate(self._lines(draft, item)):

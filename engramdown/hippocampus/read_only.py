@@ -12,8 +12,6 @@ from typing import Final
 from engramdown.errors import StoreError
 from engramdown.storage.disk import Disk
 
-__all__ = ["REFUSAL", "REFUSED", "ClosedDisk", "is_refused"]
-
 REFUSAL: Final = "no-global"
 """The name of the file by which somebody refuses a memory for all projects, in the project's."""
 

@@ -23,29 +23,6 @@ from engramdown.language.characters import is_utf16
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
-__all__ = [
-    "AGENTS",
-    "FIXED",
-    "IGNORING",
-    "SOUL",
-    "Read",
-    "Reader",
-    "beside",
-    "decoded",
-    "encoded",
-    "has_aliases",
-    "has_leftovers",
-    "is_untidy",
-    "leftover_of",
-    "meant",
-    "named",
-    "named_errors",
-    "paths",
-    "spelled",
-    "states",
-    "unused",
-]
-
 # The archive first: a hand edit of another file may have to write into it.
 FIXED: Final = (
     placement.ARCHIVE,

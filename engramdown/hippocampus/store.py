@@ -15,9 +15,9 @@ from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undo
-from engramdown.hippocampus.changeset import Act, Draft, verified_by
+from engramdown.hippocampus.changeset import Act, Draft, new_id, verified_by
 from engramdown.hippocampus.entry import Archived, Entry, Written
-from engramdown.hippocampus.files import FileChange, MemoryFiles, new_id, starter_files
+from engramdown.hippocampus.files import FileChange, MemoryFiles, starter_files
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix, find_lines
 from engramdown.hippocampus.snapshot import SOUL
@@ -30,8 +30,6 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.changeset import Revised, Revision
-
-__all__ = ["Entries", "Hippocampus"]
 
 # What a line costs in a prompt beyond its text: the bullet and the line end.
 _LINE_TOKENS = 1

@@ -32,8 +32,6 @@ from engramdown.hippocampus.snapshot import (
 from engramdown.storage import disk as system
 from engramdown.storage.disk import UNFINISHED, Disk
 
-__all__ = ["Leftover", "Recovery", "Staged", "Staging"]
-
 # How long a file that looks cut short is given to become whole, in seconds: editors that write in
 # place need milliseconds, and a person who deletes the last line is kept waiting this long once.
 _SETTLE_CUT: Final = 1.0

@@ -32,8 +32,6 @@ from engramdown.hippocampus.placement import (
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse
 
-__all__ = ["ERASED", "ERRANDS", "Candidate", "candidates", "last", "pick", "reverse"]
-
 ERASED: Final = "erase"
 """What a step is called that tells of an erasure."""
 ERRANDS: Final = frozenset({"migrate", "sleep"})

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
-__all__ = ["LONGEST", "Watch", "file_system", "is_remote"]
-
 LONGEST: Final = 0.4
 """For how many seconds a burst is folded together."""
 _QUIET: Final = 0.1

@@ -44,9 +44,8 @@ from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
-from engramdown.hippocampus.changeset import Act, Desk, Draft, Revision, revise, verified_by
+from engramdown.hippocampus.changeset import Act, Desk, Draft, Revision, new_id, revise, verified_by
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.files import new_id
 from engramdown.hippocampus.placement import (
     ARCHIVE,
     LESSONS,

@@ -28,9 +28,9 @@ from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.journal.page import normal
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
-from engramdown.hippocampus.changeset import Act, Revision
+from engramdown.hippocampus.changeset import Act, Revision, new_id
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.files import new_id, on_errand
+from engramdown.hippocampus.files import on_errand
 from engramdown.hippocampus.placement import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
 from engramdown.hippocampus.snapshot import SOUL as SOUL_FOLDER
 from engramdown.hippocampus.store import Hippocampus

@@ -15,19 +15,6 @@ from typing import Final, Literal
 
 from engramdown.markdown.metadata import Metadata, find_metadata, spans, unescape, without
 
-__all__ = [
-    "Block",
-    "Shape",
-    "entry_block",
-    "front_matter_end",
-    "indented",
-    "is_rule",
-    "leaves_open",
-    "marker",
-    "next_marker",
-    "scan",
-]
-
 Shape = Literal["item", "paragraph", "heading", "prose"]
 
 _BULLETS: Final = "-*+"

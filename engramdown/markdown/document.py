@@ -30,18 +30,6 @@ from engramdown.markdown.blocks import (
 )
 from engramdown.markdown.metadata import Metadata, escape
 
-__all__ = [
-    "Document",
-    "Folds",
-    "Placed",
-    "fit",
-    "joined",
-    "parse",
-    "prose",
-    "reads_back",
-    "written",
-]
-
 _BLANK: Final = " \t\r\n"
 _BOM: Final = "\ufeff"
 _SECTION: Final = 2

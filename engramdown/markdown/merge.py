@@ -20,8 +20,6 @@ from typing import Final
 from engramdown.engram import fold
 from engramdown.markdown.document import Document, Placed
 
-__all__ = ["Changes", "Merged", "compare", "merge"]
-
 _PARAGRAPHS: Final = re.compile(r"\n\s*\n")
 
 

@@ -12,23 +12,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-__all__ = [
-    "ADDRESS",
-    "KEPT",
-    "KNOWN_KEYS",
-    "OPERATIONS",
-    "Metadata",
-    "current_id",
-    "escape",
-    "find_metadata",
-    "is_address",
-    "sort_ids",
-    "spans",
-    "trailing_span",
-    "unescape",
-    "without",
-]
-
 ADDRESS: Final = "_"
 """What the address of an entry without an id begins with; no shell expands it."""
 

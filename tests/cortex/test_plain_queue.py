@@ -11,7 +11,7 @@ from engramdown.cortex.pending import Pending
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
-from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 

@@ -19,7 +19,7 @@ from engramdown.cortex.review import FileQueue
 from engramdown.cortex.waiting import Waiting
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
 from engramdown.errors import EntryNotFoundError, StoreError
-from engramdown.hippocampus.files import new_id
+from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk

@@ -13,7 +13,7 @@ import pytest
 from engramdown.hippocampus import files
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, Style
-from tests.hippocampus.test_hand_edits import (
+from tests.hippocampus.test_hand_edits_noticed import (
     NEW,
     OURS,
     Change,

@@ -11,7 +11,7 @@ import pytest
 from engramdown.hippocampus.store import Hippocampus
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES
-from tests.hippocampus.test_hand_edits import OURS, build, judge, opened, read
+from tests.hippocampus.test_hand_edits_noticed import OURS, build, judge, opened, read
 
 
 class Twice:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import save
-from tests.hippocampus.test_hand_edits import build, delete, judge, opened, read
+from tests.hippocampus.test_hand_edits_noticed import build, delete, judge, opened, read
 
 
 class DiedError(BaseException):
