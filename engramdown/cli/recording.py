@@ -27,7 +27,7 @@ from engramdown.cli.options import (
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.episodes.ids import check_session_id
-from engramdown.episodes.memory import Said
+from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
 
 __all__ = [

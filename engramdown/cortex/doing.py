@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.cortex.overheard import quoted
 from engramdown.engram import Engram
 from engramdown.episodes.episode import Pointer, as_text
-from engramdown.episodes.memory import Said
+from engramdown.episodes.recorder import Said
 
 __all__ = ["DONE", "Doing"]
 

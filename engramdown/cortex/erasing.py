@@ -22,9 +22,9 @@ from engramdown.engram import Engram, Scope, fold
 from engramdown.episodes.erasing import EpisodeEraser, Held
 from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.episodes.journal.store import Journal
-from engramdown.episodes.memory import FOLDER as EPISODES
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS
+from engramdown.episodes.watch import FOLDER as EPISODES
 from engramdown.errors import (
     EngramdownError,
     EntryNotFoundError,

@@ -15,8 +15,8 @@ from engramdown.cortex.findings import Finding, find
 from engramdown.engram import Scope
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.live import REDACTED
-from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.sessions import Sessions
+from engramdown.episodes.watch import FOLDER
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.snapshot import Reader

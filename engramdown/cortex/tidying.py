@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.findings import Finding, find
-from engramdown.episodes.memory import FOLDER, EpisodicMemory
+from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.showing import TOOL_ROLES
 from engramdown.episodes.trouble import find_trouble
+from engramdown.episodes.watch import FOLDER
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording, left_out
 from engramdown.episodes.episode import Pointer
-from engramdown.episodes.memory import Said
+from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
 from engramdown.storage.locks import one_call
 

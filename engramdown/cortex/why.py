@@ -14,8 +14,8 @@ from engramdown.cortex.proposals import Proposal
 from engramdown.engram import SCOPES, Scope
 from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.live import REDACTED, excluded
-from engramdown.episodes.memory import FOLDER
 from engramdown.episodes.sessions import Sessions
+from engramdown.episodes.watch import FOLDER
 from engramdown.errors import (
     EntryNotFoundError,
     GitError,

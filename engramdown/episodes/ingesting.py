@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.episodes.episode import ROLES, Pointer, as_text, read_line, stamp
 
 if TYPE_CHECKING:
-    from engramdown.episodes.memory import Said
-    from engramdown.episodes.recorder import Item
+    from engramdown.episodes.recorder import Item, Said
 
 __all__ = ["Arranged", "Message", "read_messages"]
 

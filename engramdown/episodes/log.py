@@ -22,7 +22,10 @@ from engramdown.errors import StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
-__all__ = ["SessionLog"]
+__all__ = ["ORPHAN_MINUTES", "SessionLog"]
+
+ORPHAN_MINUTES: Final = 60
+"""How long nothing was said in a session that is taken for one whose program died."""
 
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096

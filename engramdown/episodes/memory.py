@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.episode import (
@@ -28,11 +28,12 @@ from engramdown.episodes.episode import (
     words,
 )
 from engramdown.episodes.ids import check_session_id, episode_id, is_like, session_id
+from engramdown.episodes.log import ORPHAN_MINUTES
 from engramdown.episodes.payloads import PAYLOADS, Payloads
-from engramdown.episodes.recorder import IMPATIENT, Item, Recorder
+from engramdown.episodes.recorder import IMPATIENT, Item, Recorder, Said
 from engramdown.episodes.showing import hidden, shown
 from engramdown.errors import EngramdownError, SessionNotFoundError
-from engramdown.recall.episodes import FOLDER, Finder
+from engramdown.recall.episodes import Finder
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 
@@ -47,30 +48,13 @@ if TYPE_CHECKING:
     from engramdown.models.embedders import Embedder
     from engramdown.storage.erasure import Words
 
-__all__ = ["FOLDER", "EpisodicMemory", "Ingested", "Said"]
 
-ORPHAN_MINUTES: Final = 60
-"""How long nothing was said in a session that is taken for one whose program died."""
 TIDY_DAYS: Final = 2
 """How far back a new session looks for them; with years of transcripts it would take too long."""
 _DAY: Final = 86_400 * 1_000_000_000
 
 _OPTIONAL: Final = Episode._fields[Episode._fields.index("name") : -len(("event", "more"))]
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
-
-
-class Said(TypedDict, total=False):
-    """What may be recorded with a text; see :class:`engramdown.episodes.episode.Episode`."""
-
-    name: str
-    call: str
-    ms: float | None
-    error: bool | str
-    model: str
-    turn: int | None
-    recalled: tuple[str, ...]
-    meta: Mapping[str, Any]
-    at: datetime
 
 
 class Ingested(NamedTuple):

@@ -12,10 +12,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 from engramdown.clock import moment
 from engramdown.episodes.episode import Pointer
@@ -28,7 +29,7 @@ from engramdown.forks import RLock, in_child
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 
-__all__ = ["Item", "Recorder"]
+__all__ = ["Item", "Recorder", "Said"]
 
 LOCK: Final = ".lock"
 QUEUE_ITEMS: Final = 1_000
@@ -40,6 +41,20 @@ IMPATIENT: Final = 0.02
 _OPEN_FILES: Final = 32
 
 _Failure = (OSError, EngramdownError)
+
+
+class Said(TypedDict, total=False):
+    """What may be recorded with a text; see :class:`engramdown.episodes.episode.Episode`."""
+
+    name: str
+    call: str
+    ms: float | None
+    error: bool | str
+    model: str
+    turn: int | None
+    recalled: tuple[str, ...]
+    meta: Mapping[str, Any]
+    at: datetime
 
 
 class Item(NamedTuple):

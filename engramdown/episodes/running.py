@@ -15,7 +15,7 @@ from typing import Final
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.episode import Episode, read_line, stamp_of
-from engramdown.episodes.memory import ORPHAN_MINUTES
+from engramdown.episodes.log import ORPHAN_MINUTES
 from engramdown.episodes.sessions import SessionInfo, Sessions, lines
 from engramdown.errors import StoreError
 from engramdown.storage.disk import EpisodeDisk

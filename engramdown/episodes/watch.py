@@ -23,6 +23,7 @@ from engramdown.storage.safe_open import open_regular
 
 __all__ = [
     "CACHE",
+    "FOLDER",
     "MANY",
     "RECENT",
     "SUFFIX",
@@ -41,6 +42,8 @@ MANY: Final = 1_000
 """Sessions whose files are looked at for every question."""
 RECENT: Final = 256
 """Of more sessions, those written last."""
+FOLDER: Final = "episodes"
+"""The folder of the transcripts, in that of a scope."""
 SUFFIX: Final = ".jsonl"
 CACHE: Final = "cache"
 """The folder, beside that of the transcripts, of what can be made again."""

@@ -17,7 +17,7 @@ from engramdown.cortex.recording import degraded, left_out
 from engramdown.cortex.tools import TOOLS, Answer
 from engramdown.episodes.episode import Pointer
 from engramdown.episodes.ids import is_session_id
-from engramdown.episodes.memory import Said
+from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError
 from engramdown.forks import Lock, RLock
 from engramdown.integrations.history import Kept, Line, Summary

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engramdown.episodes.watch import CACHE, SUFFIX
+from engramdown.episodes.watch import CACHE, FOLDER, SUFFIX
 from engramdown.recall.lines import BROKEN, Line, microseconds, moment_text, read_lines
 from engramdown.recall.source import Chunk
 from engramdown.settings import EpisodeSettings, episode_settings
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from engramdown.recall.vectors import Lane
 
 __all__ = [
-    "FOLDER",
     "Around",
     "Context",
     "Finder",
@@ -618,9 +617,6 @@ def answering(
 #
 # Promises: nothing of recall is imported before something is asked for; a transcript is never
 # changed, and none is created.
-
-FOLDER: Final = "episodes"
-"""The name of the folder in that of a scope."""
 
 
 class Finder:

@@ -307,7 +307,7 @@ def _log(
 ) -> None:
     """Write one line down, unless a hook that was killed wrote it before."""
     from engramdown.episodes.episode import stamp
-    from engramdown.episodes.memory import Said
+    from engramdown.episodes.recorder import Said
 
     role, text = said.get("role"), said.get("text")
     try:

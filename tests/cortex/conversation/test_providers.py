@@ -24,7 +24,8 @@ from pydantic import TypeAdapter
 from engramdown import Cortex, WorkingContext
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
-from engramdown.episodes.memory import EpisodicMemory, Said
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.recorder import Said
 from tests.consolidation.provider import Provider, Reply, failing, serving
 from tests.cortex.conversation.talks import Summariser
 
