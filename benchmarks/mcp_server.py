@@ -25,8 +25,8 @@ from typing import IO, Any, Final, Self
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.episodes.episode import Episode, stamp, write_line
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.episode import Episode, stamp, write_line
 
 __all__ = ["main"]
 

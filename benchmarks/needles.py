@@ -23,8 +23,8 @@ from engramdown import Cortex
 from engramdown.consolidation.conversation.summarizing import write_without_model
 from engramdown.cortex.conversation.compacting import Compaction
 from engramdown.cortex.conversation.conversation import Conversation
-from engramdown.episodes.episode import Episode, stamp_of, write_line
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.episode import Episode, stamp_of, write_line
 
 __all__ = ["main"]
 

@@ -33,10 +33,10 @@ from typing import Any, Final, NamedTuple, cast
 
 from benchmarks.measure import finish, ms, table
 from benchmarks.plots import Curve, log_log
-from engramdown.episodes.episode import Episode, stamp, write_line
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.words import STOP_WORDS
 from engramdown.recall.episodes import Recall
+from engramdown.transcripts.episode import Episode, stamp, write_line
 
 __all__ = ["main"]
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.conversations import ASSISTANT, Said, Store
-from engramdown.episodes.episode import Episode, Role, stamp, write_line
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.terms import Term, stem, stems, words
 from engramdown.models.embedders import Embedder, LaneError
@@ -40,6 +39,7 @@ from engramdown.recall.ranking import (
 )
 from engramdown.recall.source import CHUNK
 from engramdown.settings import EpisodeSettings
+from engramdown.transcripts.episode import Episode, Role, stamp, write_line
 
 __all__ = ["DEPTH", "PATIENCE", "SEARCHES", "Recipe", "Search", "ours", "recalled"]
 

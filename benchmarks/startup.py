@@ -23,7 +23,7 @@ from typing import Final
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Engram, Hippocampus
-from engramdown.episodes.episode import Episode, stamp, write_line
+from engramdown.transcripts.episode import Episode, stamp, write_line
 
 __all__ = ["main"]
 

@@ -19,8 +19,8 @@ from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import Place, given
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.erasing import Erased, Shared
-from engramdown.episodes.episode import read_line
 from engramdown.language.characters import on_screen, visible
+from engramdown.transcripts.episode import read_line
 
 __all__ = ["erase"]
 

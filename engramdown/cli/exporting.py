@@ -26,8 +26,8 @@ from engramdown.language.characters import on_screen
 from engramdown.storage.safe_open import make_folder, open_regular, patiently
 
 if TYPE_CHECKING:
-    from engramdown.episodes.episode import Episode
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.transcripts.episode import Episode
 
 __all__ = ["export"]
 

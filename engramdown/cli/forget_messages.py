@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown.cortex.origins import Sourced
     from engramdown.episodes.cards.card import Card
-    from engramdown.episodes.episode import Pointer
     from engramdown.episodes.forgetting import Forgotten
+    from engramdown.transcripts.episode import Pointer
 
 __all__ = [
     "CARD_FIELDS",

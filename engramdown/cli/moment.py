@@ -33,7 +33,7 @@ class Moment(click.ParamType[str]):
         """Return the moment in UTC."""
         from engramdown.cli import log_messages as said
         from engramdown.clock import local
-        from engramdown.episodes.episode import stamp
+        from engramdown.transcripts.episode import stamp
 
         text = str(value)
         for form in _TIMES:

@@ -26,9 +26,9 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
+from engramdown.transcripts.episode import check_session_id
 
 __all__ = [
     "assistant",

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli import log_messages as said
 from engramdown.cli.layout import Line, line, table
 from engramdown.clock import local
-from engramdown.episodes.episode import Pointer
 from engramdown.episodes.pairing import paired
+from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     # Only named here: who shows a session needs nothing of recall, and the other way round.
-    from engramdown.episodes.episode import Episode
     from engramdown.recall.episodes import Hit
+    from engramdown.transcripts.episode import Episode
 
 __all__ = ["Talk", "damage_lines", "fact_lines", "found_lines", "talk_lines"]
 

@@ -24,9 +24,9 @@ from engramdown.cli.options import Place, id_argument, json_option, pass_place
 from engramdown.cli.steps import step_lines
 from engramdown.clock import local
 from engramdown.cortex.why import Known, Said, Taught, Why
-from engramdown.episodes.episode import Pointer
 from engramdown.hippocampus.entry import Archived
 from engramdown.markdown.metadata import is_address
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["why"]
 

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.cortex.overheard import quoted
 from engramdown.engram import Engram
-from engramdown.episodes.episode import Pointer, as_text
 from engramdown.episodes.recorder import Said
+from engramdown.transcripts.episode import Pointer, as_text
 
 __all__ = ["DONE", "Doing"]
 

@@ -103,7 +103,7 @@ def write_notes(cortex: Cortex, given: NotesArguments, session: Session | None) 
         EngramdownError: If nothing may be written, or it could not be.
     """
     # Imported here: a search needs nothing of sessions.
-    from engramdown.episodes.ids import is_like
+    from engramdown.transcripts.episode import is_like
 
     _check_on(cortex)
     if session is None or not session.id:

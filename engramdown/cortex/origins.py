@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.engram import Scope
-from engramdown.episodes.episode import Pointer
 from engramdown.episodes.live import REDACTED
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.watch import FOLDER
@@ -21,6 +20,7 @@ from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from", "remaining"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from engramdown.cortex.search import Asked, Found, moment_from, search
-from engramdown.episodes.episode import Pointer
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import inert
+from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -13,10 +13,10 @@ from typing import Final, Unpack
 from engramdown.cortex.context import MemoryContext
 from engramdown.cortex.doing import Doing
 from engramdown.cortex.receipts import Receipt
-from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from engramdown.language.untrusted import one_line
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["Recording", "degraded", "left_out"]
 

@@ -18,7 +18,7 @@ from engramdown.consolidation.replay import (
 )
 from engramdown.cortex.learning import Mistakes, Surprises
 from engramdown.cortex.told import Told
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

@@ -20,10 +20,10 @@ from engramdown.clock import moment
 from engramdown.cortex.attempts import NEVER, Attempts
 from engramdown.engram import Engram
 from engramdown.episodes.derived import WORK, in_hand
-from engramdown.episodes.episode import Episode
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.safe_open import open_regular
+from engramdown.transcripts.episode import Episode
 
 __all__ = [
     "BESIDE",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 __all__ = ["Told"]
 

@@ -14,7 +14,6 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.cards.pages import FOLDER as GISTS
-from engramdown.episodes.episode import read_line
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions
@@ -23,6 +22,7 @@ from engramdown.episodes.watch import CACHE, FOLDER
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import read_line
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording, left_out
-from engramdown.episodes.episode import Pointer
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
 from engramdown.storage.locks import one_call
+from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext

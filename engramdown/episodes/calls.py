@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.live import live
 from engramdown.episodes.pairing import paired
+from engramdown.transcripts.episode import Episode, Pointer
 
 __all__ = ["MOST", "Iteration", "ToolCall", "ToolSum", "iterations", "newest", "sums", "tool_calls"]
 

@@ -25,9 +25,7 @@ from typing import Any, Final
 
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
-from engramdown.episodes.episode import Episode, number, read_line, write_line
 from engramdown.episodes.forgotten import Forgotten
-from engramdown.episodes.ids import check_session_id, is_session_id
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.notes.store import path_of
@@ -37,6 +35,14 @@ from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import (
+    Episode,
+    check_session_id,
+    is_session_id,
+    number,
+    read_line,
+    write_line,
+)
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engramdown.episodes.episode import Pointer
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["Forgotten"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.episodes.episode import ROLES, Pointer, as_text, read_line, stamp
+from engramdown.transcripts.episode import ROLES, Pointer, as_text, read_line, stamp
 
 if TYPE_CHECKING:
     from engramdown.episodes.recorder import Item, Said

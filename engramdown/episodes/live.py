@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from engramdown.episodes.episode import Episode
 from engramdown.episodes.marks import marked
+from engramdown.transcripts.episode import Episode
 
 __all__ = ["REDACTED", "Excluded", "excluded", "live"]
 

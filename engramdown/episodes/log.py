@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.episode import number, read_line
 from engramdown.episodes.watch import CACHE, SUFFIX, touch
 from engramdown.errors import StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import number, read_line
 
 __all__ = ["ORPHAN_MINUTES", "SessionLog"]
 
@@ -69,7 +69,7 @@ class SessionLog:
         """Append lines and return the number of the first of them.
 
         Args:
-            lines: What :func:`engramdown.episodes.episode.encode` returned for each.
+            lines: What :func:`engramdown.transcripts.episode.encode` returned for each.
             start: Returns the same for the event that comes first in a file that is empty.
             timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
             prepare: What is to be done before, while nobody else writes or takes back.

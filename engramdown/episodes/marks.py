@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 __all__ = ["LOOKED_UP", "LOOKS", "echoes", "marked", "new_of"]
 

@@ -15,19 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.episode import (
-    EVENTS,
-    ROLES,
-    VERSION,
-    Episode,
-    Pointer,
-    as_text,
-    encode,
-    stamp,
-    stamp_of,
-    words,
-)
-from engramdown.episodes.ids import check_session_id, episode_id, is_like, session_id
 from engramdown.episodes.log import ORPHAN_MINUTES
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder, Said
@@ -36,6 +23,22 @@ from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.recall.episodes import Finder
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import (
+    EVENTS,
+    ROLES,
+    VERSION,
+    Episode,
+    Pointer,
+    as_text,
+    check_session_id,
+    encode,
+    episode_id,
+    is_like,
+    session_id,
+    stamp,
+    stamp_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from engramdown.episodes.calls import Iteration, ToolCall, ToolSum
@@ -169,7 +172,7 @@ class EpisodicMemory(Finder):
 
         Args:
             session: The id of the session; it begins if it has not begun.
-            role: One of :data:`engramdown.episodes.episode.ROLES`, but not ``event``.
+            role: One of :data:`engramdown.transcripts.episode.ROLES`, but not ``event``.
             text: What was said; what is no ``str`` is recorded as JSON.
             fields: See :class:`Said`.
 

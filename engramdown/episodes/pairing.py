@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 __all__ = ["paired"]
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
 from engramdown.clock import moment
-from engramdown.episodes.episode import Pointer
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
@@ -28,6 +27,7 @@ from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["Item", "Recorder", "Said"]
 
@@ -44,7 +44,7 @@ _Failure = (OSError, EngramdownError)
 
 
 class Said(TypedDict, total=False):
-    """What may be recorded with a text; see :class:`engramdown.episodes.episode.Episode`."""
+    """What may be recorded with a text; see :class:`engramdown.transcripts.episode.Episode`."""
 
     name: str
     call: str
@@ -61,7 +61,7 @@ class Item(NamedTuple):
     """An episode on its way.
 
     Attributes:
-        line: What :func:`engramdown.episodes.episode.encode` returned.
+        line: What :func:`engramdown.transcripts.episode.encode` returned.
         payload: The digest of its whole text and the text, if that is to be kept.
     """
 

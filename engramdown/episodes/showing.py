@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from engramdown.episodes.episode import cut
 from engramdown.episodes.payloads import digest
 from engramdown.settings import EpisodeSettings
+from engramdown.transcripts.episode import cut
 
 __all__ = ["TOOL_ROLES", "Shown", "hidden", "shown"]
 

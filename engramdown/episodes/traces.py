@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.notes.store import pieces
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.view_cache import ViewCache
 from engramdown.episodes.watch import FOLDER
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Pointer, read_line
 
 __all__ = ["Traces", "digests"]
 

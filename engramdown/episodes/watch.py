@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.episodes.ids import is_session_id
 from engramdown.errors import StoreError
 from engramdown.storage.safe_open import open_regular
+from engramdown.transcripts.episode import is_session_id
 
 __all__ = [
     "CACHE",

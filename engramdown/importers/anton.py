@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from engramdown.episodes.episode import ROLES, as_text
 from engramdown.importers.records import (
     FILE,
     Conversation,
@@ -22,6 +21,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
+from engramdown.transcripts.episode import ROLES, as_text
 
 __all__ = ["ANTON"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from engramdown.episodes.episode import as_text
 from engramdown.importers.records import (
     Conversation,
     Item,
@@ -24,6 +23,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
+from engramdown.transcripts.episode import as_text
 
 __all__ = ["CHATGPT"]
 

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.episode import as_text
 from engramdown.importers.records import (
     FILE,
     Conversation,
@@ -35,6 +34,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
+from engramdown.transcripts.episode import as_text
 
 __all__ = ["CLAUDE_CODE"]
 

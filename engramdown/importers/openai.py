@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from engramdown.episodes.episode import as_text
 from engramdown.importers.records import (
     FILE,
     Conversation,
@@ -26,6 +25,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
+from engramdown.transcripts.episode import as_text
 
 __all__ = ["OPENAI"]
 

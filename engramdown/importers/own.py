@@ -9,8 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from engramdown.episodes.episode import read_line
-from engramdown.episodes.ids import is_session_id
 from engramdown.importers.records import (
     Conversation,
     Item,
@@ -20,6 +18,7 @@ from engramdown.importers.records import (
     Source,
     mapping,
 )
+from engramdown.transcripts.episode import is_session_id, read_line
 
 __all__ = ["FORMAT", "OWN"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.episode import Episode, as_text, joined
+from engramdown.transcripts.episode import Episode, as_text, joined
 
 __all__ = [
     "FILE",
@@ -109,7 +109,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Something that becomes an episode; see :class:`engramdown.episodes.episode.Episode`.
+    """Something that becomes an episode; see :class:`engramdown.transcripts.episode.Episode`.
 
     Attributes:
         origin: What tells it from everything else in its conversation, today and tomorrow.

@@ -16,8 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.episode import VERSION, Episode, encode, read_line, stamp
-from engramdown.episodes.ids import episode_id
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.payloads import digest as digest_encoding
@@ -29,6 +27,7 @@ from engramdown.importers.records import Conversation, Kept, Said, digest
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
 
 __all__ = ["PATIENCE", "Encoder", "Names", "NewLine", "Shelf", "Writer"]
 
@@ -98,7 +97,7 @@ class NewLine(NamedTuple):
     Attributes:
         id: The id of the episode.
         at: Its time.
-        line: What :func:`engramdown.episodes.episode.encode` returned.
+        line: What :func:`engramdown.transcripts.episode.encode` returned.
         mark: What two lines share only if one of them is superfluous.
         event: Which event it is, or ``""``.
         payload: The digest of its whole text and the text, if that is to be kept.

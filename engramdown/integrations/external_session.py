@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.recording import degraded, left_out
 from engramdown.cortex.tools import TOOLS, Answer
-from engramdown.episodes.episode import Pointer
-from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError
 from engramdown.forks import Lock, RLock
 from engramdown.integrations.history import Kept, Line, Summary
 from engramdown.secrets.redaction import redact
+from engramdown.transcripts.episode import Pointer, is_session_id
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.beside import CompactionBeside

@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.episode import Episode, Pointer, joined, read_line, stamp_of
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.marks import marked
 from engramdown.episodes.memory import EpisodicMemory
@@ -27,6 +26,7 @@ from engramdown.errors import StoreError
 from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Episode, Pointer, joined, read_line, stamp_of
 
 __all__ = [
     "JSON",
@@ -93,7 +93,7 @@ class Line(NamedTuple):
     """A line of a transcript that stands for a value.
 
     Attributes:
-        role: See :class:`engramdown.episodes.episode.Episode`, as for the name and the call.
+        role: See :class:`engramdown.transcripts.episode.Episode`, as for the name and the call.
         text: What it shows.
         rest: The value, without the text if that is lifted out of it.
         place: Where in the value the text stands, or ``None`` if nothing was lifted.

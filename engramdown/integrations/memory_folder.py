@@ -24,7 +24,6 @@ from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import question
 from engramdown.cortex.tools import Answer
 from engramdown.engram import RULE_KINDS, Engram, Kind, Scope
-from engramdown.episodes.ids import is_session_id
 from engramdown.episodes.journal.page import normal
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
@@ -53,6 +52,7 @@ from engramdown.language.untrusted import bullet, inert, paragraphs
 from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import one_call
+from engramdown.transcripts.episode import is_session_id
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

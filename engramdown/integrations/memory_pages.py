@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Scope, slug
-from engramdown.episodes.ids import is_session_id
 from engramdown.errors import InvalidEngramError, MemoryCommandError
 from engramdown.hippocampus.placement import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
 from engramdown.hippocampus.snapshot import SOUL, meant
 from engramdown.language.similarity import similarity
 from engramdown.language.untrusted import heading, inert
 from engramdown.markdown.document import Document, Placed, parse, written
+from engramdown.transcripts.episode import is_session_id
 
 __all__ = [
     "COMMANDS",

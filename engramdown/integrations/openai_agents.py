@@ -19,8 +19,6 @@ from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
-from engramdown.episodes.episode import Episode
-from engramdown.episodes.ids import session_of
 from engramdown.integrations.external_session import Talk, beside, title_of, told_of
 from engramdown.integrations.history import (
     JSON,
@@ -34,6 +32,7 @@ from engramdown.integrations.history import (
     put_in,
     readable,
 )
+from engramdown.transcripts.episode import Episode, session_of
 
 __all__ = [
     "EngramdownSession",

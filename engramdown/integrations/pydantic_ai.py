@@ -26,8 +26,6 @@ from pydantic_ai.toolsets import ToolsetTool
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
-from engramdown.episodes.episode import Episode, words
-from engramdown.episodes.ids import session_of
 from engramdown.integrations.external_session import Talk, beside, check_budget, title_of, told_of
 from engramdown.integrations.history import (
     JSON,
@@ -39,6 +37,7 @@ from engramdown.integrations.history import (
     cut_off,
     readable,
 )
+from engramdown.transcripts.episode import Episode, session_of, words
 
 __all__ = [
     "EngramdownMemory",

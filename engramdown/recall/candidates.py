@@ -17,13 +17,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Final, NamedTuple
 
-from engramdown.episodes.episode import ROLES
 from engramdown.language.terms import speaking, spelt, tokens
 from engramdown.recall.episodes import Limits, Moment
 from engramdown.recall.filters import USUAL, Wanted
 from engramdown.recall.query import Query
 from engramdown.recall.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
 from engramdown.recall.source import CHUNK, Chunk, Fact, Source
+from engramdown.transcripts.episode import ROLES
 
 __all__ = [
     "LONGEST_LISTS",

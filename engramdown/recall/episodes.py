@@ -23,13 +23,13 @@ from engramdown.storage.disk import EpisodeDisk
 if TYPE_CHECKING:
     from datetime import date
 
-    from engramdown.episodes.episode import Pointer
     from engramdown.models.embedders import Embedder
     from engramdown.recall.candidates import Place
     from engramdown.recall.filters import Wanted
     from engramdown.recall.query import Query
     from engramdown.recall.source import Source
     from engramdown.recall.vectors import Lane
+    from engramdown.transcripts.episode import Pointer
 
 __all__ = [
     "Around",
@@ -266,7 +266,7 @@ class Hit(NamedTuple):
     @property
     def pointer(self) -> Pointer:
         """Where it stands, ``<session>#<seq>``."""
-        from engramdown.episodes.episode import Pointer
+        from engramdown.transcripts.episode import Pointer
 
         return Pointer(self.session, self.seq)
 
@@ -536,8 +536,8 @@ class Recall:
         return Context(before, after, found.more_before, found.more_after)
 
     def _message(self, moment: Moment, place: Place) -> Message:
-        from engramdown.episodes.episode import read_line
         from engramdown.recall.source import Unusable
+        from engramdown.transcripts.episode import read_line
 
         [data] = self._read(moment.session, [place.chunk.range(place.at)])
         episode = read_line(data)
@@ -588,7 +588,7 @@ def _exact_hit(found: _Found, needle: str) -> Hit:
 
 
 def _hit(session: str, line: Line, shown: str, score: float) -> Hit:
-    from engramdown.episodes.episode import ROLES
+    from engramdown.transcripts.episode import ROLES
 
     said = (line.seq, moment_text(line.ts), ROLES[line.role], line.name, line.text)
     return Hit(session, *said, shown, score)

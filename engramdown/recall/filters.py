@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from engramdown.episodes.episode import ROLES
+from engramdown.transcripts.episode import ROLES
 
 __all__ = ["USUAL", "Wanted", "time_from", "wanted"]
 

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from zlib import crc32
 
 from engramdown.episodes import watch
-from engramdown.episodes.episode import ROLES
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
 from engramdown.language.terms import folded, speaking, spelt
@@ -35,6 +34,7 @@ from engramdown.recall.lines import Line, read_lines
 from engramdown.recall.source import CHUNK, PAGE, Chunk, Source, Unusable
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock, one_call
+from engramdown.transcripts.episode import ROLES
 
 if TYPE_CHECKING:
     from engramdown.recall.scan import Scan

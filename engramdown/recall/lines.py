@@ -1,6 +1,6 @@
 r"""The lines of a transcript as the index takes them in, a block of bytes at a time.
 
-Promises: what is taken for an episode here is what :func:`engramdown.episodes.episode.read_line`
+Promises: what is taken for an episode here is what :func:`engramdown.transcripts.episode.read_line`
 takes for one, with the same fields; most lines are read four times as fast. Bytes behind the last
 ``\n`` are left for later; a line that is no episode has its place and its bytes, and nothing else.
 """
@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from engramdown.episodes.episode import ROLES, Episode, read_line, stamp
 from engramdown.episodes.marks import LOOKS, echoes
+from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
 
 __all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines", "usual"]
 

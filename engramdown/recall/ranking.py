@@ -22,7 +22,6 @@ from itertools import takewhile
 from math import log
 from typing import Final, NamedTuple
 
-from engramdown.episodes.episode import ROLES
 from engramdown.language.dates import Dates
 from engramdown.language.terms import Term, stem, words
 from engramdown.recall.query import (
@@ -36,6 +35,7 @@ from engramdown.recall.query import (
     says_wish,
     told,
 )
+from engramdown.transcripts.episode import ROLES
 
 __all__ = [
     "BESIDE",

@@ -9,7 +9,7 @@ import json
 from typing import Any, Final
 
 from engramdown.consolidation.cells import Cell, cells_of
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 __all__ = ["SESSION", "call", "cell", "failing", "result", "said", "talk"]
 

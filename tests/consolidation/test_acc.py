@@ -19,7 +19,7 @@ from engramdown.consolidation.acc import (
     undone_fix,
 )
 from engramdown.consolidation.cells import Cell, cells_of
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
 from tests.strategies import any_text
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.cells import Cell, arguments_of, by_turn, cells_of, last_line
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import SESSION, call, cell, result, said, talk
 from tests.strategies import any_text
 

@@ -16,7 +16,7 @@ from engramdown.consolidation.procedures import (
     repeated,
     steps_of,
 )
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.cortex.entries import any_text
 
 RELEASE = ("uv run pytest -q", "git tag v1.2", "uv build", "uv publish --token-from env")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.worth import MOST_BYTES, recent, should_extract, worth_showing
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import said, talk
 from tests.strategies import any_text
 

@@ -10,7 +10,7 @@ import pytest
 from engramdown import Cortex, Engram, Session
 from engramdown.consolidation.acc import DETECTORS, same_failure
 from engramdown.cortex.doing import Doing
-from engramdown.episodes.episode import Pointer
+from engramdown.transcripts.episode import Pointer
 from tests.consolidation.answering import Answering
 
 LESSON = DETECTORS[same_failure]

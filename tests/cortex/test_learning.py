@@ -12,8 +12,8 @@ from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.learning import Identity, Mistakes, Surprises
 from engramdown.cortex.told import Told
 from engramdown.engram import Engram
-from engramdown.episodes.episode import Episode
 from engramdown.errors import ModelError
+from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, failing, said, talk
 

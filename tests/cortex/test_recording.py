@@ -9,9 +9,9 @@ import pytest
 
 from engramdown import Cortex, Engram, MemoryContext, Session
 from engramdown.episodes import recorder
-from engramdown.episodes.episode import Episode
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError
+from engramdown.transcripts.episode import Episode
 from tests.cortex.person import Person
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.hippocampus.memory_store import MemoryStore

@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.cortex.sleep_jobs import JOBS, Replay, Statements
 from engramdown.cortex.told import Told
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 
 

@@ -11,8 +11,8 @@ from freezegun import freeze_time
 from engramdown import Engram
 from engramdown.cortex.sleep_state import NAME, Mark, Part, SleepState, Work, digest_of, slept_at
 from engramdown.episodes.derived import WORK
-from engramdown.episodes.episode import Episode
 from engramdown.errors import StoreError
+from engramdown.transcripts.episode import Episode
 
 MARK = Mark("replay", "s1", "2026-03-01T10:00:00.000000Z", 7)
 ENGRAMS = (

@@ -14,16 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engramdown.episodes.episode import (
-    as_text,
-    cut,
-    encode,
-    number,
-    read_line,
-    stamp,
-    write_line,
-)
-from engramdown.episodes.ids import episode_id, is_session_id
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import Payloads, digest
@@ -31,6 +21,17 @@ from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import LockTimeoutError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import (
+    as_text,
+    cut,
+    encode,
+    episode_id,
+    is_session_id,
+    number,
+    read_line,
+    stamp,
+    write_line,
+)
 from tests.episodes.disks import Fault, FaultyDisk
 
 __all__ = [

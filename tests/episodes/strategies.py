@@ -11,7 +11,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from engramdown.episodes.episode import EVENTS, ROLES, Episode, joined, stamp
+from engramdown.transcripts.episode import EVENTS, ROLES, Episode, joined, stamp
 
 __all__ = ["NASTY", "any_value", "episodes", "texts"]
 

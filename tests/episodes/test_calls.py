@@ -19,9 +19,9 @@ from engramdown.episodes.calls import (
     sums,
     tool_calls,
 )
-from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError, SessionNotFoundError
+from engramdown.transcripts.episode import Episode, Pointer
 from tests.episodes.strategies import episodes
 
 

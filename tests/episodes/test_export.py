@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.episode import Episode
 from engramdown.episodes.export import as_json, as_markdown
+from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
 
 NAME = "20260227-101500-4f2a"

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.episode import Pointer, read_line
 from engramdown.episodes.forgetting import UNFINISHED, Forgetting
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
@@ -28,6 +27,7 @@ from engramdown.errors import (
 from engramdown.recall.index_file import Shelf
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Pointer, read_line
 from tests.episodes.disks import Fault, FaultyDisk
 
 SECRET = "the heron stands in the willows"

@@ -10,11 +10,11 @@ from typing import Any, Final, Literal
 
 import pytest
 
-from engramdown.episodes.episode import Pointer
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 from engramdown.storage import disk as disk_module
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Pointer
 
 LONG: Final = "line of output\n" * 300
 SAID: Final = (

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.episode import Episode, encode, read_line
 from engramdown.episodes.log import SessionLog
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import Episode, encode, read_line
 from tests.episodes.disks import Fault, FaultyDisk
 
 NOW = "2026-02-27T10:15:00.123456Z"

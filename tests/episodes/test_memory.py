@@ -14,10 +14,10 @@ from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.episode import Pointer, as_text, joined
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
+from engramdown.transcripts.episode import Pointer, as_text, joined
 from tests.episodes.strategies import any_value, texts
 
 SECRET = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.episode import number
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import number
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.test_log import line, opened, say, start, texts
 

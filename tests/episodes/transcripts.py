@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from engramdown.episodes.episode import stamp
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.transcripts.episode import stamp
 
 __all__ = ["START", "append", "found", "line", "memory", "write"]
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.episode import Episode
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.pairing import paired
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.importers.importer import Report
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Episode
 from tests.importers.shop import Shop, write_lines
 
 ONE, TWO = "11111111-aaaa-4000-8000-000000000001", "22222222-bbbb-4000-8000-000000000002"

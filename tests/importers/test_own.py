@@ -7,9 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.episode import Episode
 from engramdown.episodes.export import as_json
 from engramdown.importers.own import OWN
+from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
 from tests.importers.told import read
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.episode import Episode, Pointer
 from engramdown.episodes.export import as_json
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
@@ -25,6 +24,7 @@ from engramdown.importers.inputs import find_inputs
 from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Episode, Pointer
 from tests.importers.shop import Shop, claude_line, write_lines
 
 LONG = "y" * 3_000

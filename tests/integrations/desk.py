@@ -13,12 +13,12 @@ from agents import Agent, FunctionTool, OpenAIChatCompletionsModel, Runner, func
 from openai import AsyncOpenAI
 
 from engramdown import Cortex
-from engramdown.episodes.episode import Episode
 from engramdown.integrations.openai_agents import (
     EngramdownSession,
     memory_instructions,
     memory_tools,
 )
+from engramdown.transcripts.episode import Episode
 from tests.consolidation.wire import Sends, Wire, completion, http, wired
 
 __all__ = ["Desk", "again", "does", "fails", "kept", "lines", "says", "weather", "working"]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.episodes.episode import Episode
 from engramdown.integrations.external_session import Summaries, Talk
 from engramdown.integrations.history import Entry, Kept, Line
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import Episode
 
 
 def plain(episode: Episode) -> str | None:

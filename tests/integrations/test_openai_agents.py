@@ -18,9 +18,9 @@ from agents import (
 )
 
 from engramdown import Cortex, Engram
-from engramdown.episodes.episode import Pointer
 from engramdown.errors import MidTurnError
 from engramdown.integrations.openai_agents import EngramdownSession, memory_tools
+from engramdown.transcripts.episode import Pointer
 from tests.consolidation.wire import http
 from tests.integrations.desk import Desk, again, does, fails, lines, says, weather, working
 

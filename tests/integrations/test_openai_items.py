@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.episode import ROLES, Episode
 from engramdown.integrations.history import JSON, Entry, Summary, as_line, as_value
 from engramdown.integrations.openai_agents import (
     asks_for_work,
@@ -18,6 +17,7 @@ from engramdown.integrations.openai_agents import (
     summarised,
     whole_items,
 )
+from engramdown.transcripts.episode import ROLES, Episode
 from tests.integrations.items import items
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}

@@ -26,7 +26,6 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import RequestUsage
 
-from engramdown.episodes.episode import ROLES, Episode
 from engramdown.integrations.history import Entry, Summary, as_line, as_value
 from engramdown.integrations.pydantic_ai import (
     message_lines,
@@ -35,6 +34,7 @@ from engramdown.integrations.pydantic_ai import (
     plain_part,
     visible,
 )
+from engramdown.transcripts.episode import ROLES, Episode
 
 AT = datetime(2026, 3, 1, 10, 15, 0, 123456, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.episodes.episode import Episode, write_line
 from engramdown.language.terms import tokens
 from engramdown.recall.episodes import inner_words, lines_with, probe
+from engramdown.transcripts.episode import Episode, write_line
 from tests.episodes.strategies import texts
 
 _near = st.text('aAkK\u212asS\u017fßẞ\u0130i\u0307ﬁfF "\\/%_\n😀é\ud800', max_size=8)

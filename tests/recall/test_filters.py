@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.episode import ROLES
 from engramdown.recall.filters import wanted
+from engramdown.transcripts.episode import ROLES
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 USER = ROLES.index("user")

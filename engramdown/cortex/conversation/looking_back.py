@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engramdown.cortex.recalling import LABEL, flat
-from engramdown.episodes.episode import Pointer
 from engramdown.errors import GistNotFoundError, InvalidSessionError, SessionNotFoundError
 from engramdown.language.untrusted import inert
+from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     from engramdown.consolidation.gists import Gist

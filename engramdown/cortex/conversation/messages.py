@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.conversation.items import Item
 from engramdown.consolidation.conversation.summary_xml import format_summary
 from engramdown.consolidation.gists import Gist
-from engramdown.episodes.episode import Episode, Pointer
 from engramdown.language.untrusted import one_line
+from engramdown.transcripts.episode import Episode, Pointer
 
 __all__ = [
     "FRAME",

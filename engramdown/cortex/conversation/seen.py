@@ -22,8 +22,8 @@ from engramdown.cortex.conversation.shown import (
     shown_message,
 )
 from engramdown.cortex.conversation.working import Dropped
-from engramdown.episodes.episode import Pointer
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["Choice", "Seen"]
 

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.conversation.summary_xml import format_summary
 from engramdown.consolidation.gists import Gist, Source
 from engramdown.cortex.conversation.messages import Said, placeholder
-from engramdown.episodes.episode import Pointer
 from engramdown.language.untrusted import one_line
+from engramdown.transcripts.episode import Pointer
 
 __all__ = ["SUMMARY", "Shown", "ends", "gist_placeholder", "shown_gist", "shown_message"]
 

@@ -17,9 +17,7 @@ from typing import Final
 from engramdown.consolidation.conversation.items import Item
 from engramdown.consolidation.gists import Fold, Gist, Source, read_gist
 from engramdown.cortex.conversation.messages import ROLES, Count, Said, gist_item, said, said_item
-from engramdown.episodes.episode import Episode, read_line
 from engramdown.episodes.gist_log import GistLog
-from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.marks import marked
 from engramdown.episodes.memory import EpisodicMemory
@@ -30,6 +28,7 @@ from engramdown.errors import SessionNotFoundError
 from engramdown.forks import RLock
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.episode import Episode, check_session_id, read_line
 
 __all__ = ["Track"]
 

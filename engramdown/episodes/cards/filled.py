@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.cards.card import Card
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 __all__ = ["Filled", "filled_in", "read_filled", "taken_back", "without_filled", "write_filled"]
 

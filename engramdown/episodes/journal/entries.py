@@ -12,9 +12,9 @@ from datetime import date, datetime
 from typing import Final, NamedTuple, get_args
 
 from engramdown.episodes.front import fold
-from engramdown.episodes.ids import check_session_id
 from engramdown.episodes.journal.page import Author, Section, normal
 from engramdown.errors import InvalidNoteError
+from engramdown.transcripts.episode import check_session_id
 
 __all__ = ["LONGEST", "Entry", "drafted", "of_day", "without_secrets"]
 

@@ -16,16 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from engramdown.episodes.ids import is_like
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.integrations.claude_code.environment import PATIENCE, HookPlace, Kept, others
 from engramdown.integrations.claude_code.payload import Event
+from engramdown.transcripts.episode import is_like
 
 if TYPE_CHECKING:
     from engramdown.engram import Engram
-    from engramdown.episodes.episode import Episode
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.importers.inputs import Input
+    from engramdown.transcripts.episode import Episode
 
 __all__ = ["LARGEST", "is_recorded", "known_as", "lessons", "note", "record", "record_leftovers"]
 
@@ -306,8 +306,8 @@ def _log(
     episodes: EpisodicMemory, session: str, said: Mapping[str, Any], known: set[tuple[str, str]]
 ) -> None:
     """Write one line down, unless a hook that was killed wrote it before."""
-    from engramdown.episodes.episode import stamp
     from engramdown.episodes.recorder import Said
+    from engramdown.transcripts.episode import stamp
 
     role, text = said.get("role"), said.get("text")
     try:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import moment, nanoseconds
-from engramdown.episodes.ids import is_session_id
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.episode import is_session_id
 
 if TYPE_CHECKING:
     from engramdown import Cortex

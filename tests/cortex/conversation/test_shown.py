@@ -13,8 +13,8 @@ from engramdown.cortex.conversation.shown import (
     shown_gist,
     shown_message,
 )
-from engramdown.episodes.episode import Episode
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.episode import Episode
 
 _MADE = "2026-03-01T10:15:00.000000Z"
 

@@ -18,7 +18,7 @@ from engramdown.episodes.cards.card import (
     cut_at_word,
     overlaid,
 )
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
 
 NOW = "2026-02-27T10:15:00.000000Z"

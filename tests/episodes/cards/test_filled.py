@@ -17,7 +17,7 @@ from engramdown.episodes.cards.filled import (
     without_filled,
     write_filled,
 )
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 SAID = Filled("2026-03-01", "m", 2, "T", "one", "more", ("a", "b"), ("ci", "clock"), "All\nof it")
 

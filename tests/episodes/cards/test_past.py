@@ -16,7 +16,7 @@ from engramdown.episodes.cards.past import (
     graded,
     shorter,
 )
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 
 
 def at(day: int, hour: int = 0, minute: int = 0) -> str:

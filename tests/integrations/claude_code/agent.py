@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown import EpisodicMemory
-from engramdown.episodes.episode import Episode
+from engramdown.transcripts.episode import Episode
 from tests.cli.conftest import Runner
 
 __all__ = ["PROGRAM", "Agent", "Answer", "hook_process", "told"]

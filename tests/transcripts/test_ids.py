@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.episodes.ids import (
+from engramdown.errors import EngramdownError, InvalidSessionError
+from engramdown.transcripts.episode import (
     LONGEST,
     check_session_id,
     episode_id,
@@ -17,7 +18,6 @@ from engramdown.episodes.ids import (
     session_id,
     session_of,
 )
-from engramdown.errors import EngramdownError, InvalidSessionError
 
 REFUSED = {
     "empty": "",

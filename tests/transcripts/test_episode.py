@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.episode import (
+from engramdown.transcripts.episode import (
     Episode,
     Pointer,
     as_text,

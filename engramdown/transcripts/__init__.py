@@ -1,0 +1,3 @@
+"""Transcripts."""
+
+__all__: list[str] = []
