@@ -15,9 +15,9 @@ from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.live import live
 from engramdown.errors import ModelError
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.visibility import live
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.engram import Scope
-from engramdown.episodes.live import REDACTED
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.watch import FOLDER
 from engramdown.errors import SessionNotFoundError, StoreError
@@ -21,6 +20,7 @@ from engramdown.hippocampus import placement
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.visibility import REDACTED
 
 __all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from", "remaining"]
 

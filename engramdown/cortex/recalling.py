@@ -159,9 +159,9 @@ def _around(episodes: EpisodicMemory | None, text: str) -> _Told:
 def _at(episodes: EpisodicMemory | None, text: str) -> Hit | None:
     """Return what a pointer points to, if it may be shown."""
     # Imported here: only this needs them.
-    from engramdown.episodes.live import live
     from engramdown.errors import InvalidSessionError, SessionNotFoundError
     from engramdown.recall.episodes import Hit
+    from engramdown.transcripts.visibility import live
 
     session, mark, number = text.strip().rpartition("#")
     if episodes is None or not mark or not number.isascii() or not number.isdecimal():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.proposals import Proposal
 from engramdown.engram import SCOPES, Scope
-from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.watch import FOLDER
 from engramdown.errors import (
@@ -30,6 +29,7 @@ from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode, Pointer
+from engramdown.transcripts.visibility import REDACTED, excluded
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

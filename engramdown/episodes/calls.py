@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from engramdown.episodes.live import live
 from engramdown.episodes.pairing import paired
 from engramdown.transcripts.episode import Episode, Pointer
+from engramdown.transcripts.visibility import live
 
 __all__ = ["MOST", "Iteration", "ToolCall", "ToolSum", "iterations", "newest", "sums", "tool_calls"]
 

@@ -26,7 +26,6 @@ from typing import Any, Final
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.forgotten import Forgotten
-from engramdown.episodes.live import REDACTED, excluded
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.notes.store import path_of
 from engramdown.episodes.payloads import digest
@@ -43,6 +42,7 @@ from engramdown.transcripts.episode import (
     read_line,
     write_line,
 )
+from engramdown.transcripts.visibility import REDACTED, excluded
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]
 

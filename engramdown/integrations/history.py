@@ -16,8 +16,6 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.live import REDACTED, excluded
-from engramdown.episodes.marks import marked
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.showing import hidden, shown
@@ -27,6 +25,7 @@ from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode, Pointer, joined, read_line, stamp_of
+from engramdown.transcripts.visibility import REDACTED, excluded, marked
 
 __all__ = [
     "JSON",

@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields
 from typing import Final
 from zlib import crc32
 
-from engramdown.episodes.marks import marked
 from engramdown.language.terms import folded, speaking
 from engramdown.recall.lines import BROKEN, Line, read_lines
 from engramdown.recall.source import CHUNK, PAGE, Chunk, Values, freshness, length_of, pack
 from engramdown.transcripts.episode import ROLES, Episode
+from engramdown.transcripts.visibility import marked
 
 __all__ = ["WORDLESS", "Intake", "Known"]
 

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from engramdown.episodes.marks import LOOKS, echoes
 from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
+from engramdown.transcripts.visibility import LOOKS, echoes
 
 __all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines", "usual"]
 
@@ -61,7 +61,7 @@ class Line(NamedTuple):
         seq: Its number in the session, as it says itself.
         ts: When, in microseconds since 1970.
         role: The place of its role among ``ROLES``, or :data:`BROKEN`; that of ``memory_read``
-            if it :func:`echoes <engramdown.episodes.marks.echoes>` memory.
+            if it :func:`echoes <engramdown.transcripts.visibility.echoes>` memory.
         name: The tool or the speaker.
         text: What was said.
         event: The whole episode, if it is an event.

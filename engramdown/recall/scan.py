@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes import watch
-from engramdown.episodes.marks import marked
 from engramdown.errors import StoreError
 from engramdown.language.terms import speaking, stem, tokens
 from engramdown.recall.lines import BROKEN, Line, read_lines
 from engramdown.recall.source import CHUNK, Chunk, Fact, freshness, length_of, pack
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import ROLES
+from engramdown.transcripts.visibility import marked
 
 __all__ = ["Scan"]
 

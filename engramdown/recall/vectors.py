@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from engramdown.episodes import watch
-from engramdown.episodes.live import excluded
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import unforked
 from engramdown.language.snippets import snippet
@@ -35,6 +34,7 @@ from engramdown.recall.query import nameless
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import ROLES, Episode, read_line
+from engramdown.transcripts.visibility import excluded
 
 __all__ = [
     "FILE",

@@ -17,7 +17,6 @@ from typing import Final
 
 from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.live import excluded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import StoreError
@@ -26,6 +25,7 @@ from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import read_line
+from engramdown.transcripts.visibility import excluded
 from tests.importers.shop import claude_line, write_lines
 
 __all__ = ["RECORDINGS", "Recorded", "Recording"]

@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.importers.importer import SOURCES, Importer, recognised
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
@@ -24,6 +23,7 @@ from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, nameless, read_query
 from engramdown.settings import EpisodeSettings
 from engramdown.transcripts.episode import ROLES, Episode, read_line, write_line
+from engramdown.transcripts.visibility import echoes
 from tests.episodes import transcripts
 
 __all__ = ["importers", "importing", "indexed", "lines", "query"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.episodes.marks import echoes
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.integrations.memory_folder import MemoryFolder
+from engramdown.transcripts.visibility import echoes
 from tests.cortex.memory_folder.conftest import Model
 from tests.cortex.person import Person
 from tests.hippocampus.memory_store import MemoryStore

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.marks import echoes
 from engramdown.recall.lines import BROKEN, microseconds, moment_text, read_lines, usual
 from engramdown.transcripts.episode import ROLES, Episode, read_line, write_line
+from engramdown.transcripts.visibility import echoes
 from tests.episodes.strategies import episodes
 from tests.episodes.transcripts import line
 

@@ -29,8 +29,8 @@ from engramdown.consolidation.conversation.summarizing import Request, Written
 from engramdown.consolidation.gists import Form, Gist, Source, write_gist
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.marks import LOOKED_UP, echoes
 from engramdown.errors import ModelError
+from engramdown.transcripts.visibility import LOOKED_UP, echoes
 
 __all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]
 

@@ -16,8 +16,6 @@ from typing import Final, Literal, NamedTuple, get_args
 from engramdown.consolidation.gists import Gist, Source
 from engramdown.cortex.conversation.messages import ROLES, Count
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.live import REDACTED, excluded
-from engramdown.episodes.marks import echoes
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.watch import SUFFIX
@@ -25,6 +23,7 @@ from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode, Pointer, read_line
+from engramdown.transcripts.visibility import REDACTED, echoes, excluded
 
 __all__ = [
     "EXPAND",

@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from engramdown.episodes.live import live
 from engramdown.language.terms import words
 from engramdown.language.words import STOP_WORDS
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.visibility import live
 
 __all__ = ["CUES", "EMPTY", "Card", "as_page", "compute", "cut_at_word", "overlaid"]
 

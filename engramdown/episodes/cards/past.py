@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from engramdown.episodes.cards.card import Card, cut_at_word
-from engramdown.episodes.live import live
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.visibility import live
 
 __all__ = ["MESSAGES", "SESSIONS", "Past", "Span", "eligible", "gap_before", "graded", "shorter"]
 

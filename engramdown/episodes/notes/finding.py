@@ -12,13 +12,13 @@ from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.episodes.live import excluded
 from engramdown.episodes.notes.store import EPISODES, FOLDER, Note, WorkingNotes
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.transcripts.episode import is_session_id, stamp_of
+from engramdown.transcripts.visibility import excluded
 
 __all__ = ["NoteMatch", "search_notes"]
 

@@ -143,7 +143,7 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     """
     from engramdown.consolidation.acc import lessons_of_turn
     from engramdown.consolidation.cells import by_turn, cells_of
-    from engramdown.episodes.live import live
+    from engramdown.transcripts.visibility import live
 
     episodes = place.episodes()
     if episodes is None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.live import Excluded, excluded, live
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.visibility import Excluded, excluded, live
 
 NOW = "2026-02-27T10:15:00.000000Z"
 

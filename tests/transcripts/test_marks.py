@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.episodes.marks import LOOKED_UP, echoes, marked, new_of
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.visibility import LOOKED_UP, echoes, marked, new_of
 
 
 def event(kind: str, **more: object) -> Episode:
