@@ -28,7 +28,7 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.talk import damage_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.calls import (
+from engramdown.transcripts.tool_calls import (
     MOST,
     Iteration,
     ToolCall,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli import log_messages as said
 from engramdown.cli.layout import Line, line, table
 from engramdown.clock import local
-from engramdown.episodes.pairing import paired
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.tool_calls import paired
 
 if TYPE_CHECKING:
     # Only named here: who shows a session needs nothing of recall, and the other way round.

@@ -281,7 +281,7 @@ class Session:
         """Say which tools the model is offered from now on: each step is recorded with them.
 
         They stand in ``meta`` of the line that begins a step, as ``tools_offered``; see
-        :attr:`engramdown.episodes.calls.Iteration.tools_offered`.
+        :attr:`engramdown.transcripts.tool_calls.Iteration.tools_offered`.
 
         Args:
             names: The names of all tools that it may call, ours as well; none to stop telling.

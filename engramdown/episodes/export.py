@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from engramdown.episodes.pairing import paired
 from engramdown.transcripts.episode import Episode, write_line
+from engramdown.transcripts.tool_calls import paired
 
 __all__ = ["FORMAT_VERSION", "Whole", "as_json", "as_markdown"]
 

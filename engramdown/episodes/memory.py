@@ -41,7 +41,6 @@ from engramdown.transcripts.episode import (
 )
 
 if TYPE_CHECKING:
-    from engramdown.episodes.calls import Iteration, ToolCall, ToolSum
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.erasing import EpisodeEraser
     from engramdown.episodes.forgetting import Forgetting
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.trouble import Trouble
     from engramdown.models.embedders import Embedder
     from engramdown.storage.erasure import Words
+    from engramdown.transcripts.tool_calls import Iteration, ToolCall, ToolSum
 
 
 TIDY_DAYS: Final = 2
@@ -345,9 +345,9 @@ class EpisodicMemory(Finder):
             SessionNotFoundError: If there is none of that id.
             ValueError: If a time is none.
         """
-        from engramdown.episodes import calls
+        from engramdown.transcripts import tool_calls
 
-        return calls.newest(self._calls(session, since, until), name, limit)
+        return tool_calls.newest(self._calls(session, since, until), name, limit)
 
     def tool_sums(
         self,
@@ -372,18 +372,18 @@ class EpisodicMemory(Finder):
         >>> EpisodicMemory("nowhere").tool_sums(name="shell")
         []
         """
-        from engramdown.episodes import calls
+        from engramdown.transcripts import tool_calls
 
         found = self._calls(session, since, until)
-        return calls.sums(each for each in found if name in ("", each.name))
+        return tool_calls.sums(each for each in found if name in ("", each.name))
 
     def _calls(
         self, session: str | None, since: date | str | None, until: date | str | None
     ) -> list[ToolCall]:
         """Return the calls of a session, or of all, in the order of their times."""
-        from engramdown.episodes import calls
         from engramdown.recall.filters import wanted
         from engramdown.recall.lines import microseconds
+        from engramdown.transcripts import tool_calls
 
         if session is not None:
             check_session_id(session)
@@ -398,7 +398,7 @@ class EpisodicMemory(Finder):
                 if session is not None:
                     raise
                 continue  # It was purged meanwhile.
-            found += calls.tool_calls(each, episodes)
+            found += tool_calls.tool_calls(each, episodes)
         if filters.has_range():
             times = (microseconds(each.started) for each in found)
             found = [
@@ -411,9 +411,9 @@ class EpisodicMemory(Finder):
 
     def iterations(self, session: str) -> list[Iteration]:
         """Return the steps of the assistant in a session; raises as :meth:`tool_calls` does."""
-        from engramdown.episodes import calls
+        from engramdown.transcripts import tool_calls
 
-        return calls.iterations(session, self.session(session).episodes)
+        return tool_calls.iterations(session, self.session(session).episodes)
 
     def card(self, session: str) -> Card:
         """Return what a session was about.

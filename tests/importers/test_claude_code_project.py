@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.pairing import paired
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.importers.importer import Report
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.tool_calls import paired
 from tests.importers.shop import Shop, write_lines
 
 ONE, TWO = "11111111-aaaa-4000-8000-000000000001", "22222222-bbbb-4000-8000-000000000002"

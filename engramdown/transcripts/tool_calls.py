@@ -9,16 +9,25 @@ behind a user's line are a step of their own.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from engramdown.episodes.pairing import paired
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.visibility import live
 
-__all__ = ["MOST", "Iteration", "ToolCall", "ToolSum", "iterations", "newest", "sums", "tool_calls"]
+__all__ = [
+    "MOST",
+    "Iteration",
+    "ToolCall",
+    "ToolSum",
+    "iterations",
+    "newest",
+    "paired",
+    "sums",
+    "tool_calls",
+]
 
 MOST: Final = 1_000
 """So many calls are returned at once."""
@@ -135,7 +144,7 @@ class ToolSum:
 def tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:
     """Return the calls among the lines of ``session``, in order.
 
-    A result that answers no call is none; :func:`engramdown.episodes.pairing.paired` says which
+    A result that answers no call is none; :func:`engramdown.transcripts.tool_calls.paired` says which
     answers which.
     """
     return [call for step in _steps(episodes) for call in _calls(session, step.lines)]
@@ -277,3 +286,39 @@ def _sum(name: str, calls: Sequence[ToolCall]) -> ToolSum:
         first=min(call.started for call in calls),
         last=max(call.started for call in calls),
     )
+
+
+class _Place:
+    """An episode, and its answer if it came already."""
+
+    __slots__ = ("answer", "episode")
+
+    def __init__(self, episode: Episode) -> None:
+        self.episode = episode
+        self.answer: Episode | None = None
+
+    def is_settled(self) -> bool:
+        return self.answer is not None or self.episode.role != "tool_call"
+
+
+def paired(episodes: Iterable[Episode]) -> Iterator[tuple[Episode, Episode | None]]:
+    """Yield each episode that answers none, and its answer if there is one.
+
+    A result answers the oldest open call of its id; one without an id, the oldest open call
+    without one of the same tool. An id may come up again.
+    """
+    waiting: defaultdict[tuple[str, str], deque[_Place]] = defaultdict(deque)
+    places: deque[_Place] = deque()
+    for episode in episodes:
+        key = (episode.call, "" if episode.call else episode.name)
+        if episode.role == "tool_result" and waiting[key]:
+            waiting[key].popleft().answer = episode
+        else:
+            places.append(_Place(episode))
+        if episode.role == "tool_call":
+            waiting[key].append(places[-1])
+        while places and places[0].is_settled():
+            place = places.popleft()
+            yield place.episode, place.answer
+    for place in places:
+        yield place.episode, place.answer

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.calls import (
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.errors import InvalidSessionError, SessionNotFoundError
+from engramdown.transcripts.episode import Episode, Pointer
+from engramdown.transcripts.tool_calls import (
     Iteration,
     ToolCall,
     ToolSum,
@@ -19,9 +22,6 @@ from engramdown.episodes.calls import (
     sums,
     tool_calls,
 )
-from engramdown.episodes.memory import EpisodicMemory
-from engramdown.errors import InvalidSessionError, SessionNotFoundError
-from engramdown.transcripts.episode import Episode, Pointer
 from tests.episodes.strategies import episodes
 
 

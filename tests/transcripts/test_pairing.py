@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engramdown.episodes.pairing import paired
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.tool_calls import paired
 
 
 def said(*lines: str) -> list[Episode]:
