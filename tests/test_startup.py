@@ -66,9 +66,9 @@ memory.close()
 """
 # As if there were more sessions than are looked at for every question.
 LOOK: Final = """
-from engramdown.episodes import watch
-watch.MANY = 0
-watch.is_due = lambda looked, cost: True
+from engramdown.transcripts import changes
+changes.MANY = 0
+changes.is_due = lambda looked, cost: True
 """
 MODEL: Final = """
 from engramdown.consolidation.asking.instructor_model import InstructorModel

@@ -18,10 +18,10 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
-from engramdown.episodes.watch import CACHE, FOLDER
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import read_line
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]

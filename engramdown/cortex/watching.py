@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cortex.background import Background
 from engramdown.cortex.news import Deed, News, edited, news_of
 from engramdown.cortex.waiting import Waiting
-from engramdown.episodes import watch as transcripts
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.hippocampus.git_state import held_by
@@ -27,6 +26,7 @@ from engramdown.hippocampus.watch import Watch
 from engramdown.markdown.document import Placed
 from engramdown.recall.index_file import FILE
 from engramdown.storage.disk import Disk
+from engramdown.transcripts import changes as transcripts
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -13,7 +13,6 @@ from engramdown.cortex.gate import REASONS
 from engramdown.cortex.proposals import Proposal
 from engramdown.engram import SCOPES, Scope
 from engramdown.episodes.sessions import Sessions
-from engramdown.episodes.watch import FOLDER
 from engramdown.errors import (
     EntryNotFoundError,
     GitError,
@@ -28,6 +27,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.visibility import REDACTED, excluded
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.watch import CACHE
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import CACHE
 
 __all__ = ["WORK", "Derived", "in_hand"]
 

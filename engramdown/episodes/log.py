@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.watch import CACHE, SUFFIX, touch
 from engramdown.errors import StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.changes import CACHE, SUFFIX, touch
 from engramdown.transcripts.episode import number, read_line
 
 __all__ = ["ORPHAN_MINUTES", "SessionLog"]

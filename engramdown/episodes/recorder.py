@@ -22,11 +22,11 @@ from engramdown.clock import moment
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.trouble import Trouble, marker
-from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Pointer
 
 __all__ = ["Item", "Recorder", "Said"]

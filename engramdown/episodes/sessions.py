@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, is_session_id, read_line
 
 __all__ = ["Reading", "SessionInfo", "Sessions", "Transcript", "lines"]

@@ -17,8 +17,8 @@ from engramdown.episodes.notes.store import pieces
 from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.view_cache import ViewCache
-from engramdown.episodes.watch import FOLDER
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Pointer, read_line
 
 __all__ = ["Traces", "digests"]

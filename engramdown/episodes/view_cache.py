@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import CACHE
 
 __all__ = ["FOLDER", "Kept", "Place", "ViewCache"]
 

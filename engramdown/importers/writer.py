@@ -21,12 +21,12 @@ from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.payloads import digest as digest_encoding
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.showing import hidden, shown
-from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import StoreError
 from engramdown.importers.records import Conversation, Kept, Said, digest
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
 
 __all__ = ["PATIENCE", "Encoder", "Names", "NewLine", "Shelf", "Writer"]

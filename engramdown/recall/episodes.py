@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engramdown.episodes.watch import CACHE, FOLDER, SUFFIX
 from engramdown.recall.lines import BROKEN, Line, microseconds, moment_text, read_lines
 from engramdown.recall.source import Chunk
 from engramdown.settings import EpisodeSettings, episode_settings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import CACHE, FOLDER, SUFFIX
 
 if TYPE_CHECKING:
     from datetime import date

@@ -25,8 +25,8 @@ from engramdown.storage.disk import EpisodeDisk
 if TYPE_CHECKING:
     import os
 
-    from engramdown.episodes import watch
     from engramdown.recall.intake import Intake, Known
+    from engramdown.transcripts import changes
 
 __all__ = [
     "FACTS",
@@ -152,22 +152,22 @@ class Upkeep:
         self._cache = cache
         self._disk = disk
         self._version = -1
-        self._watched: dict[str, watch.Seen] = {}
+        self._watched: dict[str, changes.Seen] = {}
         self._all = True
 
     def fill(self) -> None:
         """Take in everything, into an index that is new and that nobody else knows."""
         import time
 
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         self._run("BEGIN IMMEDIATE")
         for name in FACTS:
             self._remember(name, 0)
         started = time.time()
         # Before they are read: of one that cannot be, it is taken back.
-        self._remember("listed", watch.settled(watch.moment_of(self._folder)))
-        self._take(sorted(watch.listing(self._folder)))
+        self._remember("listed", changes.settled(changes.moment_of(self._folder)))
+        self._take(sorted(changes.listing(self._folder)))
         self._remember("looked", int(started))
         self._list_words()
         self._run("COMMIT")
@@ -180,10 +180,10 @@ class Upkeep:
             Unusable: If a transcript is not what it was.
             sqlite3.Error: If the index is damaged, or somebody else writes to it for too long.
         """
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         self.reload()
-        moment = watch.moment_of(self._folder)
+        moment = changes.moment_of(self._folder)
         if not moment or moment != self.facts["listed"]:
             self._list(moment)
         else:
@@ -196,7 +196,7 @@ class Upkeep:
 
     def reload(self) -> None:
         """Read again what another process may have changed."""
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         version = self._run("PRAGMA data_version").fetchone()[0]
         if version == self._version:
@@ -208,32 +208,32 @@ class Upkeep:
         self.excluded = frozenset(self._run("SELECT session, seq FROM excluded"))
         hidden = self._run("SELECT number FROM sessions WHERE excluded")
         self.hidden = frozenset(row[0] for row in hidden)
-        beyond = self._run("SELECT 1 FROM sessions LIMIT 1 OFFSET ?", (watch.MANY,)).fetchone()
+        beyond = self._run("SELECT 1 FROM sessions LIMIT 1 OFFSET ?", (changes.MANY,)).fetchone()
         self._all = beyond is None
-        limit = watch.MANY if self._all else watch.RECENT
+        limit = changes.MANY if self._all else changes.RECENT
         recent = self._run(
             "SELECT name, inode, size, changed FROM sessions ORDER BY changed DESC LIMIT ?",
             (limit,),
         )
-        self._watched = {row[0]: watch.Seen(*row[1:]) for row in recent}
+        self._watched = {row[0]: changes.Seen(*row[1:]) for row in recent}
 
     def _is_due(self) -> bool:
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         cost = self.facts["cost"] / 1000
-        return not self._all and watch.is_due(self.facts["looked"], cost)
+        return not self._all and changes.is_due(self.facts["looked"], cost)
 
     def _list(self, moment: int) -> None:
         """Compare the names in the folder with those that are known."""
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
-        found = watch.listing(self._folder)
+        found = changes.listing(self._folder)
         known = dict(self._run("SELECT name, inode FROM sessions"))
         gone = known.keys() - found.keys()
         if gone:
             self._write(lambda: self._forget_silent(gone))
         names = [name for name, inode in found.items() if known.get(name) != inode]
-        kept = watch.settled(moment)
+        kept = changes.settled(moment)
 
         def take() -> None:
             self._remember("listed", kept)
@@ -264,11 +264,11 @@ class Upkeep:
     def _look_at_all(self) -> None:
         import time
 
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         started = time.time()
         rows = self._run("SELECT name, inode, size, changed FROM sessions")
-        names = self._changed({row[0]: watch.Seen(*row[1:]) for row in rows})
+        names = self._changed({row[0]: changes.Seen(*row[1:]) for row in rows})
 
         def take() -> None:
             self._take(names)
@@ -278,30 +278,30 @@ class Upkeep:
         self._write(take)
 
     def _follow_writers(self) -> None:
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         if self._cache is None or self._all:
             return
         start = self.facts["touched"]
-        end, names = watch.touched(self._cache, start)
+        end, names = changes.touched(self._cache, start)
         if end == start:
             return
 
         def take() -> None:
-            self._take([name for name in names if watch.look(self._folder, name)])
+            self._take([name for name in names if changes.look(self._folder, name)])
             self._remember("touched", end)
 
         self._write(take)
 
-    def _take_changed(self, sessions: dict[str, watch.Seen]) -> None:
+    def _take_changed(self, sessions: dict[str, changes.Seen]) -> None:
         names = self._changed(sessions)
         if names:
             self._write(lambda: self._take(names))
 
-    def _changed(self, sessions: dict[str, watch.Seen]) -> list[str]:
-        from engramdown.episodes import watch
+    def _changed(self, sessions: dict[str, changes.Seen]) -> list[str]:
+        from engramdown.transcripts import changes
 
-        return watch.changed(self._folder, sessions)
+        return changes.changed(self._folder, sessions)
 
     # ---- taking in ----
 
@@ -320,7 +320,7 @@ class Upkeep:
 
     def _take(self, names: Sequence[str]) -> None:
         """Take in what the files of these sessions have more than is known."""
-        from engramdown.episodes import watch
+        from engramdown.transcripts import changes
 
         if not names:
             return
@@ -331,7 +331,7 @@ class Upkeep:
         for name in names:
             known = Known.find(self._connection, name)
             if self._take_session(intake, known):
-                self._watched[name] = watch.Seen(known.inode, known.size, known.changed)
+                self._watched[name] = changes.Seen(known.inode, known.size, known.changed)
             elif known.number:
                 raise Unusable
             else:
@@ -347,11 +347,11 @@ class Upkeep:
 
     def _take_session(self, intake: Intake, known: Known) -> bool:
         """Take in one session; ``False`` if it cannot be read."""
-        from engramdown.episodes import watch
         from engramdown.errors import StoreError
+        from engramdown.transcripts import changes
 
         try:
-            file = self._disk.open(self._folder / f"{known.name}{watch.SUFFIX}")
+            file = self._disk.open(self._folder / f"{known.name}{changes.SUFFIX}")
         except (OSError, StoreError):
             return False
         try:

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 from zlib import crc32
 
-from engramdown.episodes import watch
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
 from engramdown.language.terms import folded, speaking, spelt
@@ -34,6 +33,7 @@ from engramdown.recall.lines import Line, read_lines
 from engramdown.recall.source import CHUNK, PAGE, Chunk, Source, Unusable
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock, one_call
+from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES
 
 if TYPE_CHECKING:
@@ -482,7 +482,7 @@ def _lines_of(folder: Path, known: Known, disk: EpisodeDisk) -> list[Line]:
     Raises:
         Unusable: If they are others now.
     """
-    file = disk.open(folder / f"{known.name}{watch.SUFFIX}")
+    file = disk.open(folder / f"{known.name}{changes.SUFFIX}")
     try:
         data = disk.read(file, 0, known.taken)
     finally:

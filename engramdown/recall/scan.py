@@ -13,12 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes import watch
 from engramdown.errors import StoreError
 from engramdown.language.terms import speaking, stem, tokens
 from engramdown.recall.lines import BROKEN, Line, read_lines
 from engramdown.recall.source import CHUNK, Chunk, Fact, freshness, length_of, pack
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES
 from engramdown.transcripts.visibility import marked
 
@@ -34,16 +34,18 @@ class Scan:
         """Read the transcripts in ``folder`` when the first question comes."""
         self._folder = folder
         self._disk = disk
-        self._files: dict[str, watch.Seen] = {}
+        self._files: dict[str, changes.Seen] = {}
         self._clear()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """See one state of the transcripts for the length of a block."""
-        found: dict[str, watch.Seen | None] = {}
+        found: dict[str, changes.Seen | None] = {}
         # Nobody is asked after this one: where nothing can be read, nothing is found.
         with suppress(OSError):
-            found = {name: watch.look(self._folder, name) for name in watch.listing(self._folder)}
+            found = {
+                name: changes.look(self._folder, name) for name in changes.listing(self._folder)
+            }
         files = {name: seen for name, seen in sorted(found.items()) if seen is not None}
         if files != self._files:
             self._clear()
@@ -140,7 +142,7 @@ class Scan:
 
     def _read(self, name: str) -> None:
         try:
-            data = self._disk.load(self._folder / f"{name}{watch.SUFFIX}")
+            data = self._disk.load(self._folder / f"{name}{changes.SUFFIX}")
         except (OSError, StoreError):
             return
         block = data or b""

@@ -22,7 +22,6 @@ from operator import mul
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from engramdown.episodes import watch
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import unforked
 from engramdown.language.snippets import snippet
@@ -33,6 +32,7 @@ from engramdown.recall.lines import Line, read_lines
 from engramdown.recall.query import nameless
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES, Episode, read_line
 from engramdown.transcripts.visibility import excluded
 
@@ -151,7 +151,7 @@ class Spoken:
         """Read the transcripts in ``folder`` when they are asked for."""
         self._folder = folder
         self._disk = disk
-        self._files: dict[str, tuple[watch.Seen, list[Utterance]]] = {}
+        self._files: dict[str, tuple[changes.Seen, list[Utterance]]] = {}
 
     def all(self, tick: Callable[[], None]) -> list[Utterance]:
         """Return everything that was said.
@@ -163,10 +163,10 @@ class Spoken:
             OSError: If a transcript cannot be read.
             StoreError: If one is no regular file.
         """
-        files: dict[str, tuple[watch.Seen, list[Utterance]]] = {}
-        for name in sorted(watch.listing(self._folder)):
+        files: dict[str, tuple[changes.Seen, list[Utterance]]] = {}
+        for name in sorted(changes.listing(self._folder)):
             tick()
-            seen = watch.look(self._folder, name)
+            seen = changes.look(self._folder, name)
             known = self._files.get(name)
             if known is not None and known[0] == seen:
                 files[name] = known
@@ -177,7 +177,7 @@ class Spoken:
 
     def episode(self, utterance: Utterance) -> Episode | None:
         """Return the line itself, or ``None`` if it is another one by now."""
-        path = self._folder / f"{utterance.session}{watch.SUFFIX}"
+        path = self._folder / f"{utterance.session}{changes.SUFFIX}"
         try:
             file = self._disk.open(path)
             try:
@@ -190,7 +190,7 @@ class Spoken:
         return found if same else None
 
     def _read(self, name: str) -> Iterator[Utterance]:
-        block = self._disk.load(self._folder / f"{name}{watch.SUFFIX}") or b""
+        block = self._disk.load(self._folder / f"{name}{changes.SUFFIX}") or b""
         lines = list(read_lines(block))
         whole, seqs = excluded(line.event for line in lines if line.event is not None)
         last = Line(block.rfind(b"\n") + 1, 0, 0, 0, "", "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.watch import touch, touched
+from engramdown.transcripts.changes import touch, touched
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
-from engramdown.episodes.watch import CACHE
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer, Purged, purge_import
 from engramdown.importers.inputs import find_inputs
 from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import CACHE
 from engramdown.transcripts.episode import Episode, Pointer
 from tests.importers.shop import Shop, claude_line, write_lines
 

@@ -21,11 +21,11 @@ from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.sessions import lines
 from engramdown.episodes.view_cache import Kept, Place, ViewCache
-from engramdown.episodes.watch import SUFFIX
 from engramdown.errors import SessionNotFoundError
 from engramdown.forks import RLock
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, check_session_id, read_line
 from engramdown.transcripts.visibility import REDACTED, excluded, marked
 
