@@ -180,7 +180,7 @@ class TestWhatIsWrong:
             pytest.param("[episodes]\naround = -1", "episodes.around", "whole number", id="less"),
             pytest.param("[episodes]\nshown = 1.5", "episodes.shown", "whole number", id="part"),
             pytest.param(
-                '[episodes]\npayloads = "all"', "episodes.payloads", "keep, drop", id="payloads"
+                '[episodes]\npayloads = "all"', "transcripts.payloads", "keep, drop", id="payloads"
             ),
             pytest.param("[episodes]\nignore = 'a'", "episodes.ignore", "a list like", id="word"),
             pytest.param("[episodes]\nignore = ['']", "episodes.ignore", "a list like", id="void"),
@@ -494,7 +494,7 @@ class TestWhatAProjectMayChange:
         "budgets.skills": [(None, 0, None, None), (100, 0, 100, 100)],
         "budgets.scratchpad": [(None, 0, None, None), (100, 0, 100, 100)],
         "episodes.enabled": [(False, True, False, False), (None, False, False, False)],
-        "episodes.payloads": [("drop", "keep", "drop", "drop"), (None, "drop", "drop", "drop")],
+        "transcripts.payloads": [("drop", "keep", "drop", "drop"), (None, "drop", "drop", "drop")],
         "episodes.input_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],
         "episodes.output_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],
         "episodes.durability": [("full", "fast", "fast", "full")],
@@ -599,7 +599,7 @@ class TestWhatAProjectMayChange:
         [
             ("mode", "off"),
             ("episodes.enabled", False),
-            ("episodes.payloads", "drop"),
+            ("transcripts.payloads", "drop"),
             ("episodes.ignore", ("*",)),
             ("consolidation.learn_from_errors", False),
             ("consolidation.identity_every", 0),

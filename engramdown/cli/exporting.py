@@ -158,8 +158,8 @@ def _data(name: str, memory: EpisodicMemory) -> dict[str, Any]:
 
 
 def _whole(memory: EpisodicMemory) -> Callable[[Episode], str | None]:
-    from engramdown.episodes.payloads import PAYLOADS, Payloads
     from engramdown.storage.disk import EpisodeDisk
+    from engramdown.transcripts.payloads import PAYLOADS, Payloads
 
     payloads = Payloads(memory.folder / PAYLOADS, EpisodeDisk(), durable=False)
     return lambda episode: payloads.fetch(episode.payload)

@@ -23,7 +23,6 @@ from engramdown.episodes.erasing import EpisodeEraser, Held
 from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import PAYLOADS
 from engramdown.errors import (
     EngramdownError,
     EntryNotFoundError,
@@ -49,6 +48,7 @@ from engramdown.storage.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import ScopeLock
 from engramdown.transcripts.changes import FOLDER as EPISODES
+from engramdown.transcripts.payloads import PAYLOADS
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

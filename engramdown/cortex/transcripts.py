@@ -14,7 +14,6 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.cards.pages import FOLDER as GISTS
-from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.running import left_open
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
@@ -23,6 +22,7 @@ from engramdown.recall.lines import BROKEN, read_lines, usual
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import read_line
+from engramdown.transcripts.payloads import PAYLOADS, Payloads
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 

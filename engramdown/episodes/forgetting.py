@@ -28,7 +28,6 @@ from engramdown.episodes.derived import Derived
 from engramdown.episodes.forgotten import Forgotten
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.notes.store import path_of
-from engramdown.episodes.payloads import digest
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
@@ -42,6 +41,7 @@ from engramdown.transcripts.episode import (
     read_line,
     write_line,
 )
+from engramdown.transcripts.payloads import digest
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.log import ORPHAN_MINUTES
-from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder, Said
-from engramdown.episodes.showing import hidden, shown
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.recall.episodes import Finder
 from engramdown.settings import EpisodeSettings
@@ -39,6 +37,7 @@ from engramdown.transcripts.episode import (
     stamp_of,
     words,
 )
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
 
 if TYPE_CHECKING:
     from engramdown.episodes.cards.card import Card

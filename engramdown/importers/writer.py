@@ -17,10 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.log import SessionLog
-from engramdown.episodes.payloads import PAYLOADS, Payloads
-from engramdown.episodes.payloads import digest as digest_encoding
 from engramdown.episodes.sessions import lines
-from engramdown.episodes.showing import hidden, shown
 from engramdown.errors import StoreError
 from engramdown.importers.records import Conversation, Kept, Said, digest
 from engramdown.settings import EpisodeSettings
@@ -28,6 +25,8 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
+from engramdown.transcripts.payloads import digest as digest_encoding
 
 __all__ = ["PATIENCE", "Encoder", "Names", "NewLine", "Shelf", "Writer"]
 

@@ -16,11 +16,11 @@ from typing import Final, Literal
 from unittest import mock
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
 from tests.crash.power_cut import RULES, crash_states

@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import Payloads, digest
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import LockTimeoutError
 from engramdown.settings import EpisodeSettings
@@ -32,6 +31,7 @@ from engramdown.transcripts.episode import (
     stamp,
     write_line,
 )
+from engramdown.transcripts.payloads import Payloads, digest
 from tests.episodes.disks import Fault, FaultyDisk
 
 __all__ = [

@@ -17,7 +17,6 @@ import pytest
 from engramdown.episodes.forgetting import UNFINISHED, Forgetting
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import digest
 from engramdown.errors import (
     EngramdownError,
     EpisodeNotFoundError,
@@ -28,6 +27,7 @@ from engramdown.recall.index_file import Shelf
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Pointer, read_line
+from engramdown.transcripts.payloads import digest
 from tests.episodes.disks import Fault, FaultyDisk
 
 SECRET = "the heron stands in the willows"

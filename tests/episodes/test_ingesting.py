@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from engramdown import EpisodicMemory
-from engramdown.episodes.payloads import PAYLOADS
 from engramdown.errors import InvalidSessionError, StoreError
 from engramdown.settings import EpisodeSettings
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.payloads import PAYLOADS
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.test_kills import DyingDisk
 

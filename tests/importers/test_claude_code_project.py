@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import PAYLOADS, Payloads
 from engramdown.importers.importer import Report
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.payloads import PAYLOADS, Payloads
 from engramdown.transcripts.tool_calls import paired
 from tests.importers.shop import Shop, write_lines
 

@@ -15,7 +15,6 @@ import pytest
 from engramdown.episodes.export import as_json
 from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.payloads import PAYLOADS, Payloads, digest
 from engramdown.episodes.traces import Traces
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer, Purged, purge_import
@@ -25,6 +24,7 @@ from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import CACHE
 from engramdown.transcripts.episode import Episode, Pointer
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from tests.importers.shop import Shop, claude_line, write_lines
 
 LONG = "y" * 3_000

@@ -53,7 +53,7 @@ def is_recorded(place: HookPlace, event: Event) -> bool:
 
 def note(place: HookPlace, event: Event, kept: Kept) -> None:
     """Keep what the event tells, until the end of the turn."""
-    from engramdown.episodes.showing import hidden
+    from engramdown.transcripts.payloads import hidden
 
     said: list[dict[str, Any]]
     if event.aside:

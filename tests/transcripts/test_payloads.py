@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from engramdown.episodes.payloads import Payloads, digest
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.payloads import Payloads, digest
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.strategies import texts
 
