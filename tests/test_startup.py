@@ -189,7 +189,7 @@ def test_a_first_recall_loads_nothing_that_it_does_not_ask(
 
 def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], project: Path) -> None:
     loaded = _loaded(LOG, child_env, project)
-    assert "engramdown.episodes.log" in loaded
+    assert "engramdown.transcripts.session_log" in loaded
     packages = {name.partition(".")[0] for name in loaded}
     assert packages & (HEAVY | {"portalocker", "secrets", "sqlite3", "tomllib"}) == set()
     memory = ("engramdown.cortex", "engramdown.hippocampus", "tempfile")

@@ -26,7 +26,6 @@ from typing import Any, Final
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.forgotten import Forgotten
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.notes.store import path_of
 from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
@@ -42,6 +41,7 @@ from engramdown.transcripts.episode import (
     write_line,
 )
 from engramdown.transcripts.payloads import digest
+from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]

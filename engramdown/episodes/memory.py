@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.log import ORPHAN_MINUTES
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder, Said
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.recall.episodes import Finder
@@ -38,6 +37,7 @@ from engramdown.transcripts.episode import (
     words,
 )
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
+from engramdown.transcripts.session_log import ORPHAN_MINUTES
 
 if TYPE_CHECKING:
     from engramdown.episodes.cards.card import Card

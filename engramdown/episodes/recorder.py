@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
 from engramdown.clock import moment
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.trouble import Trouble, marker
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child
@@ -28,6 +27,7 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
+from engramdown.transcripts.session_log import SessionLog
 
 __all__ = ["Item", "Recorder", "Said"]
 

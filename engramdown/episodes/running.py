@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import nanoseconds
-from engramdown.episodes.log import ORPHAN_MINUTES
 from engramdown.episodes.sessions import SessionInfo, Sessions, lines
 from engramdown.errors import StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode, read_line, stamp_of
+from engramdown.transcripts.session_log import ORPHAN_MINUTES
 
 __all__ = ["Tally", "count", "find_running", "left_open"]
 

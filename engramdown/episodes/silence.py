@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.sessions import Sessions
 from engramdown.errors import EngramdownError, LockTimeoutError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import encode
+from engramdown.transcripts.session_log import SessionLog
 
 __all__ = ["Ended", "Silence", "end_silent"]
 

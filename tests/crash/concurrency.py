@@ -26,7 +26,7 @@ from tests.crash.campaign import Trial
 from tests.crash.scopes import strays
 from tests.crash.sleeper import replayed
 from tests.crash.writers import ROLES, SESSION, Writer
-from tests.episodes.test_log import read
+from tests.transcripts.test_session_log import read
 
 __all__ = ["judge", "run_processes", "run_threads", "trials"]
 

@@ -20,8 +20,8 @@ from tests.crash.author import Author
 from tests.crash.clocks import Clock
 from tests.crash.ledger import Ledger
 from tests.crash.sleeper import replayed
-from tests.episodes.test_log import read
 from tests.git.desk import Desk
+from tests.transcripts.test_session_log import read
 
 __all__ = ["Post"]
 

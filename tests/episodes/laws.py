@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import LockTimeoutError
@@ -32,6 +31,7 @@ from engramdown.transcripts.episode import (
     write_line,
 )
 from engramdown.transcripts.payloads import Payloads, digest
+from engramdown.transcripts.session_log import SessionLog
 from tests.episodes.disks import Fault, FaultyDisk
 
 __all__ = [

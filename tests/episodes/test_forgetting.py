@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.forgetting import UNFINISHED, Forgetting
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EngramdownError,
@@ -28,6 +27,7 @@ from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Pointer, read_line
 from engramdown.transcripts.payloads import digest
+from engramdown.transcripts.session_log import SessionLog
 from tests.episodes.disks import Fault, FaultyDisk
 
 SECRET = "the heron stands in the willows"
@@ -427,7 +427,7 @@ def test_a_writer_in_this_process_goes_on_in_the_new_file(memory: EpisodicMemory
 _WRITER = """
 import sys
 from pathlib import Path
-from engramdown.episodes.log import SessionLog
+from engramdown.transcripts.session_log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 memory = EpisodicMemory(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.importers.importer import purge_import
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
+from engramdown.transcripts.session_log import SessionLog
 from tests.episodes.disks import Fault, FaultyDisk
 
 LONG = "the heron stands in the reeds " * 200

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from tests.episodes.test_log import read
+from tests.transcripts.test_session_log import read
 
 WRITER = """\
 import sys

@@ -11,7 +11,7 @@ import pytest
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import number
 from tests.episodes.disks import Fault, FaultyDisk
-from tests.episodes.test_log import line, opened, say, start, texts
+from tests.transcripts.test_session_log import line, opened, say, start, texts
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.export import as_json
-from engramdown.episodes.log import SessionLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.traces import Traces
 from engramdown.errors import StoreError
@@ -25,6 +24,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import CACHE
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
+from engramdown.transcripts.session_log import SessionLog
 from tests.importers.shop import Shop, claude_line, write_lines
 
 LONG = "y" * 3_000

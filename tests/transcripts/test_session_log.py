@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.log import SessionLog
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, encode, read_line
+from engramdown.transcripts.session_log import SessionLog
 from tests.episodes.disks import Fault, FaultyDisk
 
 NOW = "2026-02-27T10:15:00.123456Z"
@@ -121,7 +121,7 @@ class TestAppending:
         program = (
             "import os, sys\n"
             "from pathlib import Path\n"
-            "from tests.episodes.test_log import opened, say\n"
+            "from tests.transcripts.test_session_log import opened, say\n"
             "log = opened(Path(sys.argv[1]), timeout=30)\n"
             "say(log, 'before')\n"
             "children = []\n"
@@ -365,7 +365,7 @@ class TestFailing:
         program = (
             "import resource, signal, sys\n"
             "from pathlib import Path\n"
-            "from tests.episodes.test_log import opened, say\n"
+            "from tests.transcripts.test_session_log import opened, say\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))\n"
             "log = opened(Path(sys.argv[1]))\n"
