@@ -35,14 +35,9 @@ UNASKED: Final = frozenset(
         *("dataclasses", "hashlib", "inspect", "portalocker", "random", "secrets", "tomllib"),
         "engramdown.recall.intake",
         "engramdown.recall.scan",
-        *(
-            f"engramdown.episodes.{name}"
-            for name in (
-                "forgetting",
-                "sessions",
-                "silence",
-            )
-        ),
+        "engramdown.transcripts.sessions",
+        "engramdown.transcripts.sessions",
+        *(f"engramdown.episodes.{name}" for name in ("forgetting",)),
     }
 )
 

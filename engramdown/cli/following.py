@@ -22,8 +22,8 @@ from engramdown.cli.options import Place, complete_sessions, pass_place, scope_o
 from engramdown.cli.talk import Talk
 from engramdown.cli.transcript import episode_data
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.sessions import lines
 from engramdown.transcripts.episode import Episode, Pointer, read_line
+from engramdown.transcripts.sessions import lines
 
 __all__ = ["follow"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from engramdown.clock import local
 
 if TYPE_CHECKING:
-    from engramdown.episodes.sessions import SessionInfo
     from engramdown.transcripts.episode import Episode, Pointer
+    from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = [
     "COMMAND_GROUPS",

@@ -100,9 +100,9 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     root = project_of(place) or home_of(place)
     if not (root / _FOLDER).is_dir():
         return None
-    from engramdown.episodes.sessions import Sessions
     from engramdown.recall.episodes import Finder
     from engramdown.storage.disk import EpisodeDisk
+    from engramdown.transcripts.sessions import Sessions
 
     tell_unread(Sessions(root / _FOLDER, EpisodeDisk()).obstacles())
     return Finder(root, cortex.settings.episodes)

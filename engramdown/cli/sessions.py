@@ -21,9 +21,8 @@ from engramdown.cli.layout import Line, cells, line, table
 from engramdown.cli.moment import Moment
 from engramdown.cli.options import Place, given, json_option, pass_place, scope_options
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.running import Tally, count
-from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import EngramdownError
+from engramdown.transcripts.sessions import SessionInfo, Tally, count
 
 __all__ = ["info_data", "known_sessions", "list_sessions", "words_of"]
 

@@ -28,10 +28,9 @@ from engramdown.cli.options import (
 from engramdown.cli.sessions import info_data
 from engramdown.cli.talk import damage_lines, fact_lines, talk_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.running import Tally, count
-from engramdown.episodes.sessions import Reading, SessionInfo
 from engramdown.language.characters import on_screen
 from engramdown.transcripts.episode import Episode, Pointer, write_line
+from engramdown.transcripts.sessions import Reading, SessionInfo, Tally, count
 
 __all__ = ["episode_data", "show"]
 

@@ -16,8 +16,8 @@ from engramdown.cli.opening import settings_at, tell_unread
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.sessions import SessionInfo, Sessions
 
 __all__ = ["Transcripts", "open_all", "open_one", "open_transcripts"]
 
@@ -60,8 +60,8 @@ class Transcripts:
         return known[0].id if known else matches[0]
 
     def running(self) -> SessionInfo | None:
-        """Return the session that runs; see :func:`engramdown.episodes.running.find_running`."""
-        from engramdown.episodes.running import find_running
+        """Return the session that runs; see :func:`engramdown.transcripts.sessions.find_running`."""
+        from engramdown.transcripts.sessions import find_running
 
         return find_running(self.sessions, self.disk)
 

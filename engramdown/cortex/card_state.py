@@ -12,9 +12,9 @@ from engramdown.cortex.attempts import next_try
 from engramdown.cortex.filling import JOB
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.sessions import Sessions
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.engram import Scope
-from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import REDACTED
 
 __all__ = ["Sourced", "inspect_origins", "journalled", "learned", "learned_from", "remaining"]

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from engramdown.cortex.learning import SHOWN, Identity
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Steps
-from engramdown.episodes.sessions import SessionInfo
+from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = ["Facts"]
 

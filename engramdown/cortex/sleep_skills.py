@@ -31,7 +31,6 @@ from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Place
 from engramdown.cortex.told import Told
 from engramdown.engram import pointers
-from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import (
     InvalidSkillError,
     ModelError,
@@ -44,6 +43,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.checking import check_description, check_label
 from engramdown.skills.drafts import Draft
 from engramdown.skills.labels import label_of
+from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live, new_of
 
 __all__ = ["JOB", "SkillProposals"]

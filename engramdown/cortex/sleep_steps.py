@@ -19,11 +19,11 @@ from engramdown.cortex.sleep_state import TRIES, Mark, Part, SleepState, Work, d
 from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 from engramdown.cortex.told import Told
 from engramdown.engram import Engram, Scope
-from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import on_errand
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import live, new_of
 
 if TYPE_CHECKING:

@@ -26,14 +26,13 @@ from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
 from engramdown.engram import Scope
-from engramdown.episodes.running import left_open
-from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
+from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

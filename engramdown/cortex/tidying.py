@@ -14,14 +14,13 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.running import left_open
-from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.payloads import TOOL_ROLES
+from engramdown.transcripts.sessions import Sessions, left_open
 
 __all__ = ["Tidying", "plan_tidying", "telling_findings", "telling_sessions", "tidy"]
 

@@ -14,8 +14,6 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.cards.pages import FOLDER as GISTS
-from engramdown.episodes.running import left_open
-from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
@@ -23,6 +21,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import read_line
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
+from engramdown.transcripts.sessions import Sessions, left_open
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.proposals import Proposal
 from engramdown.engram import SCOPES, Scope
-from engramdown.episodes.sessions import Sessions
 from engramdown.errors import (
     EntryNotFoundError,
     GitError,
@@ -29,6 +28,7 @@ from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Episode, Pointer
+from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import SessionInfo
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live
 
 if TYPE_CHECKING:

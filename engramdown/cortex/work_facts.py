@@ -23,11 +23,11 @@ from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.engram import Scope
 from engramdown.episodes.derived import in_hand
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import SessionInfo, Sessions
 from engramdown.errors import StoreError
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
+from engramdown.transcripts.sessions import SessionInfo, Sessions
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

@@ -15,8 +15,8 @@ from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind
-from engramdown.episodes.sessions import SessionInfo
 from engramdown.transcripts.episode import stamp_of
+from engramdown.transcripts.sessions import SessionInfo
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.work_summary import Deed, Kind
-from engramdown.episodes.sessions import SessionInfo
+from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = ["Next", "Work"]
 

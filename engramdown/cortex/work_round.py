@@ -24,13 +24,11 @@ from engramdown.cortex.work_idle import Idle
 from engramdown.cortex.work_kinds import Next, Work
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.running import left_open
-from engramdown.episodes.sessions import SessionInfo, Sessions
-from engramdown.episodes.silence import Ended
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import SleepLock
+from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_open
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

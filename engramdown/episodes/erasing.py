@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.gist_log import FOLDER as GISTS
-from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces
 from engramdown.episodes.view_cache import ViewCache
 from engramdown.storage.disk import EpisodeDisk
@@ -25,6 +24,7 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, number, read_line, write_line
 from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.session_log import SessionLog
+from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import REDACTED
 
 __all__ = ["EpisodeEraser", "Held"]

@@ -27,7 +27,6 @@ from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.forgotten import Forgotten
 from engramdown.episodes.notes.store import path_of
-from engramdown.episodes.sessions import Sessions
 from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 from engramdown.storage.disk import EpisodeDisk
@@ -42,6 +41,7 @@ from engramdown.transcripts.episode import (
 )
 from engramdown.transcripts.payloads import digest
 from engramdown.transcripts.session_log import SessionLog
+from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 __all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]

@@ -43,11 +43,10 @@ if TYPE_CHECKING:
     from engramdown.episodes.cards.card import Card
     from engramdown.episodes.erasing import EpisodeEraser
     from engramdown.episodes.forgetting import Forgetting
-    from engramdown.episodes.sessions import SessionInfo, Sessions, Transcript
-    from engramdown.episodes.silence import Ended
     from engramdown.episodes.trouble import Trouble
     from engramdown.models.embedders import Embedder
     from engramdown.storage.erasure import Words
+    from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, Transcript
     from engramdown.transcripts.tool_calls import Iteration, ToolCall, ToolSum
 
 
@@ -141,10 +140,10 @@ class EpisodicMemory(Finder):
     def running_or_new(self) -> str:
         """Return the id of the session that runs, or begin one; all who ask at once get the same.
 
-        Which one runs says :func:`engramdown.episodes.running.find_running`.
+        Which one runs says :func:`engramdown.transcripts.sessions.find_running`.
         """
         # Imported here: only a shell asks.
-        from engramdown.episodes.running import find_running
+        from engramdown.transcripts.sessions import find_running
 
         found = find_running(self._sessions, self._disk)
         if found is not None:
@@ -288,7 +287,7 @@ class EpisodicMemory(Finder):
         limit = self.settings.idle_minutes if minutes is None else minutes
         if limit <= 0:
             # Imported here, as in _end_silent: most processes end nothing.
-            from engramdown.episodes.silence import Ended
+            from engramdown.transcripts.sessions import Ended
 
             return Ended()
         before = self._ago(limit)
@@ -439,7 +438,7 @@ class EpisodicMemory(Finder):
     @property
     def _sessions(self) -> Sessions:
         # Imported here: neither to record nor to recall must a session be read.
-        from engramdown.episodes.sessions import Sessions
+        from engramdown.transcripts.sessions import Sessions
 
         return Sessions(self.folder, self._disk)
 
@@ -511,7 +510,7 @@ class EpisodicMemory(Finder):
 
     def _end_silent(self, minutes: float, reason: str, *, in_passing: bool = False) -> Ended:
         """End silent sessions; in passing only those of the last days, and without waiting."""
-        from engramdown.episodes.silence import Ended, Silence, end_silent
+        from engramdown.transcripts.sessions import Ended, Silence, end_silent
 
         if not self.settings.enabled or self._disk.find(self.folder) is None:
             return Ended()

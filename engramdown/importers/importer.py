@@ -16,7 +16,6 @@ from typing import Any, Final, Literal
 
 from engramdown.clock import moment
 from engramdown.episodes.derived import Derived
-from engramdown.episodes.sessions import Sessions, lines
 from engramdown.episodes.traces import Traces, digests
 from engramdown.importers.anton import ANTON
 from engramdown.importers.chatgpt import CHATGPT
@@ -43,6 +42,7 @@ from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import read_line, stamp
+from engramdown.transcripts.sessions import Sessions, lines
 
 __all__ = [
     "SOURCES",

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.sessions import lines
 from engramdown.errors import StoreError
 from engramdown.importers.records import Conversation, Kept, Said, digest
 from engramdown.settings import EpisodeSettings
@@ -27,6 +26,7 @@ from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id,
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
 from engramdown.transcripts.payloads import digest as digest_encoding
 from engramdown.transcripts.session_log import SessionLog
+from engramdown.transcripts.sessions import lines
 
 __all__ = ["PATIENCE", "Encoder", "Names", "NewLine", "Shelf", "Writer"]
 

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from engramdown.clock import nanoseconds
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import lines
 from engramdown.errors import StoreError
 from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
@@ -25,6 +24,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, joined, read_line, stamp_of
 from engramdown.transcripts.payloads import hidden, shown
+from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.visibility import REDACTED, excluded, marked
 
 __all__ = [

@@ -9,8 +9,8 @@ import pytest
 from engramdown.cortex.origins import inspect_origins, learned, learned_from
 from engramdown.engram import Scope
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError
+from engramdown.transcripts.sessions import Sessions
 
 
 @pytest.fixture

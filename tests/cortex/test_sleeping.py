@@ -14,9 +14,9 @@ from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 from engramdown.cortex.sleeping import COMPACTION, Sleep
 from engramdown.episodes.derived import WORK
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import Sessions
 from engramdown.errors import ModelError, SettingsError, StoreError
 from engramdown.storage.locks import SleepLock
+from engramdown.transcripts.sessions import Sessions
 
 T = TypeVar("T", bound=BaseModel)
 LESSON = {"text": "The lock must be taken first", "cells": [1]}

@@ -18,13 +18,13 @@ from typing import Final
 from engramdown.episodes.cards.filled import Filled
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import read_line
+from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import excluded
 from tests.importers.shop import claude_line, write_lines
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from engramdown.episodes.sessions import Sessions
 from engramdown.importers.importer import SOURCES, Importer, Report
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.sessions import Sessions
 
 __all__ = ["Shop", "claude_line", "write_lines"]
 

@@ -17,12 +17,12 @@ from engramdown.consolidation.gists import Gist, Source
 from engramdown.cortex.conversation.messages import ROLES, Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import lines
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, read_line
+from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.visibility import REDACTED, echoes, excluded
 
 __all__ = [

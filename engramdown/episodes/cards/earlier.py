@@ -13,9 +13,9 @@ from typing import Final
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.cards.past import SESSIONS, Past, Span, eligible, gap_before, graded
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import SessionInfo
 from engramdown.errors import EngramdownError
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = ["earlier"]
 

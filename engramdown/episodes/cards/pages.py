@@ -22,10 +22,10 @@ from engramdown.episodes.cards.filled import (
 )
 from engramdown.episodes.gist_log import FOLDER, without_gists_of
 from engramdown.episodes.notes.page import without_versions
-from engramdown.episodes.sessions import Transcript
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import stamp_of
+from engramdown.transcripts.sessions import Transcript
 
 __all__ = ["FOLDER", "CardFiles"]
 

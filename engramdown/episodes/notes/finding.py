@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 
 from engramdown.episodes.notes.store import EPISODES, FOLDER, Note, WorkingNotes
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in
-from engramdown.episodes.sessions import Sessions
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.transcripts.episode import is_session_id, stamp_of
+from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import excluded
 
 __all__ = ["NoteMatch", "search_notes"]

@@ -279,8 +279,8 @@ def _written(episodes: EpisodicMemory, kept: Kept) -> bool:
 
 
 def _is_ended(episodes: EpisodicMemory, session: str) -> bool:
-    from engramdown.episodes.sessions import Sessions
     from engramdown.storage.disk import EpisodeDisk
+    from engramdown.transcripts.sessions import Sessions
 
     found = Sessions(episodes.folder, EpisodeDisk()).info(session)
     return found is not None and found.ended != ""
@@ -288,8 +288,8 @@ def _is_ended(episodes: EpisodicMemory, session: str) -> bool:
 
 def _last(episodes: EpisodicMemory, session: str) -> int:
     """Return the number of the last line of a session; -1 if it is not there."""
-    from engramdown.episodes.sessions import Sessions
     from engramdown.storage.disk import EpisodeDisk
+    from engramdown.transcripts.sessions import Sessions
 
     found = Sessions(episodes.folder, EpisodeDisk()).info(session)
     return -1 if found is None else found.lines

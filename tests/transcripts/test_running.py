@@ -11,9 +11,8 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.running import count, find_running, left_open
-from engramdown.episodes.sessions import Sessions
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.sessions import Sessions, count, find_running, left_open
 
 LONG_AGO = timedelta(hours=2)
 

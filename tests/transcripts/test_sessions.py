@@ -15,14 +15,14 @@ from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes import sessions as sessions_module
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.sessions import Sessions, lines
 from engramdown.errors import SessionNotFoundError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts import sessions as sessions_module
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.sessions import Sessions, lines
 from tests.episodes.disks import Fault, FaultyDisk
 
 FRIDAY = datetime(2026, 2, 27, 10, tzinfo=UTC)
