@@ -11,9 +11,9 @@ from engramdown.cli.log_messages import clock
 
 if TYPE_CHECKING:
     from engramdown.consolidation.conversation.pressure import Pressure
-    from engramdown.consolidation.gists import Gist
     from engramdown.cortex.conversation.compacting import Compacted
     from engramdown.cortex.conversation.lineage import Described, Expansion
+    from engramdown.transcripts.summary_log import Gist
 
 __all__ = [
     "COMMAND_GROUPS",

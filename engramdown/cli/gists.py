@@ -32,7 +32,6 @@ from engramdown.cli.scopes import meant
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
-from engramdown.consolidation.gists import Gist
 from engramdown.cortex.conversation.lineage import (
     EXPAND,
     Expanded,
@@ -41,9 +40,9 @@ from engramdown.cortex.conversation.lineage import (
     pointer,
 )
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.gist_log import FOLDER
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.summary_log import FOLDER, Gist
 
 __all__ = ["describe", "expand", "gist_data", "gists", "looking", "row_of", "whole_data"]
 

@@ -28,9 +28,9 @@ from engramdown.cli.options import (
     scope_options,
 )
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.consolidation.gists import Gist
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
+from engramdown.transcripts.summary_log import Gist
 
 __all__ = ["compact"]
 

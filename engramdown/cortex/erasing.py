@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.cortex.erased import Marks
 from engramdown.engram import Engram, Scope, fold
 from engramdown.episodes.erasing import EpisodeEraser, Held
-from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
@@ -49,6 +48,7 @@ from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import ScopeLock
 from engramdown.transcripts.changes import FOLDER as EPISODES
 from engramdown.transcripts.payloads import PAYLOADS
+from engramdown.transcripts.summary_log import FOLDER as GISTS
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

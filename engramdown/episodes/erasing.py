@@ -15,9 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
-from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.episodes.traces import Traces
-from engramdown.episodes.view_cache import ViewCache
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock
@@ -25,6 +23,8 @@ from engramdown.transcripts.episode import Episode, number, read_line, write_lin
 from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
+from engramdown.transcripts.summary_log import FOLDER as GISTS
+from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED
 
 __all__ = ["EpisodeEraser", "Held"]

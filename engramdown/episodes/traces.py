@@ -14,12 +14,12 @@ from typing import Final
 
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.notes.store import pieces
-from engramdown.episodes.view_cache import ViewCache
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Pointer, read_line
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
 from engramdown.transcripts.sessions import Sessions
+from engramdown.transcripts.summary_log import ViewCache
 
 __all__ = ["Traces", "digests"]
 

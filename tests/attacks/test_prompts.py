@@ -9,9 +9,9 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Hippocampus
-from engramdown.consolidation.gists import Gist, write_gist
 from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.transcripts.summary_log import Gist, write_gist
 from tests.attacks.test_terminal import RAW
 
 SESSION: Final = "20260301-101500-4f2a"

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from engramdown import Cortex, EpisodicMemory
-from engramdown.consolidation.gists import Gist, write_gist
+from engramdown.transcripts.summary_log import Gist, write_gist
 from tests.cli.conftest import Done, Runner
 from tests.cortex.person import Person
 

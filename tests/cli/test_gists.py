@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.consolidation.gists import read_gists
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.transcripts.summary_log import read_gists
 from tests.cli.conftest import Runner
 from tests.cli.test_compact import configured
 from tests.consolidation.provider import answering, failing, serving

@@ -16,8 +16,8 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 from engramdown import Cortex, Engram
-from engramdown.episodes.gist_log import FOLDER as GISTS
 from engramdown.hippocampus.history import digest
+from engramdown.transcripts.summary_log import FOLDER as GISTS
 
 __all__ = ["EARLIER", "OTHER", "SECRET", "everywhere", "left_in", "pieces"]
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.gists import Source
+from engramdown.transcripts.summary_log import Source
 
 __all__ = ["FRESH_TAIL", "MOST_FRESH", "Item", "answers", "cuts", "fresh_tail"]
 

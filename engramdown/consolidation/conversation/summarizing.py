@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.conversation.parts import Part
-from engramdown.consolidation.gists import Form, Level
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.summary_log import Form, Level
 
 if TYPE_CHECKING:
     from engramdown.consolidation.model import LanguageModel

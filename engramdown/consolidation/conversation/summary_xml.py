@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from engramdown.consolidation.gists import Gist
 from engramdown.language.untrusted import inert
+from engramdown.transcripts.summary_log import Gist
 
 __all__ = ["format_summary"]
 

@@ -26,10 +26,10 @@ from engramdown.consolidation.conversation.choosing import (
 from engramdown.consolidation.conversation.items import FRESH_TAIL, Item, fresh_tail
 from engramdown.consolidation.conversation.parts import SUMMARY, Part
 from engramdown.consolidation.conversation.summarizing import Request, Written
-from engramdown.consolidation.gists import Form, Gist, Source, write_gist
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import ModelError
+from engramdown.transcripts.summary_log import Form, Gist, Source, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, echoes
 
 __all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]

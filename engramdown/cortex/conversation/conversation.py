@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import moment
 from engramdown.consolidation.conversation.items import Item, fresh_tail
 from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
-from engramdown.consolidation.gists import Gist
 from engramdown.cortex.conversation.compacting import (
     MODES,
     Compacted,
@@ -39,6 +38,7 @@ from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
 from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
     from engramdown.consolidation.conversation.summarizing import Request, Written

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from engramdown.consolidation.gists import Gist, Source
 from engramdown.cortex.conversation.messages import ROLES, Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory
@@ -23,6 +22,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
+from engramdown.transcripts.summary_log import Gist, Source
 from engramdown.transcripts.visibility import REDACTED, echoes, excluded
 
 __all__ = [

@@ -17,7 +17,6 @@ from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.gists import Gist
     from engramdown.cortex.conversation.conversation import Conversation
     from engramdown.cortex.conversation.lineage import Expanded, Expansion, Found
     from engramdown.cortex.cortex import Cortex
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         GrepArguments,
     )
     from engramdown.cortex.turns import Session
+    from engramdown.transcripts.summary_log import Gist
 
 __all__ = [
     "describe",

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from engramdown.consolidation.conversation.items import Item
 from engramdown.consolidation.conversation.summary_xml import format_summary
-from engramdown.consolidation.gists import Gist
 from engramdown.language.untrusted import one_line
 from engramdown.transcripts.episode import Episode, Pointer
+from engramdown.transcripts.summary_log import Gist
 
 __all__ = [
     "FRAME",

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.conversation.summarizing import Request, Written
-from engramdown.consolidation.gists import Gist, read_gist
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
-from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.summary_log import Gist, GistLog, read_gist
 
 __all__ = ["RehearsedTrack", "pretend"]
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.conversation.items import Item, answers, fresh_tail
-from engramdown.consolidation.gists import Gist
 from engramdown.cortex.conversation.fitting import fates
 from engramdown.cortex.conversation.messages import FRAME, Said, placeholder
 from engramdown.cortex.conversation.shown import (
@@ -24,6 +23,7 @@ from engramdown.cortex.conversation.shown import (
 from engramdown.cortex.conversation.working import Dropped
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.summary_log import Gist
 
 __all__ = ["Choice", "Seen"]
 

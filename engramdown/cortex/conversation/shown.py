@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.conversation.summary_xml import format_summary
-from engramdown.consolidation.gists import Gist, Source
 from engramdown.cortex.conversation.messages import Said, placeholder
 from engramdown.language.untrusted import one_line
 from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.summary_log import Gist, Source
 
 __all__ = ["SUMMARY", "Shown", "ends", "gist_placeholder", "shown_gist", "shown_message"]
 

@@ -15,11 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.conversation.items import Item
-from engramdown.consolidation.gists import Fold, Gist, Source, read_gist
 from engramdown.cortex.conversation.messages import ROLES, Count, Said, gist_item, said, said_item
-from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.view_cache import Kept, Place, ViewCache
 from engramdown.errors import SessionNotFoundError
 from engramdown.forks import RLock
 from engramdown.storage.disk import EpisodeDisk
@@ -27,6 +24,16 @@ from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, check_session_id, read_line
 from engramdown.transcripts.sessions import lines
+from engramdown.transcripts.summary_log import (
+    Fold,
+    Gist,
+    GistLog,
+    Kept,
+    Place,
+    Source,
+    ViewCache,
+    read_gist,
+)
 from engramdown.transcripts.visibility import REDACTED, excluded, marked
 
 __all__ = ["Track"]

@@ -20,12 +20,12 @@ from engramdown.episodes.cards.filled import (
     without_filled,
     write_filled,
 )
-from engramdown.episodes.gist_log import FOLDER, without_gists_of
 from engramdown.episodes.notes.page import without_versions
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import stamp_of
 from engramdown.transcripts.sessions import Transcript
+from engramdown.transcripts.summary_log import FOLDER, without_gists_of
 
 __all__ = ["FOLDER", "CardFiles"]
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.episodes.gist_log import GistLog
 from engramdown.episodes.journal.entries import LONGEST, without_secrets
 from engramdown.episodes.journal.page import Author, normal
 from engramdown.episodes.notes.page import (
@@ -34,6 +33,7 @@ from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import check_session_id
+from engramdown.transcripts.summary_log import GistLog
 
 __all__ = ["FOLDER", "Note", "WorkingNotes", "path_of", "pieces"]
 

@@ -10,7 +10,7 @@ from tests.mutants import Bug, mutated
 
 # In the order of their imports. What is not named here is the real one.
 VIEWS: Final = (
-    "engramdown.consolidation.gists",
+    "engramdown.transcripts.summary_log",
     "engramdown.consolidation.conversation.items",
     "engramdown.consolidation.conversation.choosing",
     "tests.consolidation.conversation.view_laws",
@@ -19,42 +19,42 @@ VIEWS: Final = (
 BUGS: Final = (
     Bug(
         "half a surrogate pair is lost in the log",
-        "consolidation.gists",
+        "transcripts.summary_log",
         '"utf-8", "backslashreplace"',
         '"utf-8", "replace"',
         lambda core: core.what_is_read_was_written(core.made("g1", 1)._replace(text="\ud800")),
     ),
     Bug(
         "a gist swallows what stands between its sources",
-        "consolidation.gists",
+        "transcripts.summary_log",
         "all(self._next.get(one) == other for one, other in pairwise(sources))",
         "all(one in self._next for one in sources)",
         lambda core: core.views_cover_all_once([1, 2, 3], [core.made("g1", 1, 3)]),
     ),
     Bug(
         "an id that comes again stands for other messages",
-        "consolidation.gists",
+        "transcripts.summary_log",
         "known = gist.id in self.gists or not gist.id",
         "known = not gist.id",
         lambda core: core.views_cover_all_once([1, 2], [core.made("g1", 1), core.made("g1", 2)]),
     ),
     Bug(
         "a message that comes again is seen twice",
-        "consolidation.gists",
+        "transcripts.summary_log",
         "        if seq in self._added or seq <= self._newest:\n",
         "        if seq in self._next:\n",
         lambda core: core.views_cover_all_once([1, 2], [core.made("g1", 1, 2)]),
     ),
     Bug(
         "a gist is unfolded from its end",
-        "consolidation.gists",
+        "transcripts.summary_log",
         "waiting.extend(reversed(self.gists[one].sources))",
         "waiting.extend(self.gists[one].sources)",
         lambda core: core.views_cover_all_once([1, 2], [core.made("g1", 1, 2)]),
     ),
     Bug(
         "a forged range may be of any length",
-        "consolidation.gists",
+        "transcripts.summary_log",
         "        found.extend(range(first, last + 1))",
         "        found.extend((first, last))",
         lambda core: core.what_is_read_was_written(core.made("g1", 1, 2, 3)),

@@ -17,7 +17,7 @@ from engramdown.consolidation.conversation.choosing import (
     leaf_chunks,
 )
 from engramdown.consolidation.conversation.items import Item, cuts, fresh_tail
-from engramdown.consolidation.gists import Fold, Gist, Source, fold, read_gist, write_gist
+from engramdown.transcripts.summary_log import Fold, Gist, Source, fold, read_gist, write_gist
 
 __all__ = [
     "a_result_stays_with_its_call",

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.conversation.items import Item
-from engramdown.consolidation.gists import Fold, Gist
 from engramdown.cortex.conversation.messages import ROLES, gist_item, said, said_item
 from engramdown.cortex.conversation.rendering.pairing import strays
 from engramdown.cortex.conversation.seen import Seen
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.summary_log import Fold, Gist
 
 _MADE = "2026-03-01T10:15:00.000000Z"
 

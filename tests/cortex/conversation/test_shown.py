@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from engramdown.consolidation.gists import Gist, fold
 from engramdown.cortex.conversation.messages import said
 from engramdown.cortex.conversation.shown import (
     SUMMARY,
@@ -15,6 +14,7 @@ from engramdown.cortex.conversation.shown import (
 )
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.summary_log import Gist, fold
 
 _MADE = "2026-03-01T10:15:00.000000Z"
 

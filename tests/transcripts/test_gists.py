@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from engramdown.consolidation.gists import (
+from engramdown.transcripts.summary_log import (
     FORMS,
     KIND,
     LEVELS,
