@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from engramdown.episodes.journal.page import Section
     from engramdown.episodes.journal.told import Day, Match
     from engramdown.episodes.notes.finding import NoteMatch
+    from engramdown.journal.page import Section
 
 __all__ = [
     "day_data",

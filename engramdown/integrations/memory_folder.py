@@ -24,7 +24,6 @@ from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import question
 from engramdown.cortex.tools import Answer
 from engramdown.engram import RULE_KINDS, Engram, Kind, Scope
-from engramdown.episodes.journal.page import normal
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
 from engramdown.hippocampus.changeset import Act, Revision, new_id
@@ -48,6 +47,7 @@ from engramdown.integrations.memory_pages import (
     place_of,
     rendered,
 )
+from engramdown.journal.page import normal
 from engramdown.language.untrusted import bullet, inert, paragraphs
 from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk

@@ -15,13 +15,23 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import moment
-from engramdown.episodes.journal.days import day_of, file_of, named_in
-from engramdown.episodes.journal.entries import Entry, drafted, of_day
-from engramdown.episodes.journal.page import Author, Page, Section, blank_page, parse
 from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent_of
 from engramdown.episodes.journal.zones import Clock
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.errors import EngramdownError, StoreError
+from engramdown.journal.page import (
+    Author,
+    Entry,
+    Page,
+    Section,
+    blank_page,
+    day_of,
+    drafted,
+    file_of,
+    named_in,
+    of_day,
+    parse,
+)
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock

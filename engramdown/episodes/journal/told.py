@@ -10,8 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from engramdown.episodes.journal.days import title
-from engramdown.episodes.journal.page import Page, Section
+from engramdown.journal.page import Page, Section, title
 
 __all__ = ["Day", "Match", "Recent", "Written", "recent_of"]
 

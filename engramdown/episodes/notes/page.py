@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from engramdown.episodes.front import split
-from engramdown.episodes.journal.page import normal
+from engramdown.journal.page import normal
 
 __all__ = [
     "Version",

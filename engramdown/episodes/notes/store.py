@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.episodes.journal.entries import LONGEST, without_secrets
-from engramdown.episodes.journal.page import Author, normal
 from engramdown.episodes.notes.page import (
     Version,
     is_own,
@@ -29,6 +27,7 @@ from engramdown.episodes.notes.page import (
     write_version,
 )
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
+from engramdown.journal.page import LONGEST, Author, normal, without_secrets
 from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock

@@ -5,7 +5,7 @@ Promises: a law takes any text and fails by an assertion that says what is wrong
 
 from __future__ import annotations
 
-from engramdown.episodes.journal.page import Section, normal, parse
+from engramdown.journal.page import Section, normal, parse
 
 __all__ = [
     "Section",

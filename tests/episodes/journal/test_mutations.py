@@ -11,7 +11,7 @@ from tests.mutants import Bug, mutated
 # In the order of their imports. What is not named here is the real one.
 PAGES: Final = (
     "engramdown.episodes.front",
-    "engramdown.episodes.journal.page",
+    "engramdown.journal.page",
     "tests.episodes.journal.laws",
 )
 OURS: Final = "## 09:00 <!-- by:agent -->\n\n"
@@ -20,63 +20,63 @@ OURS: Final = "## 09:00 <!-- by:agent -->\n\n"
 BUGS: Final = (
     Bug(
         "a heading in a text begins a section",
-        "episodes.journal.page",
+        "journal.page",
         r'r"( {0,3})(\\*#{1,2}(?:[ \t\r]|\Z))"',
         r'r"( {0,3})(\\*#{1,1}(?:[ \t\r]|\Z))"',
         lambda core: core.sections_are_added("", core.Section("10:15", "## 11:00")),
     ),
     Bug(
         "a backslash of the text is lost",
-        "episodes.journal.page",
+        "journal.page",
         r'_TITLE: Final = re.compile(r"( {0,3})(\\*#',
         r'_TITLE: Final = re.compile(r"( {0,3})(\\?#',
         lambda core: core.sections_are_added("", core.Section("10:15", "\\# x")),
     ),
     Bug(
         "a comment in a text hides what comes behind",
-        "episodes.journal.page",
+        "journal.page",
         r'line = _OPENED.sub(r"<\1", line)',
         "",
         lambda core: core.sections_are_added("", core.Section("10:15", "a <!-- b")),
     ),
     Bug(
         "a rule ends a front matter that a person left open",
-        "episodes.journal.page",
+        "journal.page",
         "if rule is not None and (rule[1] or is_open):",
         "if rule is not None and rule[1]:",
         lambda core: core.sections_are_added("---\n", core.Section("10:15", "a: b\n---")),
     ),
     Bug(
         "a heading is glued to what stands above",
-        "episodes.journal.page",
+        "journal.page",
         "        return end * 2\n    return",
         "        return ''\n    return",
         lambda core: core.sections_are_added("By hand", core.Section("10:15", "x")),
     ),
     Bug(
         "a fence of a text swallows the next section",
-        "episodes.journal.page",
+        "journal.page",
         "found = _OURS.match(line) is not None or (not fence",
         "found = not fence and (_OURS.match(line) is not None",
         lambda core: core.sections_are_added(f"{OURS}```\n", core.Section("10:15", "x")),
     ),
     Bug(
         "a session ends the comment",
-        "episodes.journal.page",
+        "journal.page",
         r"|(?<=-)-",
         "",
         lambda core: core.comments_are_closed(core.Section("10:15", "x", session="a-->b")),
     ),
     Bug(
         "what is added is not counted",
-        "episodes.journal.page",
+        "journal.page",
         'longer.front.with_number("words", longer.words)',
         'longer.front.with_number("words", self.words)',
         lambda core: core.words_are_counted("---\nwords: 0\n---\n"),
     ),
     Bug(
         "line ends are kept as they come",
-        "episodes.journal.page",
+        "journal.page",
         r'_ENDS: Final = re.compile(r"(?<!\r)\r++\n")',
         r'_ENDS: Final = re.compile(r"\r\n")',
         lambda core: core.texts_are_kept("a\r\r\nb"),

@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
-from engramdown.episodes.journal.entries import LONGEST
-from engramdown.episodes.journal.page import parse
 from engramdown.episodes.journal.store import Journal
 from engramdown.errors import (
     EngramdownError,
@@ -25,6 +23,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.read_only import ClosedDisk
+from engramdown.journal.page import LONGEST, parse
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import take, unlock

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.episodes.front import split
-from engramdown.episodes.journal.page import normal
 from engramdown.episodes.notes.page import (
     Version,
     is_own,
@@ -19,6 +18,7 @@ from engramdown.episodes.notes.page import (
     without_versions,
     write_version,
 )
+from engramdown.journal.page import normal
 
 NOW = "2026-02-27T10:15:00Z"
 LINES = ["---", "updated: x", "updated:", "mood: fine # so", "...", "text", "", "\ufeff---", "# a"]

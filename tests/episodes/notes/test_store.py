@@ -13,7 +13,6 @@ from threading import Event, Thread
 import pytest
 from freezegun import freeze_time
 
-from engramdown.episodes.journal.entries import LONGEST
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.notes.finding import search_notes
 from engramdown.episodes.notes.store import Note, WorkingNotes, pieces
@@ -24,6 +23,7 @@ from engramdown.errors import (
     NotesChangedError,
     StoreError,
 )
+from engramdown.journal.page import LONGEST
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import FolderLock

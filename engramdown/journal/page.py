@@ -12,16 +12,35 @@ what would be a heading or a comment is escaped with a backslash, as markdown ha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import date
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from typing import Final, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
 from engramdown.episodes.front import Front, fold, split
+from engramdown.errors import InvalidNoteError
 from engramdown.forks import cached_property
 from engramdown.language.words import spaced
+from engramdown.transcripts.episode import check_session_id
 
-__all__ = ["Author", "Page", "Section", "blank_page", "normal", "parse"]
+__all__ = [
+    "LONGEST",
+    "SUFFIX",
+    "Author",
+    "Entry",
+    "Page",
+    "Section",
+    "blank_page",
+    "day_of",
+    "drafted",
+    "file_of",
+    "named_in",
+    "normal",
+    "of_day",
+    "parse",
+    "title",
+    "without_secrets",
+]
 
 Author = Literal["person", "agent"]
 
@@ -259,3 +278,166 @@ def _bare(line: str) -> str:
     if found is not None and found[2].startswith("\\"):
         return found[1] + line[len(found[1]) + 1 :]
     return line
+
+
+SUFFIX: Final = ".md"
+
+_NAME: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
+_NAMED: Final = re.compile(r"(?<![0-9-])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9-])")
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def file_of(day: date) -> str:
+    """Return the name of the file of a day.
+
+    >>> file_of(date(2026, 2, 27))
+    '2026-02-27.md'
+    """
+    return f"{day.isoformat()}{SUFFIX}"
+
+
+def day_of(name: str) -> date | None:
+    """Return the day of a file of this name, or ``None`` for another file.
+
+    >>> day_of("2026-02-27.md"), day_of("2026-02-30.md"), day_of("notes.md")
+    (datetime.date(2026, 2, 27), None, None)
+    """
+    found = _NAME.fullmatch(name)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def title(day: date, today: date) -> str:
+    """Return what a day is called: ``Today``, ``Yesterday`` or ``Monday, January 2``.
+
+    >>> title(date(2026, 2, 26), date(2026, 2, 27)), title(date(2026, 1, 2), date(2026, 2, 27))
+    ('Yesterday', 'Friday, January 2')
+    """
+    ago = today.toordinal() - day.toordinal()
+    if ago in (0, 1):
+        return ("Today", "Yesterday")[ago]
+    return f"{_DAYS[day.weekday()]}, {_MONTHS[day.month - 1]} {day.day}"
+
+
+def named_in(query: str) -> tuple[list[date], str]:
+    """Return the days that a question names, and the rest of it.
+
+    >>> named_in("deploys of 2026-02-27 and 2026-02-30")
+    ([datetime.date(2026, 2, 27)], 'deploys of  and 2026-02-30')
+    """
+    days: list[date] = []
+
+    def taken(found: re.Match[str]) -> str:
+        day = day_of(f"{found[0]}{SUFFIX}")
+        days.extend([] if day is None else [day])
+        return found[0] if day is None else ""
+
+    return days, _NAMED.sub(taken, query)
+
+
+LONGEST: Final = 100_000
+"""Characters of a section, or of notes, at most."""
+_THEME: Final = 60
+_THEMES: Final = 20
+_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+
+
+class Entry(NamedTuple):
+    """What is to be written.
+
+    Attributes:
+        day: To the page of which day.
+        section: The section.
+        hidden: The kinds of secrets that were hidden in it.
+    """
+
+    day: date
+    section: Section
+    hidden: tuple[str, ...]
+
+
+def drafted(text: str, *, by: Author, themes: Iterable[str], session: str, at: datetime) -> Entry:
+    """Return what is to be written.
+
+    Args:
+        text: What somebody wants to say.
+        by: Who.
+        themes: What it is about.
+        session: In which session, or ``""``.
+        at: When, as the clock on the wall had it; the moment itself is not said.
+
+    Raises:
+        InvalidNoteError: If it cannot be written.
+        InvalidSessionError: If the session is none.
+    """
+    if by not in get_args(Author):
+        raise InvalidNoteError("by", f"{by!r} is not one of {', '.join(get_args(Author))}")
+    if session:
+        check_session_id(session)
+    kept, hidden = without_secrets("text", text)
+    if not kept:
+        raise InvalidNoteError("text", "is empty; say what is to be kept")
+    section = Section(f"{at:%H:%M}", kept, by, session=session, themes=tuple(_themes(themes)))
+    return Entry(at.date(), section, hidden)
+
+
+def of_day(entry: Entry, day: date | None) -> Entry:
+    """Return an entry for the page of a day that has passed, which says when it was written.
+
+    Args:
+        entry: What is written now.
+        day: The day, or ``None`` for the one on which it is written.
+
+    Raises:
+        InvalidNoteError: If the day is to come.
+    """
+    if day is None or day == entry.day:
+        return entry
+    if day > entry.day:
+        reason = f"{day} is still to come; give today, {entry.day}, or a day before"
+        raise InvalidNoteError("date", reason)
+    heading = f"Written {entry.day} {entry.section.heading}"
+    return entry._replace(day=day, section=entry.section._replace(heading=heading))
+
+
+def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text as it is kept, and the kinds of the secrets that were hidden in it.
+
+    Raises:
+        InvalidNoteError: If it is too long.
+    """
+    # Imported here: it compiles many patterns, and whoever reads needs none.
+    from engramdown.secrets.redaction import find_secrets, redact
+
+    # Of what is too long, no more is looked at than tells so.
+    if len(text) > 2 * LONGEST or len(kept := normal(text)) > LONGEST:
+        reason = f"has {len(text):,} characters, {LONGEST:,} are allowed; write it in parts"
+        raise InvalidNoteError(field, reason)
+    hidden = tuple(dict.fromkeys(secret.kind for secret in find_secrets(kept)))
+    return (normal(redact(kept)) if hidden else kept), hidden
+
+
+def _themes(themes: Iterable[str]) -> Iterator[str]:
+    """Yield themes as they are kept, each once.
+
+    Raises:
+        InvalidNoteError: If one is empty, too long or a secret, or there are too many.
+    """
+    known: dict[str, str] = {}
+    for theme in themes:
+        plain = " ".join(_UNSEEN.sub(" ", theme).split())
+        if not plain or len(plain) > _THEME:
+            reason = f"{plain[:_THEME]!r} is empty or longer than {_THEME} characters"
+            raise InvalidNoteError("theme", f"{reason}; give a word or two")
+        if without_secrets("theme", plain)[1]:
+            raise InvalidNoteError("theme", "holds a secret; give a word or two")
+        known.setdefault(fold(plain), plain)
+    if len(known) > _THEMES:
+        raise InvalidNoteError("theme", f"there are {len(known)}, {_THEMES} are allowed")
+    yield from known.values()

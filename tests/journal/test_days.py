@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.journal.days import day_of, file_of, named_in, title
+from engramdown.journal.page import day_of, file_of, named_in, title
 
 FRIDAY = date(2026, 2, 27)
 

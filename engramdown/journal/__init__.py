@@ -1,0 +1,3 @@
+"""Journal."""
+
+__all__: list[str] = []
