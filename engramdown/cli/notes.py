@@ -30,8 +30,8 @@ from engramdown.cli.options import (
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.transcripts import open_transcripts
-from engramdown.episodes.notes.store import Note, WorkingNotes
 from engramdown.errors import EngramdownError
+from engramdown.journal.working_notes import Note, WorkingNotes
 from engramdown.transcripts.episode import is_session_id
 
 __all__ = ["notes"]

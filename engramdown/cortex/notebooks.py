@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.turns import Session
     from engramdown.episodes.journal.store import Journal
     from engramdown.episodes.journal.told import Recent
-    from engramdown.episodes.notes.store import WorkingNotes
     from engramdown.hippocampus.store import Hippocampus
+    from engramdown.journal.working_notes import WorkingNotes
     from engramdown.storage.disk import Disk
 
 __all__ = ["FOLDERS", "Notebooks", "known"]
@@ -95,7 +95,7 @@ class Notebooks:
             InvalidSessionError: If the id is none.
             StoreError: If neither scope has files.
         """
-        from engramdown.episodes.notes.store import WorkingNotes
+        from engramdown.journal.working_notes import WorkingNotes
 
         store = self._notebook_store()
         episodes = cast("Cortex", self).episodes

@@ -26,9 +26,9 @@ from typing import Any, Final
 from engramdown.episodes.cards.pages import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.forgotten import Forgotten
-from engramdown.episodes.notes.store import path_of
 from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
+from engramdown.journal.working_notes import path_of
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import (

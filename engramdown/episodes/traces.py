@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.cards.pages import CardFiles
-from engramdown.episodes.notes.store import pieces
+from engramdown.journal.working_notes import pieces
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Pointer, read_line

@@ -57,7 +57,7 @@ from engramdown.transcripts.episode import is_session_id
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.turns import Session
-    from engramdown.episodes.notes.store import WorkingNotes
+    from engramdown.journal.working_notes import WorkingNotes
 
 __all__ = ["TOOL", "FreeNotes", "MemoryFolder", "Outcome", "Page", "Reach", "Reading"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.notes.store import WorkingNotes
+from engramdown.journal.working_notes import WorkingNotes
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.notes.store import WorkingNotes
+from engramdown.journal.working_notes import WorkingNotes
 from tests.cli.conftest import Runner
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from engramdown.episodes.journal.store import Journal
-from engramdown.episodes.notes.store import WorkingNotes
 from engramdown.errors import EngramdownError
+from engramdown.journal.working_notes import WorkingNotes
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.journal.store import Journal
-from engramdown.episodes.notes.store import WorkingNotes
 from engramdown.errors import EngramdownError
+from engramdown.journal.working_notes import WorkingNotes
 from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import FILE_MODE
 from tests.crash.campaign import Trial

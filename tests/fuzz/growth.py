@@ -31,10 +31,10 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import fact_key, fold
 from engramdown.episodes import ranked
 from engramdown.episodes.cards.card import cut_at_word
-from engramdown.episodes.notes.page import with_text
 from engramdown.episodes.ranked import piece
 from engramdown.importers import inputs
 from engramdown.journal import page as days
+from engramdown.journal.working_notes import with_text
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity

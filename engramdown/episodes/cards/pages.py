@@ -20,7 +20,7 @@ from engramdown.episodes.cards.filled import (
     without_filled,
     write_filled,
 )
-from engramdown.episodes.notes.page import without_versions
+from engramdown.journal.working_notes import without_versions
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import stamp_of

@@ -12,9 +12,9 @@ from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.episodes.notes.store import EPISODES, FOLDER, Note, WorkingNotes
 from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in
 from engramdown.errors import SessionNotFoundError, StoreError
+from engramdown.journal.working_notes import EPISODES, FOLDER, Note, WorkingNotes
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.transcripts.episode import is_session_id, stamp_of
 from engramdown.transcripts.sessions import Sessions

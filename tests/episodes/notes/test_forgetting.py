@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.notes.store import WorkingNotes
+from engramdown.journal.working_notes import WorkingNotes
 
 
 def noted(root: Path) -> tuple[EpisodicMemory, WorkingNotes]:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.episodes.front import split
-from engramdown.episodes.notes.page import (
+from engramdown.journal.page import normal
+from engramdown.journal.working_notes import (
     Version,
     is_own,
     new_lines,
@@ -18,7 +19,6 @@ from engramdown.episodes.notes.page import (
     without_versions,
     write_version,
 )
-from engramdown.journal.page import normal
 
 NOW = "2026-02-27T10:15:00Z"
 LINES = ["---", "updated: x", "updated:", "mood: fine # so", "...", "text", "", "\ufeff---", "# a"]

@@ -15,7 +15,6 @@ from freezegun import freeze_time
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.notes.finding import search_notes
-from engramdown.episodes.notes.store import Note, WorkingNotes, pieces
 from engramdown.errors import (
     EngramdownError,
     InvalidNoteError,
@@ -24,6 +23,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.journal.page import LONGEST
+from engramdown.journal.working_notes import Note, WorkingNotes, pieces
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.storage.locks import FolderLock
@@ -234,7 +234,7 @@ WRITER = """\
 import sys
 from pathlib import Path
 from engramdown.storage.disk import Disk
-from engramdown.episodes.notes.store import WorkingNotes
+from engramdown.journal.working_notes import WorkingNotes
 
 notes = WorkingNotes(Path(sys.argv[1]), "shared", disk=Disk(durable=False))
 sys.stdin.readline()
