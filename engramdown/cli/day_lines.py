@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from engramdown.cli import day_messages as said
 from engramdown.cli.layout import Line, line, whole
-from engramdown.episodes.ranked import preview
+from engramdown.journal.page_search import preview
 
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
     from engramdown.episodes.journal.told import Day, Match
-    from engramdown.episodes.notes.finding import NoteMatch
     from engramdown.journal.page import Section
+    from engramdown.journal.page_search import NoteMatch
 
 __all__ = [
     "day_data",

@@ -10,8 +10,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.notebooks import known
-from engramdown.episodes.notes.finding import NoteMatch, search_notes
 from engramdown.errors import StoreError
+from engramdown.journal.page_search import NoteMatch, search_notes
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

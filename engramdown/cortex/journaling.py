@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from engramdown.cortex.turns import Session
     from engramdown.episodes.journal.told import Match
-    from engramdown.episodes.notes.finding import NoteMatch
+    from engramdown.journal.page_search import NoteMatch
 
 __all__ = [
     "day_row",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.jotted import Jotted
     from engramdown.episodes.journal.told import Match
-    from engramdown.episodes.notes.finding import NoteMatch
+    from engramdown.journal.page_search import NoteMatch
     from engramdown.recall.episodes import Finder, Hit, Mode
 
 __all__ = ["Asked", "Found", "moment_from", "search"]

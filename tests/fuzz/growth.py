@@ -29,11 +29,11 @@ from engramdown.cortex.experience import sought
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import fact_key, fold
-from engramdown.episodes import ranked
 from engramdown.episodes.cards.card import cut_at_word
-from engramdown.episodes.ranked import piece
 from engramdown.importers import inputs
 from engramdown.journal import page as days
+from engramdown.journal import page_search
+from engramdown.journal.page_search import piece
 from engramdown.journal.working_notes import with_text
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_dates
@@ -143,8 +143,12 @@ def _day(text: str) -> object:
 
 def _searched(text: str) -> object:
     """Rank a text, and show why it was found."""
-    stems = ranked.asked(text)
-    return ranked.may_hold(text, stems), ranked.ranked(stems, [text]), piece(text, text[:9], stems)
+    stems = page_search.asked(text)
+    return (
+        page_search.may_hold(text, stems),
+        page_search.ranked(stems, [text]),
+        piece(text, text[:9], stems),
+    )
 
 
 READERS: Final[Mapping[str, Callable[[str], object]]] = {

@@ -14,7 +14,6 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.notes.finding import search_notes
 from engramdown.errors import (
     EngramdownError,
     InvalidNoteError,
@@ -23,6 +22,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.journal.page import LONGEST
+from engramdown.journal.page_search import search_notes
 from engramdown.journal.working_notes import Note, WorkingNotes, pieces
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk, EpisodeDisk

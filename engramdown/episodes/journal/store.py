@@ -17,7 +17,6 @@ from typing import Final
 from engramdown.clock import moment
 from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent_of
 from engramdown.episodes.journal.zones import Clock
-from engramdown.episodes.ranked import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.journal.page import (
     Author,
@@ -32,6 +31,7 @@ from engramdown.journal.page import (
     of_day,
     parse,
 )
+from engramdown.journal.page_search import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.ranked import asked, may_hold, piece, preview, ranked, stand_in
+from engramdown.journal.page_search import asked, may_hold, piece, preview, ranked, stand_in
 from engramdown.language.terms import stem
 
 WORDS = ["deploy", "deploys", "deployed", "Monday", "the", "café", "日本語", "study", "filing", "x"]
