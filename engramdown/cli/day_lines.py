@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from engramdown.episodes.journal.told import Day, Match
+    from engramdown.journal.journal import Day, Match
     from engramdown.journal.page import Section
     from engramdown.journal.page_search import NoteMatch
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engramdown.episodes.journal.told import Written
+    from engramdown.journal.journal import Written
 
 __all__ = [
     "COMMAND_GROUPS",

@@ -13,8 +13,8 @@ from engramdown.cli.opening import project_of, settings_at
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.engram import Scope
-from engramdown.episodes.journal.store import Journal
 from engramdown.errors import StoreError
+from engramdown.journal.journal import Journal
 from engramdown.settings import Settings
 from engramdown.storage.disk import Disk
 

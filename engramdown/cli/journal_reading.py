@@ -24,7 +24,7 @@ from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import all_journals, one_journal
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.engram import Scope
-from engramdown.episodes.journal.store import Journal
+from engramdown.journal.journal import Journal
 
 __all__ = ["list_days", "search_journal", "show_day"]
 

@@ -29,8 +29,8 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant
-from engramdown.episodes.journal.told import Written
 from engramdown.errors import EngramdownError
+from engramdown.journal.journal import Written
 
 __all__ = ["write"]
 

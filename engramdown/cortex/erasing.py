@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.cortex.erased import Marks
 from engramdown.engram import Engram, Scope, fold
 from engramdown.episodes.erasing import EpisodeEraser, Held
-from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EngramdownError,
@@ -38,6 +37,7 @@ from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.provenance import key_of
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.journal.journal import Journal
 from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in

@@ -15,7 +15,7 @@ from engramdown.journal.page_search import NoteMatch, search_notes
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
-    from engramdown.episodes.journal.told import Match
+    from engramdown.journal.journal import Match
 
 __all__ = ["Jotted", "jotted"]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         NotesArguments,
     )
     from engramdown.cortex.turns import Session
-    from engramdown.episodes.journal.told import Match
+    from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
 
 __all__ = [

@@ -17,9 +17,8 @@ from engramdown.errors import StoreError
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.turns import Session
-    from engramdown.episodes.journal.store import Journal
-    from engramdown.episodes.journal.told import Recent
     from engramdown.hippocampus.store import Hippocampus
+    from engramdown.journal.journal import Journal, Recent
     from engramdown.journal.working_notes import WorkingNotes
     from engramdown.storage.disk import Disk
 
@@ -70,7 +69,7 @@ class Notebooks:
             ValueError: If ``lookback_days`` is negative.
         """
         # Imported here: most programs keep no journal.
-        from engramdown.episodes.journal.told import recent_of
+        from engramdown.journal.journal import recent_of
 
         found: list[Recent] = []
         for journal in self.journals():
@@ -117,7 +116,7 @@ class Notebooks:
         self, store: Hippocampus, hide: Callable[[list[Path]], set[Path]] | None = None
     ) -> Journal:
         # Imported here: most programs keep no journal.
-        from engramdown.episodes.journal.store import Journal
+        from engramdown.journal.journal import Journal
 
         settings = cast("Cortex", self).settings.of(store.scope)
         journal = Journal(

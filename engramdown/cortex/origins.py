@@ -55,7 +55,7 @@ def journalled(root: Path, session: str) -> list[str]:
         StoreError: If the journal cannot be read.
     """
     # Imported here: only who takes back asks.
-    from engramdown.episodes.journal.store import Journal
+    from engramdown.journal.journal import Journal
 
     return [
         f"{day.path.parent.name}/{day.path.name}:{section.line}"

@@ -17,7 +17,7 @@ from engramdown.hippocampus.entry import Entry
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.jotted import Jotted
-    from engramdown.episodes.journal.told import Match
+    from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
     from engramdown.recall.episodes import Finder, Hit, Mode
 

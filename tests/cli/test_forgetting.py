@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.journal.store import Journal
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.journal.journal import Journal
 from engramdown.journal.working_notes import WorkingNotes
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal

@@ -12,8 +12,8 @@ from freezegun import freeze_time
 
 from engramdown import Cortex
 from engramdown.cortex.tools import RECALL, SEARCH_JOURNALS, TOOLS, WRITE_JOURNAL, WRITE_NOTES, use
-from engramdown.episodes.journal.store import Journal
 from engramdown.errors import StoreError
+from engramdown.journal.journal import Journal
 from engramdown.tokens import estimate_tokens
 from tests.hippocampus.memory_store import MemoryStore
 

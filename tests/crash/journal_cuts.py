@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from engramdown.episodes.journal.store import Journal
 from engramdown.errors import EngramdownError
+from engramdown.journal.journal import Journal
 from engramdown.journal.working_notes import WorkingNotes
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial

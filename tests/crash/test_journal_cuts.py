@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.journal.store import Journal
 from engramdown.errors import EngramdownError
+from engramdown.journal.journal import Journal
 from engramdown.journal.working_notes import WorkingNotes
 from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import FILE_MODE

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
-from engramdown.episodes.journal.store import Journal
 from engramdown.errors import (
     EngramdownError,
     InvalidNoteError,
@@ -23,6 +22,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.read_only import ClosedDisk
+from engramdown.journal.journal import Journal
 from engramdown.journal.page import LONGEST, parse
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
@@ -378,7 +378,7 @@ WRITER = """\
 import sys
 from pathlib import Path
 from engramdown.storage.disk import Disk
-from engramdown.episodes.journal.store import Journal
+from engramdown.journal.journal import Journal
 
 journal = Journal(Path(sys.argv[1]), disk=Disk(durable=False), lock_timeout=60)
 sys.stdin.readline()

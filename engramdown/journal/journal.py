@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from engramdown.clock import moment
-from engramdown.episodes.journal.told import Day, Match, Recent, Written, recent_of
-from engramdown.episodes.journal.zones import Clock
+from engramdown.clock import local, moment
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.journal.page import (
     Author,
@@ -30,13 +28,14 @@ from engramdown.journal.page import (
     named_in,
     of_day,
     parse,
+    title,
 )
 from engramdown.journal.page_search import asked, may_hold, piece, ranked, stand_in, telling
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock
 
-__all__ = ["FOLDER", "Journal"]
+__all__ = ["FOLDER", "Clock", "Day", "Journal", "Match", "Recent", "Written", "recent_of", "zone"]
 
 FOLDER: Final = "journal"
 """The name of the folder in that of a scope."""
@@ -390,3 +389,134 @@ def _said(section: Section) -> str:
 def _match(day: Day, section: Section, query: str, stems: frozenset[str], score: float) -> Match:
     text = " ".join(section.text.split())
     return Match(day.date, day.path, section, piece(text, query, stems), score)
+
+
+class Written(NamedTuple):
+    """Where a section stands.
+
+    Attributes:
+        path: The file of its day.
+        day: The day.
+        section: The section as it stands, with its line.
+        hidden: The kinds of secrets that were hidden before it was written.
+        before: What the file held before, ``""`` for none.
+        after: What it holds now, or would hold.
+    """
+
+    path: Path
+    day: date
+    section: Section
+    hidden: tuple[str, ...]
+    before: str
+    after: str
+
+
+class Day(NamedTuple):
+    """A day of the journal.
+
+    Attributes:
+        date: Which day.
+        path: Its file.
+        page: What stands there; empty if it cannot be read.
+        problem: Why it cannot be read, or ``""``.
+    """
+
+    date: date
+    path: Path
+    page: Page
+    problem: str = ""
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """What was written, in the order of the page."""
+        return self.page.sections
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was written."""
+        return not any(section.text or section.heading for section in self.sections)
+
+
+class Match(NamedTuple):
+    """A section that answers a question.
+
+    Attributes:
+        date: Its day.
+        path: The file of that day.
+        section: The section.
+        piece: Why it was found, in 250 characters at most.
+        score: How well it answers; comparable within one search only.
+    """
+
+    date: date
+    path: Path
+    section: Section
+    piece: str
+    score: float
+
+
+class Recent(NamedTuple):
+    """A day as it is told in a prompt.
+
+    Attributes:
+        title: ``Today``, ``Yesterday`` or ``Monday, January 2``.
+        date: The day.
+        sections: What was written.
+    """
+
+    title: str
+    date: date
+    sections: tuple[Section, ...]
+
+    @property
+    def heading(self) -> str:
+        """What the day is called, with its date."""
+        return f"{self.title} ({self.date.isoformat()})"
+
+    @property
+    def text(self) -> str:
+        """All that was written, each section below its heading."""
+        return "\n\n".join("\n".join(filter(None, each[:2])) for each in self.sections)
+
+
+def recent_of(days: Iterable[Day], today: date) -> list[Recent]:
+    """Return days as they are told on ``today``; one on which nothing was written is not."""
+    told = [day for day in days if not day.is_blank]
+    return [Recent(title(day.date, today), day.date, day.sections) for day in told]
+
+
+class Clock:
+    """Tells what day it is where the person is.
+
+    Attributes:
+        notice: Why another zone counts than the one that was asked for, or ``""``.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        """Follow the zone of this IANA name, or by default the system."""
+        self._zone, self.notice = zone(name)
+
+    def local(self, moment: datetime) -> datetime:
+        """Return a moment as the clock on the wall shows it; without a zone it is that already."""
+        if self._zone is None:
+            return local(moment)
+        return moment.astimezone(self._zone) if moment.tzinfo else moment.replace(tzinfo=self._zone)
+
+
+def zone(name: str) -> tuple[tzinfo | None, str]:
+    """Return the zone of this IANA name, ``None`` for that of the system, and a notice.
+
+    >>> zone("Europe/Berlin")[0], zone("")
+    (zoneinfo.ZoneInfo(key='Europe/Berlin'), (None, ''))
+    >>> zone("Mars/Olympus")
+    (None, "timezone 'Mars/Olympus' is not known here; the clock of the system counts")
+    """
+    if not name:
+        return None, ""
+    # Imported here: hardly anybody sets another zone.
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name), ""
+    except (ValueError, OSError, LookupError):  # no such name, no name, or no zones at all
+        return None, f"timezone {name!a} is not known here; the clock of the system counts"
