@@ -27,8 +27,7 @@ from engramdown.cli.options import (
 from engramdown.cli.reading import edit_file, edit_text
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.episodes.cards.card import Card, as_page
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import Card, CardFiles, as_page
 
 __all__ = ["card"]
 

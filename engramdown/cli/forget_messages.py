@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engramdown.cortex.origins import Sourced
-    from engramdown.episodes.cards.card import Card
+    from engramdown.episodes.card import Card
     from engramdown.episodes.forgetting import Forgotten
     from engramdown.transcripts.episode import Pointer
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from engramdown.cortex.attempts import next_try
 from engramdown.cortex.filling import JOB
 from engramdown.cortex.sleep_state import Mark, SleepState
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.errors import SessionNotFoundError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.sessions import Sessions

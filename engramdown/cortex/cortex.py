@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.watching import Watching
     from engramdown.cortex.why import Why
     from engramdown.cortex.worker import Worker
-    from engramdown.episodes.cards.card import Card
+    from engramdown.episodes.card import Card
     from engramdown.episodes.cards.past import Past
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.recall.memories import Index

@@ -13,8 +13,7 @@ from engramdown.clock import moment
 from engramdown.consolidation.describing import describe
 from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.suspicion import find_instruction
-from engramdown.episodes.cards.filled import Filled
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles, Filled
 from engramdown.errors import ModelError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.visibility import live

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.findings import Finding, find
-from engramdown.episodes.cards.pages import FOLDER as GISTS
+from engramdown.episodes.card import FOLDER as GISTS
 from engramdown.episodes.trouble import find_trouble
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual

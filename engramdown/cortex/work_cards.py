@@ -15,7 +15,7 @@ from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.sessions import SessionInfo

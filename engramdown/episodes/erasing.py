@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.traces import Traces
 from engramdown.storage.disk import EpisodeDisk

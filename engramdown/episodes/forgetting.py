@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.episodes.derived import Derived
 from engramdown.episodes.forgotten import Forgotten
 from engramdown.episodes.traces import Traces, digests

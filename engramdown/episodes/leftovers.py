@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engramdown.episodes.cards.pages import FOLDER as PAGES
+from engramdown.episodes.card import FOLDER as PAGES
 from engramdown.episodes.traces import Traces, digests
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock

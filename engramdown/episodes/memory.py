@@ -40,7 +40,7 @@ from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
 from engramdown.transcripts.session_log import ORPHAN_MINUTES
 
 if TYPE_CHECKING:
-    from engramdown.episodes.cards.card import Card
+    from engramdown.episodes.card import Card
     from engramdown.episodes.erasing import EpisodeEraser
     from engramdown.episodes.forgetting import Forgetting
     from engramdown.episodes.trouble import Trouble
@@ -419,7 +419,7 @@ class EpisodicMemory(Finder):
         Raises:
             SessionNotFoundError: If there is none of that id.
         """
-        from engramdown.episodes.cards.pages import CardFiles
+        from engramdown.episodes.card import CardFiles
 
         return CardFiles(self.folder.parent, self._disk).card(self.session(session))
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.journal.working_notes import pieces
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.changes import FOLDER

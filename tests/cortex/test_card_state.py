@@ -8,7 +8,7 @@ from freezegun import freeze_time
 from engramdown import Cortex
 from engramdown.cortex.card_state import CardState, card_state
 from engramdown.cortex.worker import work_once
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError, SessionNotFoundError
 from engramdown.storage.disk import EpisodeDisk
 from tests.cortex.desk import Desk, episodes, spoken

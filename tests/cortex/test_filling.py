@@ -12,8 +12,7 @@ from pydantic import BaseModel
 from engramdown import Cortex
 from engramdown.cortex.filling import fill_card
 from engramdown.cortex.worker import work_once
-from engramdown.episodes.cards.card import Card
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import Card, CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError
 from engramdown.storage.disk import EpisodeDisk

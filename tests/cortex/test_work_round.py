@@ -15,7 +15,7 @@ from engramdown.cortex.sleep_state import NAME
 from engramdown.cortex.work_round import LOCK
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import SleepLock
@@ -394,7 +394,7 @@ def test_a_card_that_cannot_be_kept_is_not_paid_for_again_and_again(
 
     with freeze_time(f"{DAY} 10:00") as clock:
         with monkeypatch.context() as patch:
-            patch.setattr("engramdown.episodes.cards.pages.CardFiles.fill", full)
+            patch.setattr("engramdown.episodes.card.CardFiles.fill", full)
             assert "No space left" in round_of(cortex).failed
             assert desk.sessions == ["s1"]
             round_of(cortex)

@@ -15,8 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.cards.filled import Filled
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles, Filled
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer

@@ -29,7 +29,7 @@ from engramdown.cortex.experience import sought
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import fact_key, fold
-from engramdown.episodes.cards.card import cut_at_word
+from engramdown.episodes.card import cut_at_word
 from engramdown.importers import inputs
 from engramdown.journal import page as days
 from engramdown.journal import page_search

@@ -16,8 +16,15 @@ from engramdown.consolidation.asking import calls
 from engramdown.cortex import migrated, sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forgetting, trouble
-from engramdown.episodes.cards.card import Card, as_page, overlaid
-from engramdown.episodes.cards.filled import filled_in, read_filled, without_filled, write_filled
+from engramdown.episodes.card import (
+    Card,
+    as_page,
+    filled_in,
+    overlaid,
+    read_filled,
+    without_filled,
+    write_filled,
+)
 from engramdown.errors import EngramdownError
 from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus

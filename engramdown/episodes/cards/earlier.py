@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles
 from engramdown.episodes.cards.past import SESSIONS, Past, Span, eligible, gap_before, graded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError

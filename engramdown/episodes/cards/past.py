@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from engramdown.episodes.cards.card import Card, cut_at_word
+from engramdown.episodes.card import Card, cut_at_word
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.visibility import live
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.cards.card import Card, compute
+from engramdown.episodes.card import Card, compute
 from engramdown.episodes.cards.past import (
     MESSAGES,
     Past,

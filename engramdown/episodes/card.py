@@ -14,16 +14,38 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+from engramdown.journal.working_notes import without_versions
 from engramdown.language.terms import words
 from engramdown.language.words import STOP_WORDS
-from engramdown.transcripts.episode import Episode
+from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.episode import Episode, stamp_of
+from engramdown.transcripts.sessions import Transcript
+from engramdown.transcripts.summary_log import FOLDER, without_gists_of
 from engramdown.transcripts.visibility import live
 
-__all__ = ["CUES", "EMPTY", "Card", "as_page", "compute", "cut_at_word", "overlaid"]
+__all__ = [
+    "CUES",
+    "EMPTY",
+    "FOLDER",
+    "Card",
+    "CardFiles",
+    "Filled",
+    "as_page",
+    "compute",
+    "cut_at_word",
+    "filled_in",
+    "overlaid",
+    "read_filled",
+    "taken_back",
+    "without_filled",
+    "write_filled",
+]
 
 EMPTY: Final = "empty"
 """The kind of a session in which nothing was said that counts."""
@@ -316,3 +338,194 @@ def _tool(item: str) -> tuple[str, int]:
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
+
+
+_KIND: Final = "card"
+_TAKING_BACK: Final = frozenset({"exclude", "include", "redact"})
+_TEXTS: Final = ("title", "one_liner", "paragraph", "detailed")
+_SAID_LISTS: Final = ("decisions", "tags")
+
+
+class Filled(NamedTuple):
+    """What a model said of a session.
+
+    Attributes:
+        ts: When.
+        model: Which.
+        marks: How many times lines had been taken back, or brought back, until then.
+        title: What to call it, or ``""``.
+        one_liner: What it was about, in one line.
+        paragraph: The same in some more.
+        decisions: What was decided.
+        tags: A few words under which it is looked for.
+        detailed: What happened, in some paragraphs.
+    """
+
+    ts: str
+    model: str
+    marks: int = 0
+    title: str = ""
+    one_liner: str = ""
+    paragraph: str = ""
+    decisions: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    detailed: str = ""
+
+
+def write_filled(said: Filled) -> bytes:
+    """Return the line of ``said``."""
+    return json.dumps({"kind": _KIND, **said._asdict()}).encode() + b"\n"
+
+
+def read_filled(data: bytes) -> Filled | None:
+    r"""Return the newest of the lines that a model's card is, if there is one.
+
+    >>> read_filled(b'torn\n' + write_filled(Filled("2026", "m", title="Mending CI"))).title
+    'Mending CI'
+    """
+    return next(filter(None, map(_read, reversed(data.split(b"\n")))), None)
+
+
+def without_filled(data: bytes) -> bytes:
+    """Return what stands in such a file besides the cards of models."""
+    return b"\n".join(line for line in data.split(b"\n") if _read(line) is None)
+
+
+def taken_back(episodes: Iterable[Episode]) -> int:
+    """Return how many times lines of a session were taken back, or brought back."""
+    return sum(each.event in _TAKING_BACK for each in episodes)
+
+
+def filled_in(card: Card, said: Filled, episodes: Sequence[Episode]) -> Card:
+    """Return a computed card with what a model said; a title that was given stays."""
+    given = episodes[0].more.get("title") if episodes and episodes[0].event == "start" else None
+    names = [name for name in _TEXTS if not (given and name == "title")]
+    kept: dict[str, Any] = {
+        name: getattr(said, name) for name in (*names, "tags") if getattr(said, name)
+    }
+    return replace(card, **kept, decisions=said.decisions, filled_by=said.model)
+
+
+def _read(line: bytes) -> Filled | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or value.pop("kind", "") != _KIND:
+        return None
+    texts = {name: value.get(name, "") for name in ("ts", "model", *_TEXTS)}
+    marks = value.get("marks", 0)
+    lists = {name: value.get(name, []) for name in _SAID_LISTS}
+    good = all(isinstance(text, str) for text in texts.values()) and isinstance(marks, int)
+    if not good or not all(isinstance(found, list) for found in lists.values()):
+        return None
+    known = {
+        name: tuple(each for each in lists[name] if isinstance(each, str)) for name in _SAID_LISTS
+    }
+    return Filled(**texts, marks=marks, decisions=known["decisions"], tags=known["tags"])
+
+
+_SUFFIX: Final = ".card.md"
+_FILLED: Final = ".jsonl"
+
+
+class CardFiles:
+    """The pages of one scope."""
+
+    def __init__(self, root: Path, disk: EpisodeDisk) -> None:
+        """Read the pages in the scope's folder ``root``; none needs to be there."""
+        self.folder = root / FOLDER
+        self._disk = disk
+
+    def path(self, session: str) -> Path:
+        """Return the file of a session's page."""
+        return self.folder / f"{session}{_SUFFIX}"
+
+    def filled_path(self, session: str) -> Path:
+        """Return the file of what models said of a session."""
+        return self.folder / f"{session}{_FILLED}"
+
+    def card(self, transcript: Transcript) -> Card:
+        """Return the card of a session as a model filled it in and a person corrected it.
+
+        A page that is older than a redaction may hold what was redacted: it is left out until the
+        person has saved it again, and the card is *stale*.
+        """
+        path, episodes = self.path(transcript.id), transcript.episodes
+        found, data = self._disk.find(path), self._disk.load(path)
+        redacted = max((each.ts for each in episodes if each.event == "redact"), default="")
+        stale = found is not None and stamp_of(found.st_mtime_ns) < redacted
+        card = compute(transcript.id, episodes)
+        said = self.filled(transcript)
+        if said is not None:
+            card = filled_in(card, said, episodes)
+        if data is None or stale:
+            return replace(card, stale=stale)
+        return overlaid(card, data.decode("utf-8", "replace"))
+
+    def filled(self, transcript: Transcript) -> Filled | None:
+        """Return what a model said of a session, unless lines were taken back since."""
+        data = self._disk.load(self.filled_path(transcript.id))
+        said = read_filled(data) if data else None
+        if said is None or said.marks != taken_back(transcript.episodes):
+            return None
+        return said
+
+    def fill(
+        self,
+        transcript: Transcript,
+        said: Filled,
+        lock: FolderLock,
+        read: Callable[[str], Transcript],
+    ) -> bool:
+        """Keep what a model said of a session; ``False`` if lines were taken back meanwhile.
+
+        Args:
+            transcript: The session as the model was shown it.
+            said: What it said.
+            lock: That of the writers of transcripts.
+            read: Reads a session as it is now.
+
+        Raises:
+            SessionNotFoundError: If the session was purged meanwhile.
+            LockTimeoutError: If somebody else held the lock for too long.
+            OSError: If it could not be written.
+        """
+        self._disk.make_folder(self.folder, durable=True)
+        path = self.filled_path(transcript.id)
+        # Under the lock that a redaction holds, too: it removes what was said before it.
+        with lock.hold():
+            now = read(transcript.id)
+            if taken_back(now.episodes) != taken_back(transcript.episodes):
+                return False
+            before = self._disk.load(path) or b""
+            if before and not before.endswith(b"\n"):
+                before += b"\n"
+            line = write_filled(said._replace(marks=taken_back(now.episodes)))
+            self._disk.publish(path, before + line, durable=True, replace=True)
+            self._disk.sync_folder(self.folder)
+        return True
+
+    def unfill(self, session: str, seqs: Collection[int]) -> None:
+        """Take what was said of a session, and of these lines, off the disk; with the lock held.
+
+        Earlier notes go as well: what they quote is not known.
+        """
+        path = self.filled_path(session)
+        data = self._disk.load(path)
+        if data is None:
+            return
+        left = without_versions(without_filled(without_gists_of(data, seqs)))
+        if left.strip():
+            self._disk.publish(path, left, durable=True, replace=True)
+        else:
+            self._disk.remove(path)
+        self._disk.sync_folder(self.folder)
+
+    def create(self, session: str, page: str) -> bool:
+        """Write the first page of a session; ``False`` if there is one already."""
+        self._disk.make_folder(self.folder, durable=True)
+        data = page.encode("utf-8", "replace")
+        made = self._disk.publish(self.path(session), data, durable=True)
+        self._disk.sync_folder(self.folder)
+        return made

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.cards.card import Card
-from engramdown.episodes.cards.filled import (
+from engramdown.episodes.card import (
+    Card,
     Filled,
     filled_in,
     read_filled,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.cards.card import as_page
-from engramdown.episodes.cards.pages import CardFiles
+from engramdown.episodes.card import CardFiles, as_page
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import EpisodeDisk
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.cards.card import (
+from engramdown.episodes.card import (
     CUES,
     EMPTY,
     Card,
