@@ -28,7 +28,7 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
-    from engramdown.episodes.cards.past import Past
+    from engramdown.episodes.earlier_sessions import Past
     from engramdown.recall.memories import Index
 
 __all__ = [

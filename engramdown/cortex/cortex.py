@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.why import Why
     from engramdown.cortex.worker import Worker
     from engramdown.episodes.card import Card
-    from engramdown.episodes.cards.past import Past
+    from engramdown.episodes.earlier_sessions import Past
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.recall.memories import Index
 
@@ -774,7 +774,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
         """
         if not self.settings.episodes.history or self.episodes is None:
             return ()
-        from engramdown.episodes.cards.earlier import earlier
+        from engramdown.episodes.earlier_sessions import earlier
 
         return tuple(earlier(self.episodes, running, in_view))
 

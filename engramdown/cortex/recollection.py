@@ -38,7 +38,7 @@ from engramdown.storage.disk import named_errors
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Pulled
-    from engramdown.episodes.cards.past import Past
+    from engramdown.episodes.earlier_sessions import Past
 
 __all__ = ["FOLDER", "SOUL", "Recollection"]
 

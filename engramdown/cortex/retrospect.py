@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.sections import Section
 from engramdown.cortex.templates import renderer
-from engramdown.episodes.cards.past import Past, shorter
+from engramdown.episodes.earlier_sessions import Past, shorter
 from engramdown.language.untrusted import inert
 from engramdown.tokens import estimate_tokens
 

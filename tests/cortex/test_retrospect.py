@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engramdown.cortex.context import Memory, build
 from engramdown.cortex.retrospect import HISTORY, retrospect
-from engramdown.episodes.cards.past import Past
+from engramdown.episodes.earlier_sessions import Past
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings
 from engramdown.tokens import estimate_tokens

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.turns import Session
-    from engramdown.episodes.cards.past import Past
+    from engramdown.episodes.earlier_sessions import Past
 
 __all__ = ["Around", "Parts"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.card import Card, compute
-from engramdown.episodes.cards.past import (
+from engramdown.episodes.earlier_sessions import (
     MESSAGES,
     Past,
     Span,

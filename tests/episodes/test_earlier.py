@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.cards.earlier import earlier
-from engramdown.episodes.cards.past import SESSIONS
+from engramdown.episodes.earlier_sessions import SESSIONS, earlier
 from engramdown.episodes.memory import EpisodicMemory
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
