@@ -14,7 +14,7 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.trouble import find_trouble
+from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk

@@ -14,7 +14,7 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.card import FOLDER as GISTS
-from engramdown.episodes.trouble import find_trouble
+from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
 from engramdown.storage.disk import EpisodeDisk

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.card import Card
     from engramdown.episodes.erasing import EpisodeEraser
     from engramdown.episodes.forgetting import Forgetting
-    from engramdown.episodes.trouble import Trouble
+    from engramdown.episodes.recorder import Trouble
     from engramdown.models.embedders import Embedder
     from engramdown.storage.erasure import Words
     from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, Transcript

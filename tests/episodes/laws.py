@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.trouble import find_trouble
+from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import LockTimeoutError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.locks import FolderLock

@@ -13,7 +13,6 @@ RECORDING: Final = (
     "engramdown.transcripts.episode",
     "engramdown.storage.locks",
     "engramdown.transcripts.payloads",
-    "engramdown.episodes.trouble",
     "engramdown.transcripts.session_log",
     "engramdown.episodes.recorder",
     "engramdown.episodes.memory",
@@ -145,7 +144,7 @@ BUGS: Final = (
     ),
     Bug(
         "a note of trouble is passed over",
-        "episodes.trouble",
+        "episodes.recorder",
         "if _is_marker(name)]",
         "if not _is_marker(name)]",
         lambda core: core.recording_never_fails_in_silence(2),

@@ -13,7 +13,7 @@ import pytest
 
 from engramdown.episodes import recorder
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.trouble import find_trouble
+from engramdown.episodes.recorder import find_trouble
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk

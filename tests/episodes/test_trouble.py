@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.trouble import Trouble, find_trouble, marker
+from engramdown.episodes.recorder import Trouble, find_trouble, marker
 from engramdown.storage.disk import EpisodeDisk
 
 OURS = {"process": os.getpid(), "since": "2026", "reason": "disk full", "waiting": 2, "lost": 1}

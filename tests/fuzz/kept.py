@@ -15,7 +15,7 @@ from unittest.mock import patch
 from engramdown.consolidation.asking import calls
 from engramdown.cortex import migrated, sleep_state
 from engramdown.engram import Engram
-from engramdown.episodes import forgetting, trouble
+from engramdown.episodes import forgetting, recorder
 from engramdown.episodes.card import (
     Card,
     as_page,
@@ -87,7 +87,7 @@ def states(data: bytes) -> None:
         disk = EpisodeDisk()
         places = (
             *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
-            *(root / migrated.NAME, root / "episodes" / trouble.marker(1)),
+            *(root / migrated.NAME, root / "episodes" / recorder.marker(1)),
             *(
                 root / "episodes" / forgetting.UNFINISHED,
                 Ledger(root / "episodes", disk, durable=False).path,
@@ -102,7 +102,7 @@ def states(data: bytes) -> None:
         sleep_state.slept_at(root)
         assert locks.SleepLock(root)._holder().pid >= 0
         migrated.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
-        for _, wrong in trouble.find_trouble(root / "episodes", disk):
+        for _, wrong in recorder.find_trouble(root / "episodes", disk):
             assert str(wrong)
         ledger = Ledger(root / "episodes", disk, durable=False)
         ledger.session_of("claude-code", "s1")
