@@ -37,7 +37,7 @@ UNASKED: Final = frozenset(
         "engramdown.recall.scan",
         "engramdown.transcripts.sessions",
         "engramdown.transcripts.sessions",
-        *(f"engramdown.episodes.{name}" for name in ("forgetting",)),
+        *(f"engramdown.episodes.{name}" for name in ("forget",)),
     }
 )
 

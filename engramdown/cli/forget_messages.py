@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown.cortex.origins import Sourced
     from engramdown.episodes.card import Card
-    from engramdown.episodes.forgetting import Forgotten
+    from engramdown.episodes.forget import Forgotten
     from engramdown.transcripts.episode import Pointer
 
 __all__ = [

@@ -28,7 +28,7 @@ from engramdown.cli.options import (
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
-from engramdown.episodes.forgetting import Forgotten
+from engramdown.episodes.forget import Forgotten
 from engramdown.errors import EngramdownError
 
 __all__ = ["exclude", "include", "purge", "redact"]

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.clock import moment
 from engramdown.cortex.attempts import NEVER, Attempts
 from engramdown.engram import Engram
-from engramdown.episodes.derived import WORK, in_hand
+from engramdown.episodes.forget import WORK, in_hand
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.safe_open import open_regular

@@ -21,7 +21,7 @@ from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.engram import Scope
-from engramdown.episodes.derived import in_hand
+from engramdown.episodes.forget import in_hand
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.hippocampus.git_state import known_to_git

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.card import CardFiles
-from engramdown.episodes.derived import Derived
-from engramdown.episodes.traces import Traces
+from engramdown.episodes.forget import Derived, Traces
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock

@@ -42,7 +42,7 @@ from engramdown.transcripts.session_log import ORPHAN_MINUTES
 if TYPE_CHECKING:
     from engramdown.episodes.card import Card
     from engramdown.episodes.erasing import EpisodeEraser
-    from engramdown.episodes.forgetting import Forgetting
+    from engramdown.episodes.forget import Forgetting
     from engramdown.episodes.recorder import Trouble
     from engramdown.models.embedders import Embedder
     from engramdown.storage.erasure import Words
@@ -262,7 +262,7 @@ class EpisodicMemory(Finder):
 
     def tidy(self) -> None:
         """End what nobody ended in the last days; never raises, and leaves what fails for later."""
-        from engramdown.episodes.leftovers import remove_leftovers
+        from engramdown.episodes.forget import remove_leftovers
 
         try:
             self.forgetting().finish(IMPATIENT)
@@ -425,7 +425,7 @@ class EpisodicMemory(Finder):
 
     def forgetting(self) -> Forgetting:
         """Return what takes back what was recorded."""
-        from engramdown.episodes.forgetting import Forgetting
+        from engramdown.episodes.forget import Forgetting
 
         return Forgetting(self.folder, self._disk, self.recorder.lock, self._event)
 

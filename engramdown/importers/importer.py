@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from engramdown.clock import moment
-from engramdown.episodes.derived import Derived
-from engramdown.episodes.traces import Traces, digests
+from engramdown.episodes.forget import Derived, Traces, digests
 from engramdown.importers.anton import ANTON
 from engramdown.importers.chatgpt import CHATGPT
 from engramdown.importers.claude import CLAUDE

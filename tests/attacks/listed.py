@@ -313,7 +313,7 @@ LISTED: Final[dict[int, Attack]] = {
     73: Attack(
         "a secret that is in the transcripts already",
         "N",
-        ("episodes/test_forgetting.py::test_nothing_of_it_is_left_on_the_disk",),
+        ("episodes/test_forget.py::test_nothing_of_it_is_left_on_the_disk",),
     ),
     74: Attack(
         "an error of a provider that quotes what it was sent",

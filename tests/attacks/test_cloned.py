@@ -14,7 +14,7 @@ import pytest
 from engramdown import Cortex, EpisodicMemory
 from engramdown.cortex.inspection import inspect
 from engramdown.cortex.sleep_state import NAME as SLEPT
-from engramdown.episodes.derived import WORK
+from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError, SettingsError, StoreError
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person

@@ -20,7 +20,7 @@ from engramdown.cortex.pending import Order, always
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
-from engramdown.episodes.derived import WORK
+from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.git_state import known_to_git

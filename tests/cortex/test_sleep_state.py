@@ -10,7 +10,7 @@ from freezegun import freeze_time
 
 from engramdown import Engram
 from engramdown.cortex.sleep_state import NAME, Mark, Part, SleepState, Work, digest_of, slept_at
-from engramdown.episodes.derived import WORK
+from engramdown.episodes.forget import WORK
 from engramdown.errors import StoreError
 from engramdown.transcripts.episode import Episode
 

@@ -12,7 +12,7 @@ from engramdown import Cortex, Engram
 from engramdown.cortex.sleep_state import NAME
 from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 from engramdown.cortex.sleeping import COMPACTION, Sleep
-from engramdown.episodes.derived import WORK
+from engramdown.episodes.forget import WORK
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SettingsError, StoreError
 from engramdown.storage.locks import SleepLock

@@ -15,7 +15,7 @@ from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sleep_state import Part, SleepState, Work
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
-from engramdown.episodes.derived import WORK
+from engramdown.episodes.forget import WORK
 from engramdown.errors import ModelError
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken

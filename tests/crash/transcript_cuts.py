@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, Literal
 from unittest import mock
 
+from engramdown.episodes.forget import Traces
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.traces import Traces
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk

@@ -15,7 +15,7 @@ from unittest.mock import patch
 from engramdown.consolidation.asking import calls
 from engramdown.cortex import migrated, sleep_state
 from engramdown.engram import Engram
-from engramdown.episodes import forgetting, recorder
+from engramdown.episodes import forget, recorder
 from engramdown.episodes.card import (
     Card,
     as_page,
@@ -89,7 +89,7 @@ def states(data: bytes) -> None:
             *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
             *(root / migrated.NAME, root / "episodes" / recorder.marker(1)),
             *(
-                root / "episodes" / forgetting.UNFINISHED,
+                root / "episodes" / forget.UNFINISHED,
                 Ledger(root / "episodes", disk, durable=False).path,
             ),
         )
@@ -107,7 +107,7 @@ def states(data: bytes) -> None:
         ledger = Ledger(root / "episodes", disk, durable=False)
         ledger.session_of("claude-code", "s1")
         ledger.find("claude-code", Opened("fuzz", io.BytesIO(data)), len(data))
-        forgetting._intent(data)
+        forget._intent(data)
 
 
 def git_merge(data: bytes) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from engramdown.episodes.export import as_json
+from engramdown.episodes.forget import Traces
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.traces import Traces
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer, Purged, purge_import
 from engramdown.importers.inputs import find_inputs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.forgetting import Forgetting
+from engramdown.episodes.forget import Forgetting
 from engramdown.episodes.memory import EpisodicMemory
 from tests.importers.shop import Shop, claude_line, write_lines
 from tests.importers.test_importing import chatgpt

@@ -16,35 +16,49 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from engramdown.episodes.card import FOLDER as PAGES
 from engramdown.episodes.card import CardFiles
-from engramdown.episodes.derived import Derived
-from engramdown.episodes.forgotten import Forgotten
-from engramdown.episodes.traces import Traces, digests
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
-from engramdown.journal.working_notes import path_of
+from engramdown.journal.working_notes import path_of, pieces
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import (
     Episode,
+    Pointer,
     check_session_id,
     is_session_id,
     number,
     read_line,
     write_line,
 )
-from engramdown.transcripts.payloads import digest
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
+from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED, excluded
 
-__all__ = ["UNFINISHED", "Forgetting", "Forgotten", "blank", "cover"]
+__all__ = [
+    "UNFINISHED",
+    "WORK",
+    "Derived",
+    "Forgetting",
+    "Forgotten",
+    "Traces",
+    "blank",
+    "cover",
+    "digests",
+    "in_hand",
+    "remove_leftovers",
+]
 
 UNFINISHED: Final = "forgetting.json"
 """The file that says what was begun; it is there only in between."""
@@ -458,3 +472,241 @@ def _intent(data: bytes | None) -> _Intent | None:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return intent if good else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was taken back, or would be.
+
+    Attributes:
+        action: ``exclude``, ``include``, ``redact``, ``hide`` or ``purge``.
+        session: The id of the session.
+        seqs: The lines; none for the whole session.
+        changed: Whether there was anything to do.
+        files: The files that are removed, or lose what they held.
+        card: The person's own page about the session, which is not touched by a redaction.
+        notes: What an agent noted on it, which is not either.
+        quoted: Where a recall has shown these lines to a model, and they may stand again.
+        running: Whether a program has the session open.
+    """
+
+    action: str
+    session: str
+    seqs: tuple[int, ...] = ()
+    changed: bool = True
+    files: tuple[Path, ...] = ()
+    card: Path | None = None
+    notes: Path | None = None
+    quoted: tuple[Pointer, ...] = ()
+    running: bool = False
+
+
+_NOTE: Final = re.compile(r"([0-9a-f]{64})\.")
+_NUMBER: Final = re.compile(r"[0-9]{1,12}\Z")
+_PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
+
+
+def digests(left: Iterable[Path]) -> set[str]:
+    """Return the digests of the texts that notes and parts are about."""
+    return {found[1] for path in left if (found := _NOTE.match(path.name))}
+
+
+class Traces:
+    """The traces of the lines of one scope."""
+
+    def __init__(self, root: Path, disk: EpisodeDisk) -> None:
+        """Look in the scope's folder ``root``."""
+        self._folder = root / FOLDER
+        self._disk = disk
+        self._sessions = Sessions(self._folder, disk)
+        self._payloads = Payloads(self._folder / PAYLOADS, disk, durable=True)
+        self._cards = CardFiles(root, disk)
+
+    def card(self, session: str) -> Path:
+        """Return the file in which a person corrects the card of a session."""
+        return self._cards.path(session)
+
+    def quoting(self, session: str, seqs: Collection[int]) -> Iterator[Pointer]:
+        """Yield the lines in which a recall has shown some of ``seqs``."""
+        wanted = sorted(seqs)
+        sought = f'"{session}#'.encode()
+        for other, data in self._files():
+            for line in data.split(b"\n") if sought in data else ():
+                episode = read_line(line) if sought in line else None
+                told = episode.recalled if episode is not None else ()
+                if episode is not None and any(_quotes(each, session, wanted) for each in told):
+                    yield Pointer(other, episode.seq)
+
+    def referenced(self, session: str = "", without: Collection[int] = ()) -> set[str]:
+        """Return the digests that lines refer to, but for the lines ``without`` of ``session``."""
+        found: set[str] = set()
+        for other, data in self._files():
+            if other != session:
+                found |= _named(_whole(data))
+                continue
+            episodes = filter(None, map(read_line, data.split(b"\n")))
+            found.update(each.payload for each in episodes if each.seq not in without)
+        return found
+
+    def named(self, session: str) -> set[str]:
+        """Return the digests that a session names anywhere, also in lines that cannot be read."""
+        return _named(self._disk.load(self._sessions.path(session)) or b"")
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        for session in self._sessions.ids():
+            yield session, self._disk.load(self._sessions.path(session)) or b""
+
+    def pieces(self, session: str, ids: Collection[str] | None = None) -> list[Path]:
+        """Return the torn lines and unfinished copies of a session; with ``ids`` those with one."""
+        name = re.compile(re.escape(session) + r"\.(?:torn-[0-9]+(?:\..+\.part)?|jsonl\..+\.part)")
+        found = [self._folder / n for n in self._disk.names(self._folder) if name.fullmatch(n)]
+        if ids is None:
+            return found
+        marks = [json.dumps(each).encode() for each in ids]
+        torn = ((path, self._disk.load(path) or b"") for path in found)
+        return [path for path, data in torn if any(mark in data for mark in marks)]
+
+    def text(self, name: str) -> Path:
+        """Return where a whole text is kept, by its digest."""
+        return self._payloads.path(name)
+
+    def payload(self, name: str) -> list[Path]:
+        """Return the file of a whole text, and what was left of making it; none behind a link."""
+        path = self._payloads.path(name)
+        if self._is_elsewhere(path):
+            return []
+        return [path, *(each for each in self.left() if each.name.startswith(f"{name}."))]
+
+    def unsaid(self, names: Collection[str]) -> list[Path]:
+        """Return the files of those whole texts that no line refers to."""
+        gone = set(names) - self.referenced() if names else set()
+        return [path for name in sorted(gone) for path in self.payload(name)]
+
+    def left(self, *, patiently: bool = False) -> list[Path]:
+        """Return what was left of keeping whole texts: notes about some, and parts of some.
+
+        Args:
+            patiently: Whether a process that is not seen may still be there for a minute.
+        """
+        folder = self._payloads.folder
+        found = [] if self._is_elsewhere(folder) else self._disk.unfinished(folder)
+        return [each.path for each in found if each.old or (each.gone and not patiently)]
+
+    def _is_elsewhere(self, path: Path) -> bool:
+        """Whether a path leads through a link: what stands there is somebody else's."""
+        return any(each.is_symlink() for each in (path.parent, self._payloads.folder, self._folder))
+
+    def derived(self, session: str) -> list[Path]:
+        """Return the files beside the transcripts that are about one session."""
+        noted = pieces(self._folder.parent, session, self._disk)
+        seen = ViewCache(self._folder.parent, self._disk).path(session)
+        return [self._cards.path(session), self._cards.filled_path(session), seen, *noted]
+
+
+def _quotes(recalled: str, session: str, seqs: Sequence[int]) -> bool:
+    """Whether what a recall brought is one of ``seqs``, which are sorted, or a run with one.
+
+    >>> _quotes("a#3", "a", [3]), _quotes("a#3-9", "a", [1, 12]), _quotes("a#3-9", "a", [1, 9])
+    (True, False, True)
+    """
+    other, _, numbers = recalled.rpartition("#")
+    first, _, last = numbers.partition("-")
+    if other != session or not _NUMBER.match(first) or not _NUMBER.match(last or first):
+        return False
+    at = bisect_left(seqs, int(first))
+    return at < len(seqs) and seqs[at] <= int(last or first)
+
+
+def _named(data: bytes) -> set[str]:
+    return {name.decode() for name in _PAYLOAD.findall(data)}
+
+
+def _whole(data: bytes) -> bytes:
+    """Return a transcript without a torn last line, which is set aside and shows nothing."""
+    end = data.rfind(b"\n") + 1
+    return data if end == len(data) or read_line(data[end:]) is not None else data[:end]
+
+
+def remove_leftovers(episodes: Path, disk: EpisodeDisk, lock: FolderLock, timeout: float) -> None:
+    """Remove unfinished transcripts in ``episodes``, texts, pages, and what sleep had in hand.
+
+    Args:
+        episodes: The folder of the transcripts.
+        disk: What they are written with.
+        lock: That of their writers; it is taken only if a text was left.
+        timeout: How long to wait for it, in seconds.
+    """
+    root = episodes.parent
+    for folder in (root, root / PAGES, episodes):
+        disk.remove_unfinished(folder)
+    traces = Traces(root, disk)
+    left = traces.left(patiently=True)
+    if left:
+        with lock.hold(timeout):
+            # The notes last: they say what to look for.
+            for path in (*traces.unsaid(digests(left)), *left):
+                disk.remove(path)
+
+
+WORK: Final = "sleep-work.json"
+"""The file, in the folder of a scope, of what sleep has learned and not yet put into memory."""
+_INDEX: Final = ("index.sqlite", "index.seal")
+_VECTORS: Final = "vectors.sqlite"
+
+
+def in_hand(root: Path, disk: EpisodeDisk) -> list[Path]:
+    """Return the files of what sleep has in hand in the scope's folder, torn ones included."""
+    return [root / name for name in disk.names(root) if name.startswith(WORK)]
+
+
+class Derived:
+    """What is kept of the transcripts of one folder."""
+
+    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
+        """See to what was made of the transcripts in ``folder``."""
+        self._folder = folder
+        self._root = folder.parent
+        self._cache = folder.parent / CACHE
+        self._disk = disk
+
+    @contextmanager
+    def without(self, sessions: Iterable[str]) -> Iterator[Callable[[], None]]:
+        """Prepare an index without ``sessions`` while they are as they were.
+
+        What is yielded puts it in the place of the other; to be called with the lock of the
+        transcripts held, before they are changed.
+        """
+        try:
+            import sqlite3  # noqa: F401 - a Python may be built without it
+        except ImportError:
+            yield self.drop_index
+            return
+        from engramdown.recall.index_file import removal
+
+        with removal(self._folder, self._cache, sessions, self._disk) as replace:
+            yield replace
+
+    def drop_index(self) -> None:
+        """Remove the index; the next question makes it anew."""
+        for name in self._disk.names(self._cache):
+            if name.startswith(_INDEX):
+                self._disk.remove(self._cache / name)
+
+    def forget_unsaid(self) -> None:
+        """Forget the vectors of texts that nobody has said, after these were taken out."""
+        if self._disk.find(self._cache / _VECTORS) is not None:
+            # Imported here: without embeddings nothing of them is needed.
+            from engramdown.recall.vectors import forget_unsaid
+
+            forget_unsaid(self._folder, self._cache, self._disk)
+
+    def in_hand(self, session: str) -> list[Path]:
+        """Return the files in which sleep may have words of a session that it has learned from."""
+        found = in_hand(self._root, self._disk)
+        mark = session.encode()
+        return [path for path in found if mark in (self._disk.load(path) or b"")]
+
+    def forget_in_hand(self, session: str) -> None:
+        """Remove these; the next sleep learns again, from what is left of the session."""
+        for path in self.in_hand(session):
+            self._disk.remove(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.episodes.forgetting import UNFINISHED, Forgetting
+from engramdown.episodes.forget import UNFINISHED, Forgetting
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EngramdownError,
