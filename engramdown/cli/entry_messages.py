@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown import Entry
     from engramdown.cortex.erasing import Erased, Shared
-    from engramdown.episodes.erasing import Held
+    from engramdown.episodes.eraser import Held
 
 __all__ = [
     "ASK_ERASE",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.erased import Marks
 from engramdown.engram import Engram, Scope, fold
-from engramdown.episodes.erasing import EpisodeEraser, Held
+from engramdown.episodes.eraser import EpisodeEraser, Held
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EngramdownError,

@@ -41,7 +41,7 @@ from engramdown.transcripts.session_log import ORPHAN_MINUTES
 
 if TYPE_CHECKING:
     from engramdown.episodes.card import Card
-    from engramdown.episodes.erasing import EpisodeEraser
+    from engramdown.episodes.eraser import EpisodeEraser
     from engramdown.episodes.forget import Forgetting
     from engramdown.episodes.recorder import Trouble
     from engramdown.models.embedders import Embedder
@@ -431,7 +431,7 @@ class EpisodicMemory(Finder):
 
     def eraser(self, words: Words) -> EpisodeEraser:
         """Return what erases ``words`` for good from what was recorded."""
-        from engramdown.episodes.erasing import EpisodeEraser
+        from engramdown.episodes.eraser import EpisodeEraser
 
         return EpisodeEraser(self.folder, self._disk, self.recorder.lock, self._event, words)
 
