@@ -211,7 +211,7 @@ class EpisodicMemory(Finder):
         >>> EpisodicMemory("nowhere").ingest([], "chat").new
         0
         """
-        from engramdown.episodes.ingesting import Arranged, read_messages
+        from engramdown.episodes.ingest import Arranged, read_messages
 
         name, messages = read_messages(batch, session)
         check_session_id(name)
