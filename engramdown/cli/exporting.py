@@ -146,13 +146,13 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _page(name: str, memory: EpisodicMemory) -> str:
-    from engramdown.episodes.export import as_markdown
+    from engramdown.episodes.session_export import as_markdown
 
     return as_markdown(name, memory.session(name).episodes, _whole(memory))
 
 
 def _data(name: str, memory: EpisodicMemory) -> dict[str, Any]:
-    from engramdown.episodes.export import as_json
+    from engramdown.episodes.session_export import as_json
 
     return as_json(name, memory.session(name).episodes, _whole(memory))
 

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.export import as_json
+from engramdown.episodes.session_export import as_json
 from engramdown.importers.own import OWN
 from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts

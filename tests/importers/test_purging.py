@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from engramdown.episodes.export import as_json
 from engramdown.episodes.forget import Traces
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.session_export import as_json
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer, Purged, purge_import
 from engramdown.importers.inputs import find_inputs

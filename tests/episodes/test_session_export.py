@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.export import as_json, as_markdown
+from engramdown.episodes.session_export import as_json, as_markdown
 from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
 
