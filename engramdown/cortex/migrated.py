@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.clock import moment
-from engramdown.consolidation.reconsolidation import identity
 from engramdown.engram import Engram
+from engramdown.importers.markdown_notes import identity
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 

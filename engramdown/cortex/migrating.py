@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.layouts.walk import Passed
-from engramdown.consolidation.reconsolidation import Brought, File, Layout, identity, read
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.migrated import OP, Migrated
@@ -23,6 +21,7 @@ from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import Act, new_id
 from engramdown.hippocampus.files import on_errand
+from engramdown.importers.markdown_notes import Brought, File, Layout, Passed, identity, read
 from engramdown.storage.disk import Disk
 
 __all__ = ["MOST", "Came", "Migration", "Surveyed"]

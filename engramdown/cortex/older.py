@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from engramdown.consolidation.reconsolidation import File, Layout, layout_of, links, topics
 from engramdown.errors import StoreError
+from engramdown.importers.markdown_notes import File, Layout, layout_of, links, topics
 from engramdown.storage.disk import Disk
 
 __all__ = ["Unread", "files_at"]

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.layouts.pieces import (
+from engramdown.importers.markdown_notes import (
+    Page,
     after_comments,
     date_in,
     front_matter,
     in_context,
     metadata,
+    walk,
 )
-from engramdown.consolidation.layouts.walk import Page, walk
 
 LINES = st.sampled_from(
     [

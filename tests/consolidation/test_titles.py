@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.layouts.titles import kind_below, said_below
-from engramdown.consolidation.layouts.walk import Statement, walk
+from engramdown.importers.markdown_notes import Statement, kind_below, said_below, walk
 
 
 def statement(text: str) -> Statement:

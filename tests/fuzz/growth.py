@@ -22,7 +22,6 @@ from typing import Final, NamedTuple
 
 from engramdown.consolidation.cells import arguments_of, last_line
 from engramdown.consolidation.extraction import extract
-from engramdown.consolidation.reconsolidation import File, links, read, topics
 from engramdown.consolidation.substance import changed, differs, is_duplicate, left_out
 from engramdown.cortex.checkup import check
 from engramdown.cortex.experience import sought
@@ -31,6 +30,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import fact_key, fold
 from engramdown.episodes.card import cut_at_word
 from engramdown.importers import inputs
+from engramdown.importers.markdown_notes import File, links, read, topics
 from engramdown.journal import page as days
 from engramdown.journal import page_search
 from engramdown.journal.page_search import piece

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.extraction import MOST, extract
-from engramdown.consolidation.reconsolidation import LAYOUTS, File, links, read, topics
 from engramdown.consolidation.statements.scanning import LONGEST
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.kinds import kind_of
@@ -22,6 +21,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.cortex.tools import use
 from engramdown.engram import SCOPES, Engram, slug
 from engramdown.errors import InvalidEngramError, SettingsError
+from engramdown.importers.markdown_notes import LAYOUTS, File, links, read, topics
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.similarity import (
     Rewordings,

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.reconsolidation import (
+from engramdown.cortex.kinds import kind_of
+from engramdown.engram import Engram, Scope
+from engramdown.importers.markdown_notes import (
     LAYOUTS,
     File,
     Found,
@@ -19,8 +21,6 @@ from engramdown.consolidation.reconsolidation import (
     read,
     topics,
 )
-from engramdown.cortex.kinds import kind_of
-from engramdown.engram import Engram, Scope
 from tests.consolidation.test_layouts import TEXTS
 
 NAMES: Final[dict[Layout, str]] = {

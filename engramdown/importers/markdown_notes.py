@@ -1,0 +1,787 @@
+"""What one stretch of markdown says: its own words, its metadata, its context.
+
+Promises: pure; the cost of every function grows with the length of its text, whatever stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, get_args
+
+from engramdown.engram import (
+    CONFIDENCES,
+    SOURCES,
+    Basis,
+    Confidence,
+    Engram,
+    Kind,
+    Scope,
+    Source,
+    fold,
+    slug,
+)
+
+__all__ = [
+    "LAYOUTS",
+    "Brought",
+    "File",
+    "Found",
+    "Heading",
+    "Layout",
+    "Page",
+    "Passed",
+    "Statement",
+    "after_comments",
+    "date_in",
+    "front_matter",
+    "identity",
+    "in_context",
+    "kind_below",
+    "layout_of",
+    "links",
+    "metadata",
+    "read",
+    "said_below",
+    "topics",
+    "walk",
+]
+
+_OPEN: Final = "<!--"
+_CLOSE: Final = "-->"
+_DATE: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_FIELD: Final = re.compile(r"([A-Za-z][A-Za-z_]{0,30}):(.*)")
+_ENTRY: Final = re.compile(r"\s*-\s+(.*)")
+_LONGEST_CONTEXT: Final = 100
+
+
+def after_comments(text: str) -> tuple[str, str]:
+    """Return ``text`` without its comments, and what stands in the one that ends it, or ``""``."""
+    parts, last, at = [], "", 0
+    while (start := text.find(_OPEN, at)) >= 0:
+        end = text.find(_CLOSE, start + len(_OPEN))
+        if end < 0:
+            break
+        parts.append(text[at:start].strip())
+        at = end + len(_CLOSE)
+        last = text[start + len(_OPEN) : end]
+    rest = text[at:]
+    return " ".join(filter(None, [*parts, rest.strip()])), "" if rest.strip() else last
+
+
+def metadata(comment: str) -> Mapping[str, str]:
+    """Return the pairs ``key:value`` of a comment; nothing if it is a note.
+
+    >>> metadata(" confidence:high ts:2026-02-27 "), metadata(" see below ")
+    ({'confidence': 'high', 'ts': '2026-02-27'}, {})
+    """
+    pairs = [word.partition(":") for word in comment.split()]
+    if not all(key and colon for key, colon, _ in pairs):
+        return {}
+    return {key: value for key, _, value in pairs if value != "None"}
+
+
+def date_in(text: str) -> str:
+    """Return the first day that ``text`` names as ``YYYY-MM-DD``, or ``""``.
+
+    >>> date_in("Notes of 2026-02-27"), date_in("2026-02-31")
+    ('2026-02-27', '')
+    """
+    found = _DATE.search(text)
+    try:
+        return date.fromisoformat(found[0]).isoformat() if found else ""
+    except ValueError:
+        return ""
+
+
+def in_context(text: str, context: str) -> str:
+    """Return ``text`` behind what it stands below, if that is short.
+
+    >>> in_context("run the linter", "Before pushing:")
+    'Before pushing: run the linter'
+    """
+    words = context.rstrip(" :\uff1a.")
+    if not words or len(words) > _LONGEST_CONTEXT:
+        return text
+    joint = "\n" if "\n" in text else " "
+    return f"{words}:{joint}{text}"
+
+
+def front_matter(lines: list[str]) -> tuple[Mapping[str, str], int]:
+    """Return the fields of the front matter, and the number of lines that it takes."""
+    if lines[0].strip() != "---":
+        return {}, 0
+    fields: dict[str, str] = {}
+    key = ""
+    for at, line in enumerate(lines[1:], 1):
+        if line.strip() in ("---", "..."):
+            return fields, at + 1
+        found, entry = _FIELD.match(line), _ENTRY.match(line)
+        if found:
+            key = found[1]
+            fields[key] = _bare(found[2])
+        elif entry and key:
+            fields[key] = ", ".join(filter(None, (fields[key], _bare(entry[1]))))
+    return {}, 0
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("[]").replace('"', "").replace("'", "").strip()
+
+
+# Reads the statements of a markdown file: list items and paragraphs, each with what it is about.
+#
+# Promises: pure; total; what stands in a code fence, a table, a quotation, a comment or a block
+# that this program wrote is no statement, and is named with the reason; the cost grows with the
+# length of the text. A statement is the same whatever is added elsewhere in the file.
+
+_FENCE: Final = re.compile(r"(?:[-*+][ \t]+)*(`{3,}+(?!.*`)|~{3,}+)")
+_HEADING: Final = re.compile(r"(#{1,6})(?:[ \t]+(.*))?$")
+_UNDERLINE: Final = re.compile(r"(?:=+|-+)$")
+_BREAK: Final = re.compile(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$")
+_ITEM: Final = re.compile(r"(?:[-*+](?:[ \t]+|$)|([0-9]{1,9})[.)][ \t]+)(.*)$")
+_HTML: Final = re.compile(r"</?[A-Za-z!?]")
+_TARGET: Final = re.compile(r"\[[^\]]{1,200}\]:\s")
+_IMPORT: Final = re.compile(r"@([\w~./\\][^\s]*)$")
+_TASK: Final = re.compile(r"\[[ xX-]\](?:\s|$)")
+_OURS: Final = re.compile(r"<!--\s*engramdown:(begin|end)\b")
+_ENDS: Final = (":", "\uff1a")
+_CODE_INDENT: Final = 4
+
+
+class Heading(NamedTuple):
+    """A heading above a statement.
+
+    Attributes:
+        level: 1 to 6.
+        title: Its words.
+    """
+
+    level: int
+    title: str
+
+
+class Statement(NamedTuple):
+    """A list item or a paragraph.
+
+    Attributes:
+        text: Its own words.
+        context: The item above it, or the paragraph that leads to the list; or ``""``.
+        line: Where it begins, from 1.
+        headings: The headings above it, the outermost first.
+        meta: What its comment says of it.
+    """
+
+    text: str
+    context: str
+    line: int
+    headings: tuple[Heading, ...]
+    meta: Mapping[str, str]
+
+    @property
+    def whole(self) -> str:
+        """Its words in their context."""
+        return in_context(self.text, self.context)
+
+
+class Passed(NamedTuple):
+    """Something that was not taken.
+
+    Attributes:
+        line: Where it begins, from 1.
+        reason: Why, in words.
+    """
+
+    line: int
+    reason: str
+
+
+class Page(NamedTuple):
+    """What a file says.
+
+    Attributes:
+        statements: In file order.
+        passed: What is no statement, in file order.
+        fields: Its front matter.
+    """
+
+    statements: tuple[Statement, ...]
+    passed: tuple[Passed, ...]
+    fields: Mapping[str, str]
+
+
+def walk(text: str) -> Page:
+    r"""Return the statements of a file.
+
+    >>> [each.whole for each in walk("Before pushing:\n- lint\n- test\n").statements]
+    ['Before pushing: lint', 'Before pushing: test']
+    """
+    walker = _Walker([line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")])
+    walker.run()
+    return Page(tuple(walker.statements), tuple(walker.passed), walker.fields)
+
+
+class _Open(NamedTuple):
+    """A statement whose end is not found yet."""
+
+    line: int
+    indent: int
+    words: list[str]
+    is_item: bool
+
+
+class _Walker:
+    """One pass over the lines of a file."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.fields, self.at = front_matter(lines)
+        self.lines = lines
+        self.statements: list[Statement] = []
+        self.passed: list[Passed] = []
+        self.headings: list[Heading] = []
+        # The items above, outermost first, each with its indentation; -1 is a leading paragraph.
+        self.above: list[tuple[int, str]] = []
+        self.open: _Open | None = None
+        self.after_blank = False
+        self.last_passed = -1
+        self.last_comment_end = max(
+            (at for at, line in enumerate(lines) if "-->" in line), default=-1
+        )
+        self.last_own_end = max(
+            (at for at, line in enumerate(lines) if _own(line) == "end"), default=-1
+        )
+
+    def run(self) -> None:
+        while self.at < len(self.lines):
+            line = self.lines[self.at].expandtabs(4)
+            self.at += 1
+            said = line.strip()
+            if not said:
+                self.after_blank = True
+            elif not (self._hides(said, line) or self._is_apart(said, line)):
+                self._say(said, len(line) - len(line.lstrip()))
+                self.after_blank = False
+        self._close()
+
+    # ---- what is no statement ----
+
+    def _hides(self, said: str, line: str) -> bool:
+        """Pass over what begins here and hides what follows: code, a comment, our own block."""
+        fence = _FENCE.match(said)
+        if fence:
+            self._pass("code")
+            self._skip_fence(fence[1], len(line) - len(line.lstrip()))
+        elif _own(said) == "begin" and self.last_own_end >= self.at:
+            self._pass("written by engramdown")
+            self._skip_to(lambda each: _own(each) == "end")
+        elif said.startswith("<!--"):
+            self._pass("a comment")
+            if "-->" not in said and self.last_comment_end >= self.at:
+                self._skip_to(lambda each: "-->" in each)
+        else:
+            return False
+        return True
+
+    def _skip_fence(self, fence: str, indent: int) -> None:
+        while self.at < len(self.lines):
+            line = self.lines[self.at].expandtabs(4)
+            self.at += 1
+            said = line.strip()
+            closes = len(said) >= len(fence) and said == fence[0] * len(said)
+            if closes and len(line) - len(line.lstrip()) < indent + _CODE_INDENT:
+                return
+
+    def _skip_to(self, is_end: Callable[[str], bool]) -> None:
+        while not is_end(self.lines[self.at]):
+            self.at += 1
+        self.at += 1
+
+    def _is_apart(self, said: str, line: str) -> bool:
+        """Pass over a line that stands for itself and is no statement."""
+        is_deep = line.startswith(" " * _CODE_INDENT)
+        if is_deep and not self._goes_on():
+            self._pass("code")
+        elif not is_deep and self._is_heading(said):
+            pass
+        elif said.startswith(">"):
+            self._pass("a quotation")
+        elif said.startswith("|"):
+            self._pass("a table")
+        elif _HTML.match(said):
+            self._pass("HTML")
+        elif _TARGET.match(said):
+            self._pass("the target of a link")
+        elif imported := _IMPORT.match(said.lstrip("-*+ ")):
+            self._pass(
+                f"names another file; `engramdown migrate {imported[1]}` brings what it says"
+            )
+        else:
+            return False
+        return True
+
+    def _goes_on(self) -> bool:
+        """Whether what is indented can belong to what stands above it."""
+        in_list = any(indent >= 0 for indent, _ in self.above)
+        return in_list or (self.open is not None and (self.open.is_item or not self.after_blank))
+
+    def _is_heading(self, said: str) -> bool:
+        found = _HEADING.match(said)
+        if found:
+            self._close()
+            self._head(len(found[1]), (found[2] or "").rstrip("# \t"))
+        elif _UNDERLINE.match(said) and self._is_paragraph():
+            words, self.open = self.open.words if self.open else [], None
+            self._head(1 if said[0] == "=" else 2, " ".join(words))
+        elif _BREAK.match(said):
+            self._close()
+            self.above.clear()
+        else:
+            return False
+        return True
+
+    def _is_paragraph(self) -> bool:
+        return self.open is not None and not self.open.is_item and not self.after_blank
+
+    def _head(self, level: int, title: str) -> None:
+        self.headings = [each for each in self.headings if each.level < level]
+        self.headings.append(Heading(level, after_comments(title)[0]))
+        self.above.clear()
+
+    def _pass(self, reason: str) -> None:
+        self._close()
+        line = self.at
+        goes_on = self.last_passed == line - 1 and self.passed[-1].reason == reason
+        if not goes_on:
+            self.passed.append(Passed(line, reason))
+        self.last_passed = line
+
+    # ---- what is one ----
+
+    def _say(self, said: str, indent: int) -> None:
+        item = _ITEM.match(said)
+        # A line of a paragraph may well begin with a number; as in CommonMark, 1 begins a list.
+        if item and (item[1] in (None, "1") or not self._is_paragraph()):
+            self._close()
+            while self.above and self.above[-1][0] >= indent:
+                self.above.pop()
+            self.open = _Open(self.at, indent, [item[2]], is_item=True)
+            return
+        if self.open is not None and (indent > self.open.indent or not self.after_blank):
+            self.open.words.append(said)
+            return
+        self._close()
+        if not indent:
+            self.above = []
+        self.open = _Open(self.at, indent, [said], is_item=False)
+
+    def _close(self) -> None:
+        """Take the statement that is open."""
+        if self.open is None:
+            return
+        line, indent, words, is_item = self.open
+        self.open = None
+        text, comment = after_comments(" ".join(words))
+        context = self.above[-1][1] if self.above else ""
+        if is_item or text.endswith(_ENDS):
+            self.above.append((indent if is_item else -1, in_context(text, context)))
+        if text.endswith(_ENDS):
+            self.passed.append(Passed(line, "only leads to what follows"))
+        elif _TASK.match(text):
+            self.passed.append(Passed(line, "a task"))
+        elif text:
+            headings = tuple(self.headings)
+            self.statements.append(Statement(text, context, line, headings, metadata(comment)))
+
+
+def _own(line: str) -> str:
+    """Return ``begin`` or ``end`` if a line marks a block that this program wrote."""
+    found = _OURS.match(line.strip())
+    return found[1] if found else ""
+
+
+# What the headings say of what stands below them: rules of which kind, and in which case.
+#
+# Promises: pure; a statement that is taken out of its section says by itself what it said there.
+
+_KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("always", re.compile(r"(?:always|must|do's|dos)(?: do)?\Z")),
+    ("never", re.compile(r"(?:never|don'?ts?|do not|must not|avoid)(?: do)?\Z")),
+    ("when", re.compile(r"(?:when|whenever|if)\b")),
+)
+_FORBIDDING: Final = re.compile(r"(?:never|no|not|don['\u2019]?t|do not|avoid)\b", re.IGNORECASE)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LONGEST: Final = 2_000
+
+
+def kind_below(statement: Statement) -> Kind | None:
+    """Return the kind of rule that the nearest heading of one says, if there is any."""
+    kinds = map(_kind, reversed(statement.headings))
+    return next((kind for kind in kinds if kind is not None), None)
+
+
+def said_below(statement: Statement, *, in_words: bool) -> str:
+    """Return the words of a statement behind the case that its heading names.
+
+    Args:
+        statement: The statement.
+        in_words: Whether what a heading forbids is to be said in words, too.
+    """
+    case, text = _case(statement), statement.whole
+    if in_words and kind_below(statement) == "never" and not _FORBIDDING.match(text):
+        return f"never {_in_a_sentence(text)}"
+    if case:
+        return f"{_in_a_sentence(case) if in_words else case}: {text}"
+    return text
+
+
+def _kind(heading: Heading) -> Kind | None:
+    words = heading.title.replace("\u2019", "'").casefold().strip(" :*_!.")
+    return next((kind for kind, pattern in _KINDS if pattern.match(words)), None)
+
+
+def _case(statement: Statement) -> str:
+    """Return the case that a heading names: "When deploying"."""
+    titles = (each.title.strip(" :*_") for each in reversed(statement.headings) if _kind(each))
+    title = next(titles, "")
+    is_case = " " in title and _kind(Heading(1, title)) == "when" and not _SURROGATE.search(title)
+    return title if is_case and len(title) <= _LONGEST else ""
+
+
+def _in_a_sentence(text: str) -> str:
+    """Return words without the capital that only begins a sentence.
+
+    >>> _in_a_sentence("Push to main"), _in_a_sentence("CI on Fridays"), _in_a_sentence("A tag")
+    ('push to main', 'CI on Fridays', 'a tag')
+    """
+    is_word = text[1:2].islower() or text[1:2].isspace()
+    return text[:1].lower() + text[1:] if is_word else text
+
+
+# Memories from older layouts: what other assistants and people keep in markdown files.
+#
+# Promises: pure, without a model; total: any text of any file gives memories and what was passed
+# over, each with its line and the reason, and never an error; what a file says twice is told once.
+#
+# Whose word a file is depends on its layout: what a person writes for an assistant is told by the
+# user; what an assistant wrote for itself is inferred.
+
+Layout = Literal[
+    "notes", "cursor", "index", "topic", "daily", "anton-memory", "anton-context", "anton-learnings"
+]
+LAYOUTS: Final[tuple[Layout, ...]] = get_args(Layout)
+
+_KINDS_RECONSOLIDATION: Final[dict[str, Kind]] = {"profile.md": "profile", "lessons.md": "lesson"}
+_RULING: Final = frozenset({"notes", "cursor", "index", "topic"})
+_BY_PERSON: Final = frozenset({"notes", "cursor"})
+_DAILY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[^/]*\.md")
+_LINK: Final = re.compile(r"\[[^\]\n]{0,200}\]\(<?([^)>\s]{1,500}?\.md)(?:#[^)\s]{0,200})?>?\)")
+_BARE_LINK: Final = re.compile(rf"(?:\*\*|__)?{_LINK.pattern}")
+_ABOUT_ITSELF: Final = re.compile(r"This file (?:provides|contains|gives|is) ", re.IGNORECASE)
+_SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
+_CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
+_SHORTEST: Final = 3
+_TOPIC_LENGTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that may hold memories.
+
+    Attributes:
+        path: What a person calls it, with ``/``.
+        text: What it says.
+        layout: What it is.
+        topic: What its memories are about, where something else than the file says so.
+        folder: The folder of the project that it is about, or ``""`` if it is about all of it.
+    """
+
+    path: str
+    text: str
+    layout: Layout
+    topic: str = ""
+    folder: str = ""
+
+
+class Brought(NamedTuple):
+    """A memory from a file.
+
+    Attributes:
+        engram: The memory.
+        line: Where it begins in the file, from 1.
+    """
+
+    engram: Engram
+    line: int
+
+
+class Found(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        memories: In file order.
+        passed: What was not taken, in file order.
+    """
+
+    memories: tuple[Brought, ...]
+    passed: tuple[Passed, ...]
+
+
+class _Word(NamedTuple):
+    """Whose word a memory is."""
+
+    source: Source
+    confidence: Confidence
+    basis: Basis
+
+
+_TOLD: Final = _Word("user", "high", "told")
+_INFERRED: Final = _Word("llm", "medium", "inferred")
+
+
+def layout_of(path: str) -> Layout | None:
+    """Return what a file is by its path, or ``None`` if it is none that is known.
+
+    >>> layout_of("CLAUDE.md"), layout_of(".anton/memory/rules.md"), layout_of("src/main.py")
+    ('notes', 'anton-memory', None)
+    """
+    from posixpath import basename
+
+    name = basename(path)
+    parts = path.split("/")[:-1]
+    if ".anton" in parts:
+        inside = parts[len(parts) - parts[::-1].index(".anton") :]
+        return _anton(inside[0] if inside else "", name)
+    if name == ".cursorrules" or (name.endswith(".mdc") and ".cursor" in parts):
+        return "cursor" if name.endswith(".mdc") else "notes"
+    if name.endswith(".mdc"):
+        return "cursor"
+    if _DAILY.fullmatch(name):
+        return "daily"
+    if name == "MEMORY.md":
+        return "index"
+    return "notes" if name.lower().endswith((".md", ".markdown")) else None
+
+
+def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
+    """Return what a file holds.
+
+    Args:
+        file: The file.
+        scope: Where its memories are to be kept.
+        kind_of: Finds the kind of a memory in its words.
+    """
+    page = walk(file.text)
+    reader = _Reader(file, scope, kind_of, page.fields)
+    memories: list[Brought] = []
+    passed = list(page.passed)
+    known: set[str] = set()
+    for statement in page.statements:
+        reason = reader.refusal(statement)
+        brought = None if reason else reader.engram(statement)
+        if brought is None or identity(brought) in known:
+            passed.append(Passed(statement.line, reason or "stands in the file twice"))
+        else:
+            known.add(identity(brought))
+            memories.append(Brought(brought, statement.line))
+    return Found(tuple(memories), tuple(sorted(passed)))
+
+
+def identity(engram: Engram) -> str:
+    """Return by what a memory is known: its words, and whether they are forbidden."""
+    return f"{'never' if engram.kind == 'never' else ''} {fold(engram.text)}"
+
+
+def links(text: str) -> list[str]:
+    """Return the markdown files that a file links to, as they are written there, each once.
+
+    >>> links("- [Builds](builds.md) and [CI](topics/ci.md#slow)")
+    ['builds.md', 'topics/ci.md']
+    """
+    found = (each[1] for each in _LINK.finditer(text))
+    return list(dict.fromkeys(each for each in found if "://" not in each))
+
+
+def topics(text: str) -> Mapping[str, str]:
+    """Return the topics of files by their names, as an ``index.json`` tells them.
+
+    Whatever else the file is, it tells nothing.
+    """
+    import json
+    from posixpath import basename
+
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if isinstance(told, dict):
+        told = next((each for each in told.values() if isinstance(each, list)), told)
+    pairs = told.items() if isinstance(told, dict) else _pairs(told)
+    named = ((basename(str(name)), _topic_in(value)) for name, value in pairs)
+    return {name: topic for name, topic in named if name and topic}
+
+
+def _pairs(told: object) -> Iterator[tuple[object, object]]:
+    for each in told if isinstance(told, list) else ():
+        if isinstance(each, dict):
+            yield each.get("file") or each.get("path") or each.get("filename") or "", each
+
+
+def _topic_in(value: object) -> str:
+    if isinstance(value, dict):
+        value = value.get("topic") or value.get("title") or value.get("name")
+    return value if isinstance(value, str) else ""
+
+
+def _anton(folder: str, name: str) -> Layout | None:
+    if folder == "memory":
+        return "anton-memory" if name in ("rules.md", "lessons.md", "profile.md") else None
+    if not name.endswith(".md") or folder not in ("context", "learnings"):
+        return None
+    return "anton-context" if folder == "context" else "anton-learnings"
+
+
+class _Reader:
+    """Makes memories of the statements of one file."""
+
+    def __init__(
+        self,
+        file: File,
+        scope: Scope,
+        kind_of: Callable[[str], Kind],
+        fields: Mapping[str, str],
+    ) -> None:
+        from posixpath import basename
+
+        self.file = file
+        self.name = basename(file.path)
+        self.stem = self.name.rpartition(".")[0].lstrip(".")
+        self.scope = scope
+        self.kind_of = kind_of
+        self.fields = fields
+
+    def refusal(self, statement: Statement) -> str:
+        """Return why a statement is no memory, or ``""``."""
+        text = statement.text
+        if not _is_text(statement.whole):
+            return "holds bytes that are not UTF-8"
+        if self.file.layout == "index" and _BARE_LINK.match(text):
+            return "leads to another file"
+        if self.file.layout == "notes" and _ABOUT_ITSELF.match(text):
+            return "speaks of the file itself"
+        if sum(map(str.isalnum, text)) < _SHORTEST:
+            return "says too little"
+        if len(statement.whole) > _LONGEST:
+            return f"is longer than {_LONGEST:,} characters"
+        return ""
+
+    def engram(self, statement: Statement) -> Engram:
+        """Return the memory that a statement is."""
+        kind = self._kind(statement)
+        word = self._word(statement, kind)
+        return Engram(
+            self._text(statement),
+            kind,
+            self.scope,
+            word.confidence,
+            self._topic(statement) if kind == "lesson" else "",
+            word.source,
+            basis=word.basis,
+            origin=f"{self.file.path}:{statement.line}" if _is_text(self.file.path) else "",
+            # It was not said in a conversation here, and the file may be a stranger's.
+            via="tool",
+            ts=self._day(statement),
+        )
+
+    def _text(self, statement: Statement) -> str:
+        place = self._place()
+        text = said_below(statement, in_words=bool(place))
+        return f"When working {place}: {text}" if place else text
+
+    def _kind(self, statement: Statement) -> Kind:
+        own = _KINDS_RECONSOLIDATION.get(self.name) if self.file.layout == "anton-memory" else None
+        if own is not None:
+            return own
+        if self._place():
+            return "when"
+        titled = kind_below(statement)
+        if titled is not None:
+            return titled
+        if self.file.layout == "anton-memory":
+            return "always"
+        # A diary tells what happened: "When I tried it, it failed" is no rule.
+        return self._said(statement) if self.file.layout in _RULING else "lesson"
+
+    def _said(self, statement: Statement) -> Kind:
+        """Return the kind that the words of a statement say."""
+        kind = self.kind_of(statement.text)
+        if kind == "lesson":
+            kind = self.kind_of(statement.whole)
+        # A file of one project says nothing about the user that would hold in all of them.
+        return "lesson" if kind == "profile" and self.scope == "project" else kind
+
+    def _word(self, statement: Statement, kind: Kind) -> _Word:
+        if self.file.layout in _BY_PERSON:
+            return _TOLD
+        if self.file.layout != "anton-memory":
+            return _INFERRED
+        meta = statement.meta
+        if not meta:
+            # Only a person leaves it out; facts about the user never have any.
+            return _INFERRED if kind == "profile" else _TOLD
+        source = _SOURCES.get(meta.get("source", ""), "llm")
+        # Its tool writes "user" whoever said so.
+        return _Word(source, _CONFIDENCES.get(meta.get("confidence", ""), "medium"), "inferred")
+
+    def _topic(self, statement: Statement) -> str:
+        said = [statement.meta.get("topic", ""), self.file.topic]
+        said += [
+            each.title
+            for each in reversed(statement.headings)
+            if each.level > 1 and not date_in(each.title)
+        ]
+        if self.file.layout not in ("notes", "index", "daily", "anton-memory"):
+            said.append(self.stem)
+        return next(filter(None, map(_as_topic, said)), "")
+
+    def _day(self, statement: Statement) -> str:
+        """Return the day that the file tells, the nearest first."""
+        told = [statement.meta.get("ts", "")]
+        told += [each.title for each in reversed(statement.headings)]
+        if self.file.layout == "daily":
+            told.append(self.name)
+        return next(filter(None, map(date_in, told)), "")
+
+    def _place(self) -> str:
+        """Return which part of the project is meant, if it is a part: "in api/", "on *.py"."""
+        globs = self._globs()
+        if globs:
+            return f"on {globs}"
+        folder = self.file.folder if self.scope == "project" else ""
+        return f"in {folder}/" if folder and _is_text(folder) else ""
+
+    def _globs(self) -> str:
+        """Return the files that a rule of Cursor is about, if it is about some only."""
+        if self.file.layout != "cursor" or self.fields.get("alwaysApply", "").lower() == "true":
+            return ""
+        globs = self.fields.get("globs", "")
+        return globs if _is_text(globs) and len(globs) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=256)
+def _as_topic(words: str) -> str:
+    """Return words as a topic, or ``""`` if they cannot be one."""
+    from engramdown.errors import InvalidEngramError
+
+    plain = "".join(char if char.isalnum() else " " for char in words[:_TOPIC_LENGTH])
+    try:
+        return slug(" ".join(plain.split()))
+    except InvalidEngramError:
+        return ""
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: no half of a surrogate pair, no byte that is no character."""
+    return not _SURROGATE.search(text)
