@@ -204,6 +204,6 @@ def _notes(root: Path) -> list[str]:
     if not found:
         return []
     # Imported here: most projects have no such notes.
-    from engramdown.cortex.migrated import NAME
+    from engramdown.importers.migration import NAME
 
     return [] if (root / NAME).exists() else found

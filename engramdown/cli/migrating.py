@@ -32,7 +32,7 @@ from engramdown.cli.options import (
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
-    from engramdown.cortex.migrating import Came, Migration, Surveyed
+    from engramdown.importers.migration import Came, Migration, Surveyed
 
 __all__ = ["migrate"]
 
@@ -63,7 +63,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         raise RefusalError(messages.OFF)
     yes = given()["yes"]
     consent.check(said.NEEDS_YES)
-    from engramdown.cortex.migrating import Migration
+    from engramdown.importers.migration import Migration
 
     migration = Migration(cortex, scope, again=given()["again"])
     paths, base = _where(place, scope)
@@ -108,7 +108,7 @@ def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
 
 def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
     """Ask, and return what writes after a yes."""
-    from engramdown.cortex.migrating import Migration
+    from engramdown.importers.migration import Migration
 
     if not came:
         raise Exit(0)

@@ -321,7 +321,7 @@ class _Asked:
     def _tokens(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield what somebody could compare a guess with."""
         # Imported here: only who migrated has such digests.
-        from engramdown.cortex.migrated import digest
+        from engramdown.importers.migration import digest
 
         for text in texts:
             address = placement.address(text)

@@ -14,10 +14,10 @@ import pytest
 from anthropic.types.beta import BetaMemoryTool20250818InsertCommand
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.migrating import Migration
 from engramdown.cortex.turns import Session
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
 from engramdown.errors import PutRefusedError
+from engramdown.importers.migration import Migration
 from engramdown.integrations.anthropic_memory import MemoryTool
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
 from engramdown.integrations.chat.turns import Chat

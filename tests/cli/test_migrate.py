@@ -138,7 +138,7 @@ def test_a_migration_is_undone_whole_or_not_at_all(run: Runner, memory: Path) ->
 
 @pytest.mark.usefixtures("notes")
 def test_what_waits_for_the_next_run_is_said(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramdown.cortex.migrating.MOST", 1)
+    monkeypatch.setattr("engramdown.importers.migration.MOST", 1)
     assert "  1 more wait for the next run\n" in run.ok("migrate", "--dry-run").out
     assert run.ok("migrate", "--dry-run", "--json").json["files"][0]["waiting"] == 1
 

@@ -16,8 +16,8 @@ from typing import Final
 
 from engramdown import Cortex, Hippocampus
 from engramdown.cli.main import main as engramdown
-from engramdown.cortex.migrating import Migration
 from engramdown.errors import StoreError
+from engramdown.importers.migration import Migration
 from tests.cortex import notes
 from tests.crash import sleeper
 from tests.crash.scopes import strays

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from engramdown.consolidation.asking import calls
-from engramdown.cortex import migrated, sleep_state
+from engramdown.cortex import sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder
 from engramdown.episodes.card import (
@@ -28,6 +28,7 @@ from engramdown.episodes.card import (
 from engramdown.errors import EngramdownError
 from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.importers import migration
 from engramdown.importers.inputs import Ledger, Opened
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk, EpisodeDisk
@@ -87,7 +88,7 @@ def states(data: bytes) -> None:
         disk = EpisodeDisk()
         places = (
             *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
-            *(root / migrated.NAME, root / "episodes" / recorder.marker(1)),
+            *(root / migration.NAME, root / "episodes" / recorder.marker(1)),
             *(
                 root / "episodes" / forget.UNFINISHED,
                 Ledger(root / "episodes", disk, durable=False).path,
@@ -101,7 +102,7 @@ def states(data: bytes) -> None:
         state.work()
         sleep_state.slept_at(root)
         assert locks.SleepLock(root)._holder().pid >= 0
-        migrated.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
+        migration.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
         for _, wrong in recorder.find_trouble(root / "episodes", disk):
             assert str(wrong)
         ledger = Ledger(root / "episodes", disk, durable=False)

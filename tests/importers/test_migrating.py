@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.cortex.migrated import NAME, Migrated
-from engramdown.cortex.migrating import Came, Migration
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
+from engramdown.importers.migration import NAME, Came, Migrated, Migration
 from engramdown.storage.disk import Disk
 from tests.cortex.notes import FILES, snapshot, write
 from tests.hippocampus.disks import CHANGING, Point, Watch, WatchedDisk
@@ -143,7 +142,7 @@ def test_what_is_gone_comes_again_if_it_is_asked_for(cortex: Cortex, project: Pa
 def test_a_large_file_comes_in_several_runs_and_keeps_no_small_one_out(
     cortex: Cortex, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramdown.cortex.migrating.MOST", 4)
+    monkeypatch.setattr("engramdown.importers.migration.MOST", 4)
     words = ["linter", "proxy", "cache", "queue", "mirror"]
     lines = [f"- The {word} is slow" for word in words]
     (project / "AGENTS.md").write_text("\n".join(lines), encoding="utf-8")

@@ -1,0 +1,474 @@
+"""Finds and reads the files of older layouts.
+
+Promises: changes nothing and follows no link out of the folder that was named; what cannot be read
+(a folder or a pipe in the place of a file, no permission, too large, no text) is told with the
+reason, and the rest is read; files come in a fixed order, each once. In the folders of a project
+only files that are about these are looked for, and none in what is not the project's own: hidden
+folders, packages, what was built, other repositories.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
+
+from engramdown.cortex.receipts import Receipt
+from engramdown.engram import Engram, Scope
+from engramdown.errors import StoreError
+from engramdown.importers.markdown_notes import (
+    Brought,
+    File,
+    Layout,
+    Passed,
+    identity,
+    layout_of,
+    links,
+    read,
+    topics,
+)
+from engramdown.storage.disk import Disk
+
+if TYPE_CHECKING:
+    from engramdown.cortex.cortex import Cortex
+
+__all__ = [
+    "MOST",
+    "NAME",
+    "OP",
+    "Came",
+    "Migrated",
+    "Migration",
+    "Surveyed",
+    "Unread",
+    "digest",
+    "files_at",
+]
+
+_PLACES: Final = (
+    ".anton/memory/*.md",
+    ".anton/context/*.md",
+    ".anton/learnings/*.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    ".claude/CLAUDE.md",
+    "AGENTS.md",
+    ".cursorrules",
+    ".cursor/rules/**/*.mdc",
+    "MEMORY.md",
+    "memory/MEMORY.md",
+    "memory/*.md",
+)
+_ANY: Final = ("*.md", "*.mdc")
+_OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
+_BUILT: Final = frozenset({"build", "dist", "target"})
+_OTHERS: Final = frozenset({"node_modules", "site-packages", "third_party", "vendor"})
+_MARKS_OF_OTHERS: Final = (".git", ".engramdown", "pyvenv.cfg")
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Unread(NamedTuple):
+    """A file that could not be read.
+
+    Attributes:
+        path: What a person calls it.
+        reason: Why, in words.
+    """
+
+    path: str
+    reason: str
+
+
+class _Place(NamedTuple):
+    """Where a file may be.
+
+    Attributes:
+        path: Its whole name.
+        folder: The folder that it must not lead out of, or ``None`` for one that was named.
+        layout: What it is.
+        topic: What it is about, where something else than the file says so.
+        part: The folder of the project that it is about, or ``""``.
+    """
+
+    path: Path
+    folder: Path | None
+    layout: Layout | None
+    topic: str = ""
+    part: str = ""
+
+
+def files_at(
+    paths: Iterable[Path], base: Path, disk: Disk, *, folders: bool = False
+) -> Iterator[File | Unread]:
+    """Yield what there is to read at ``paths``: files, and folders in which they are looked for.
+
+    Args:
+        paths: What a person named.
+        base: The folder from which files are named; one elsewhere is called by its name.
+        disk: The system calls.
+        folders: Whether ``base`` is a project, whose folders may have files of their own.
+    """
+    seen: set[str] = set()
+    project = base if folders else None
+    named = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - as it was named, links and all
+    waiting = [place for path in named for place in _places(path, project)]
+    while waiting:
+        place = waiting.pop(0)
+        real = os.path.realpath(place.path)
+        if real in seen:
+            continue
+        seen.add(real)
+        read = _read(place, Path(real), _name(place.path, base), disk)
+        yield read
+        if isinstance(read, File) and read.layout == "index":
+            waiting = [*_linked(read.text, place), *waiting]
+
+
+def _places(path: Path, project: Path | None) -> list[_Place]:
+    if not path.is_dir():
+        return [_Place(path, None, layout_of(path.as_posix()), part=_part(path, project))]
+    found = [each for pattern in _PLACES for each in _glob(path, pattern)]
+    if project is not None and path.is_relative_to(project):
+        found += _below(path)
+    if not found:
+        found = [each for pattern in _ANY for each in sorted(path.glob(pattern))]
+    told: dict[Path, Mapping[str, str]] = {}
+    return [
+        _Place(each, path, layout, _topic(each, layout, told), _part(each, project))
+        for each in found
+        if (layout := layout_of(each.as_posix())) is not None
+    ]
+
+
+def _glob(folder: Path, pattern: str) -> list[Path]:
+    """Return what fits a pattern, also if ``folder`` is the first part of it."""
+    first, _, rest = pattern.partition("/")
+    found = sorted(folder.glob(rest if rest and folder.name == first else pattern))
+    if first != "memory":
+        return found
+    # A folder of this name may hold anything: only what is called like these is theirs.
+    return [each for each in found if layout_of(each.as_posix()) in ("daily", "index")]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files that are about the folders below ``folder``."""
+    for root, folders, files in os.walk(folder):
+        at = Path(root)
+        folders[:] = sorted(name for name in folders if _is_own(at / name))
+        if at != folder:
+            yield from (at / name for name in _OF_FOLDERS if name in files)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder of a project holds its own work."""
+    name = folder.name
+    if name.startswith(".") or name in _BUILT or name in _OTHERS or folder.is_symlink():
+        return False
+    return not any((folder / mark).exists() for mark in _MARKS_OF_OTHERS)
+
+
+def _part(path: Path, project: Path | None) -> str:
+    """Return the folder of the project that a file is about, or ``""`` if it is about all of it."""
+    if project is None or path.name not in _OF_FOLDERS or not path.is_relative_to(project):
+        return ""
+    parts = path.parent.relative_to(project).parts
+    return "/".join(takewhile(lambda part: not part.startswith("."), parts))
+
+
+def _topic(path: Path, layout: Layout, told: dict[Path, Mapping[str, str]]) -> str:
+    if layout != "anton-learnings":
+        return ""
+    folder = path.parent
+    if folder not in told:
+        told[folder] = {}
+        with contextlib.suppress(OSError, StoreError):
+            data = Disk(durable=False).read(folder / "index.json") or b""
+            told[folder] = topics(data.decode("utf-8", "replace"))
+    return told[folder].get(path.name, "")
+
+
+def _linked(text: str, index: _Place) -> Iterator[_Place]:
+    """Yield the files that an index links to, if they are there; elsewhere they are only told."""
+    folder = index.path.parent
+    for link in links(text):
+        path = folder / unquote(link)
+        with contextlib.suppress(OSError, ValueError):
+            if not _is_inside(path, folder) or path.exists():
+                yield _Place(path, folder, "topic", path.stem)
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def _name(path: Path, base: Path) -> str:
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
+
+
+def _read(place: _Place, real: Path, name: str, disk: Disk) -> File | Unread:
+    if place.layout is None:
+        return Unread(name, "is no markdown file")
+    if place.folder is not None and not _is_inside(place.path, place.folder):
+        return Unread(name, "is a link that leads out of the folder; name the file itself")
+    try:
+        data = disk.read(real)
+    except StoreError as error:
+        return Unread(name, str(error).removeprefix(f"{real}: "))
+    except OSError as error:
+        return Unread(name, f"cannot be read: {error.strerror}")
+    text = None if data is None else _text(data)
+    if text is None:
+        return Unread(name, "is not there" if data is None else "is no text")
+    return File(name, text, place.layout, place.topic, place.part)
+
+
+def _text(data: bytes) -> str | None:
+    """Return what bytes say; those that are not UTF-8 are kept apart, and found again."""
+    if data[:2] in _UTF16:
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError:
+            return None
+    return None if b"\0" in data else data.decode("utf-8", "surrogateescape")
+
+
+# What came from older layouts: one line of JSON for each memory, beside the journal of its scope.
+#
+# Promises: a line is written after the step that it speaks of, so that a crash in between asks
+# again for what memory then knows already; a line that is torn or not ours is passed over; no text
+# stands here, only its digest.
+
+NAME: Final = "migrated.jsonl"
+"""The name of the file, in the folder of the scope."""
+OP: Final = "migrate"
+"""What the steps of a migration are called in the journal."""
+
+_SIZE: Final = 16
+
+
+class Migrated:
+    """The ledger of one scope."""
+
+    def __init__(self, root: Path, disk: Disk, lock_timeout: float) -> None:
+        """Read the ledger of the scope in ``root``; reading creates nothing.
+
+        Raises:
+            StoreError: If something else than a file stands there.
+            OSError: If it cannot be read.
+        """
+        from engramdown.storage.locks import ScopeLock
+
+        self.path = root / NAME
+        self._disk = disk
+        self._lock = ScopeLock(root / "memory" / ".lock", lock_timeout)
+        lines = (disk.read(self.path) or b"").split(b"\n")
+        self._known = {found for found in map(_digest_of, lines) if found}
+
+    def knows(self, engram: Engram) -> bool:
+        """Whether a memory came before."""
+        return digest(engram) in self._known
+
+    def add(self, came: Iterable[tuple[str, Engram]]) -> None:
+        """Write down what came, each behind the name of its file.
+
+        Raises:
+            StoreError: If it cannot be written.
+            OSError: The same.
+        """
+        import json
+
+        from engramdown.clock import moment
+
+        now = moment()
+        found = {digest(engram): path for path, engram in came if not self.knows(engram)}
+        lines = [
+            json.dumps({"ts": now, "path": path, "digest": each}) + "\n"
+            for each, path in found.items()
+        ]
+        if not lines:
+            return
+        self._disk.make_folder(self._lock.path.parent)
+        with self._lock.hold():
+            self._disk.append(self.path, "".join(lines).encode())
+        self._known |= found.keys()
+
+
+def digest(engram: Engram) -> str:
+    """Return by what a memory is known here."""
+    import hashlib
+
+    return hashlib.blake2b(identity(engram).encode(), digest_size=_SIZE).hexdigest()
+
+
+def _digest_of(line: bytes) -> str:
+    import json
+
+    try:
+        found = json.loads(line)["digest"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+# Brings memories from older layouts through the gate.
+#
+# Promises: nothing of what is read is changed; what came once does not come again, whatever became
+# of it here; killed at any point, the next run brings exactly the rest; what comes into a
+# scope is one step, what waits there another, and all of them name the same migration.
+
+MOST: Final = 5_000
+"""So many memories one run brings; it takes some seconds. The next one brings the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """What a file holds.
+
+    Attributes:
+        path: What a person calls it.
+        layout: What it is, or ``None`` if it could not be read.
+        new: The memories that did not come yet.
+        known: How many came before.
+        waiting: How many are left for the next run, as more came than one brings.
+        passed: What is not taken.
+        problem: Why it could not be read, or ``""``.
+    """
+
+    path: str
+    layout: Layout | None = None
+    new: tuple[Brought, ...] = ()
+    known: int = 0
+    waiting: int = 0
+    passed: tuple[Passed, ...] = ()
+    problem: str = ""
+
+
+class Came(NamedTuple):
+    """What became of a memory.
+
+    Attributes:
+        path: The file that it came from.
+        brought: The memory.
+        receipt: What happened.
+    """
+
+    path: str
+    brought: Brought
+    receipt: Receipt
+
+
+class Migration:
+    """From older layouts into one scope."""
+
+    def __init__(
+        self, cortex: Cortex, scope: Scope, *, again: bool = False, disk: Disk | None = None
+    ) -> None:
+        """Bring memories into the ``scope`` of ``cortex``; facts about the user hold everywhere.
+
+        Args:
+            cortex: What they go through.
+            scope: Where they are kept.
+            again: Bring also what came before, if memory does not know it any more.
+            disk: The system calls; as the settings say unless given.
+
+        Raises:
+            StoreError: If it has no files, or what came before cannot be read.
+        """
+        store = next((each for each in cortex.stores if each.scope == scope), None)
+        if store is None:
+            raise StoreError(f"{scope}: has no files; only into files can be migrated")
+        self._cortex = cortex
+        self._scope: Scope = scope
+        self._again = again
+        settings = cortex.settings.of(scope)
+        is_durable = settings.durability == "full"
+        self._disk = disk or Disk(durable=is_durable, limit=settings.max_file_bytes)
+        try:
+            self._ledger = Migrated(store.root, self._disk, settings.lock_timeout)
+        except OSError as error:
+            path = error.filename or store.root
+            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+
+    def survey(self, paths: Iterable[Path], base: Path) -> list[Surveyed]:
+        """Return what there is at ``paths``; nothing is written.
+
+        Args:
+            paths: Files, and folders in which they are looked for.
+            base: The folder from which files are named.
+        """
+        seen: dict[str, str] = {}
+        is_project = self._scope == "project"
+        places = files_at(paths, base, self._disk, folders=is_project)
+        return _at_most(MOST, [self._surveyed(found, seen) for found in places])
+
+    def bring(self, surveyed: Sequence[Surveyed], *, dry_run: bool = False) -> list[Came]:
+        """Let what is new through the gate, and return what became of each.
+
+        Args:
+            surveyed: What :meth:`survey` returned.
+            dry_run: The cortex only rehearses: do not write down that anything came.
+
+        Raises:
+            StoreError: If it could not be written down what came; the next run asks again for it.
+        """
+        from engramdown.hippocampus.changeset import Act, new_id
+        from engramdown.hippocampus.files import on_errand
+
+        new = [(each.path, brought) for each in surveyed for brought in each.new]
+        with on_errand(Act(OP, "user", f"migration {new_id()}")):
+            # One batch, so that what stands together is not held against itself.
+            receipts = self._cortex.propose(brought.engram for _, brought in new)
+        came = [
+            Came(path, brought, receipt)
+            for (path, brought), receipt in zip(new, receipts, strict=True)
+        ]
+        if not dry_run:
+            self._note(came)
+        return came
+
+    def _surveyed(self, found: File | Unread, seen: dict[str, str]) -> Surveyed:
+        from engramdown.cortex.kinds import kind_of
+
+        if isinstance(found, Unread):
+            return Surveyed(found.path, problem=found.reason)
+        told = read(found, self._scope, kind_of)
+        new, passed, known = [], list(told.passed), 0
+        for brought in told.memories:
+            elsewhere = seen.setdefault(identity(brought.engram), found.path)
+            if elsewhere != found.path:
+                passed.append(Passed(brought.line, f"stands in {elsewhere}, too"))
+            elif not self._again and self._ledger.knows(brought.engram):
+                known += 1
+            else:
+                new.append(brought)
+        return Surveyed(found.path, found.layout, tuple(new), known, passed=tuple(sorted(passed)))
+
+    def _note(self, done: Iterable[Came]) -> None:
+        came = [
+            (each.path, each.brought.engram) for each in done if each.receipt.action != "failed"
+        ]
+        if not came:
+            return
+        try:
+            self._ledger.add(came)
+        except OSError as error:
+            path = error.filename or self._ledger.path
+            raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _at_most(most: int, surveyed: Sequence[Surveyed]) -> list[Surveyed]:
+    """Return the files with so many new memories in all; a large one keeps no small one out."""
+    from dataclasses import replace
+
+    room, cut = most, dict[int, Surveyed]()
+    for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):
+        new = surveyed[at].new
+        cut[at] = replace(surveyed[at], new=new[:room], waiting=len(new[room:]))
+        room -= len(new[:room])
+    return [cut[at] for at in range(len(surveyed))]
