@@ -20,9 +20,9 @@ from engramdown.cli.skill_opening import label_argument, opened
 from engramdown.cortex.skills import Known
 from engramdown.engram import Scope
 from engramdown.skills.beside import files_beside
-from engramdown.skills.checking import Finding
 from engramdown.skills.store import Skill
 from engramdown.skills.usage import Used
+from engramdown.skills.validation import Finding
 from engramdown.storage.disk import Disk
 
 __all__ = ["finding_lines", "list_skills", "show_skill", "skill_data", "validate"]

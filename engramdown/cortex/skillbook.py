@@ -229,7 +229,7 @@ def _recalled(
     skills: list[Skill], waiting: set[tuple[str, str]], asked: tuple[str, str]
 ) -> RecalledSkill:
     from engramdown.language.untrusted import inert, one_line
-    from engramdown.skills.labels import meant
+    from engramdown.skills.validation import meant
 
     label, file = asked[0][:_LONGEST_ASKED], asked[1]
     known = {skill.label: skill for skill in skills}

@@ -24,11 +24,11 @@ from engramdown.errors import (
 )
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings
-from engramdown.skills.checking import check_description, check_label, check_text
 from engramdown.skills.incoming import Content, Incoming, files_at, page_of
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
 from engramdown.skills.usage import Usage, Used
+from engramdown.skills.validation import check_description, check_label, check_text
 from engramdown.skills.writing import FILE
 from engramdown.storage.disk import Disk
 

@@ -40,9 +40,8 @@ from engramdown.errors import (
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import on_errand
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.skills.checking import check_description, check_label
 from engramdown.skills.drafts import Draft
-from engramdown.skills.labels import label_of
+from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live, new_of
 

@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.checking import check_description, check_label, check_text
+from engramdown.skills.validation import check_description, check_label, check_text
 
 __all__ = ["Draft", "draft_text", "read_draft"]
 

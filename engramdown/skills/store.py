@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
-from engramdown.skills.checking import Finding, check, check_label
 from engramdown.skills.page import Page, parse
+from engramdown.skills.validation import Finding, check, check_label
 from engramdown.skills.writing import FILE, KEPT, SkillFiles
 from engramdown.storage.disk import Disk
 

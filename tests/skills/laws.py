@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.checking import check
 from engramdown.skills.page import Page, parse
 from engramdown.skills.scalars import Scalar, written
+from engramdown.skills.validation import check
 
 __all__ = ["bodies_change_alone", "pages_come_back", "values_change_alone", "values_stand_there"]
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.skills.checking import LONGEST_LABEL, check_label
-from engramdown.skills.labels import label_of, meant
+from engramdown.skills.validation import LONGEST_LABEL, check_label, label_of, meant
 
 LABELS = ["charts", "release-notes", "read-shop-logs", "read-shop-mails"]
 

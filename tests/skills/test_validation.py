@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.checking import check, check_description, check_label
 from engramdown.skills.page import parse
+from engramdown.skills.validation import check, check_description, check_label
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
 GOOD = "---\nname: charts\ndescription: Make charts\n---\nWith care.\n"
