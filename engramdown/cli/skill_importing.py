@@ -31,7 +31,7 @@ from engramdown.cli.skill_opening import opened
 from engramdown.cortex.skills import Fate
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.skills.incoming import PLACES, Incoming, found_at
+from engramdown.skills.imports import PLACES, Incoming, found_at
 
 __all__ = ["import_skills"]
 

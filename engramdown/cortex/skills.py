@@ -24,7 +24,7 @@ from engramdown.errors import (
 )
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings
-from engramdown.skills.incoming import Content, Incoming, files_at, page_of
+from engramdown.skills.imports import Content, Incoming, files_at, page_of
 from engramdown.skills.page import Page, parse
 from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
 from engramdown.skills.usage import Usage, Used

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import StoreError
-from engramdown.skills import archives, incoming
-from engramdown.skills.incoming import Content, Incoming, found_at
+from engramdown.skills import imports
+from engramdown.skills import imports as archives
+from engramdown.skills.imports import Content, Incoming, found_at
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
 PAGE = "---\nname: charts\ndescription: Make charts\nlicence-of: mine\n---\nWith care.\n"
@@ -131,12 +132,12 @@ def test_what_cannot_be_brought_in_says_why_and_keeps_no_other_out(
 
 def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "charts")
-    monkeypatch.setattr(incoming, "MOST_FILES", 1)
+    monkeypatch.setattr(imports, "MOST_FILES", 1)
     assert "holds more than 1 files" in problems(found_at(tmp_path))["charts"]
-    monkeypatch.setattr(incoming, "MOST_FILES", 9)
-    monkeypatch.setattr(incoming, "LARGEST", len(PAGE) + 3)
+    monkeypatch.setattr(imports, "MOST_FILES", 9)
+    monkeypatch.setattr(imports, "LARGEST", len(PAGE) + 3)
     assert "holds more than 9 files or 0 MB" in problems(found_at(tmp_path))["charts"]
-    monkeypatch.setattr(incoming, "MOST_SKILLS", 0)
+    monkeypatch.setattr(imports, "MOST_SKILLS", 0)
     with pytest.raises(StoreError, match="holds more than 0 skills"):
         found_at(tmp_path)
 
@@ -224,19 +225,19 @@ def test_an_archive_that_unpacks_to_much_is_not_unpacked(
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("charts/SKILL.md", PAGE)
-        archive.writestr("charts/zeros", bytes(incoming.LARGEST + 1))
+        archive.writestr("charts/zeros", bytes(imports.LARGEST + 1))
         archive.writestr("maps/SKILL.md", PAGE.replace("charts", "maps"))
     found = problems(found_at(path))
     assert "holds more than 500 files or 20 MB" in found["charts"]
     assert found["maps"] == ""
     # One that claims to be small.
     data = path.read_bytes()
-    size = (incoming.LARGEST + 1).to_bytes(4, "little")
+    size = (imports.LARGEST + 1).to_bytes(4, "little")
     assert data.count(size) == 2
     path.write_bytes(data.replace(size, (5).to_bytes(4, "little")))
     with pytest.raises(StoreError, match=r"is no \.zip that can be read"):
         found_at(path)
-    for module in (archives, incoming):
+    for module in (archives, imports):
         monkeypatch.setattr(module, "MOST_SKILLS", 1)
     with pytest.raises(StoreError, match="holds more than 1 skills"):
         found_at(path)
