@@ -19,7 +19,7 @@ from engramdown.hippocampus.provenance import Brought, Provenance, page_key
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.skills.writing import SkillFiles
+    from engramdown.skills.files import SkillFiles
 
 __all__ = ["SkillPage", "brought_skills", "own_skills"]
 
@@ -92,7 +92,7 @@ def _pages(
 
 
 def _page(place: Provenance, files: SkillFiles, label: str) -> SkillPage | None:
-    from engramdown.skills.beside import parts_of
+    from engramdown.skills.files import parts_of
 
     disk, home = Disk(durable=False), files.folder / label
     name, path = f"skills/{label}/SKILL.md", home / "SKILL.md"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.pulled import Pulled
     from engramdown.cortex.skills import Skills
     from engramdown.cortex.turns import Session
-    from engramdown.skills.beside import Beside
+    from engramdown.skills.files import Beside
     from engramdown.skills.store import Skill
     from engramdown.skills.usage import Used
 
@@ -250,7 +250,7 @@ def _recalled(
 
 def _told(skill: Skill, note: str) -> RecalledSkill:
     from engramdown.language.untrusted import one_line
-    from engramdown.skills.beside import files_beside
+    from engramdown.skills.files import files_beside
 
     wrong = [each for each in skill.findings if each.level == "error"]
     if {each.code for each in wrong} & {"unreadable", "missing"}:
@@ -293,7 +293,7 @@ def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
 
 def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
     from engramdown.language.untrusted import one_line
-    from engramdown.skills.beside import MOST
+    from engramdown.skills.files import MOST
 
     lines = [f"- {one_line(each.name)} ({_size(each.size)})" for each in files]
     more = ["- … and maybe more"] if len(files) >= MOST else []
@@ -309,7 +309,7 @@ def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
 
 def _told_file(skill: Skill, file: str, note: str) -> RecalledSkill:
     from engramdown.language.untrusted import inert, one_line
-    from engramdown.skills.beside import files_beside, read_beside
+    from engramdown.skills.files import files_beside, read_beside
 
     disk, home = Disk(), skill.path.parent
     files = tuple(files_beside(disk, home))

@@ -17,9 +17,9 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
 from engramdown.secrets.redaction import secret_in
+from engramdown.skills.files import FILE
 from engramdown.skills.page import Page, parse
 from engramdown.skills.validation import Finding, check, check_label, label_of
-from engramdown.skills.writing import FILE
 from engramdown.storage.disk import Disk, named_errors
 
 __all__ = [

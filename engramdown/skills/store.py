@@ -12,9 +12,9 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
+from engramdown.skills.files import FILE, KEPT, SkillFiles
 from engramdown.skills.page import Page, parse
 from engramdown.skills.validation import Finding, check, check_label
-from engramdown.skills.writing import FILE, KEPT, SkillFiles
 from engramdown.storage.disk import Disk
 
 __all__ = ["BUILT_IN", "Skill", "SkillScope", "SkillStore", "built_in"]

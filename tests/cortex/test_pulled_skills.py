@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from engramdown.skills.beside import EVERY, MOST
+from engramdown.skills.files import EVERY, MOST
 
 
 @pytest.fixture

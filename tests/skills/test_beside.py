@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import StoreError
-from engramdown.skills.beside import DEEPEST, MOST, files_beside, read_beside
+from engramdown.skills.files import DEEPEST, MOST, files_beside, read_beside
 from engramdown.storage.disk import Disk
 
 

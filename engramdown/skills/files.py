@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.errors import SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.storage.disk import Disk, named_errors
@@ -24,7 +24,22 @@ from engramdown.storage.exchange import TEMPORARY, Swap, in_order
 from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
 
-__all__ = ["FILE", "KEPT", "PROGRAM_MODE", "REPLACED", "STAGED", "SkillFiles"]
+__all__ = [
+    "DEEPEST",
+    "EVERY",
+    "FILE",
+    "KEPT",
+    "MOST",
+    "PROGRAM_MODE",
+    "REPLACED",
+    "STAGED",
+    "Beside",
+    "Part",
+    "SkillFiles",
+    "files_beside",
+    "parts_of",
+    "read_beside",
+]
 
 FILE: Final = "SKILL.md"
 STAGED: Final = "skills-staged"
@@ -302,3 +317,156 @@ def _is_temporary(name: str) -> bool:
     """Whether a name is that of a SKILL.md in the making."""
     named = TEMPORARY.fullmatch(name)
     return named is not None and named[1] == FILE
+
+
+# What stands beside SKILL.md in the folder of a skill: its references, scripts and other files.
+#
+# Promises: writes nothing; what is named leads nowhere out of the folder: links are passed over,
+# and a name that is not listed is not opened; no more is read than is allowed; what cannot be read
+# is told. Only so many files are looked at, however many there are. To know a skill by all of its
+# files, each counts, hidden ones and links too, but for what programs left that nobody shares.
+
+MOST: Final = 200
+"""How many files of a skill are told of."""
+DEEPEST: Final = 6
+"""How many folders deep they may stand."""
+
+EVERY: Final = 5_000
+"""How many files a skill may have that is to be known by all of them."""
+
+_BOTTOM: Final = 30
+_PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
+
+
+class Beside(NamedTuple):
+    """A file of a skill.
+
+    Attributes:
+        name: Where it stands in the folder of the skill, with ``/`` between.
+        size: How long it is, in bytes.
+    """
+
+    name: str
+    size: int
+
+
+class Part(NamedTuple):
+    """A file of a skill as something that may have been changed.
+
+    Attributes:
+        name: Where it stands in the folder of the skill, with ``/`` between.
+        is_aside: Whether it is hidden, or what a program left: a part only if it is shared.
+    """
+
+    name: str
+    is_aside: bool = False
+
+
+def files_beside(disk: Disk, home: Path) -> list[Beside]:
+    """Return the files in the folder of a skill but for SKILL.md, by name, :data:`MOST` at most.
+
+    Hidden files, links, pipes and devices are passed over.
+
+    Args:
+        disk: The system calls.
+        home: The folder.
+
+    Raises:
+        StoreError: If the folder cannot be read.
+    """
+    found: list[Beside] = []
+    with named_errors(home, "read"):
+        for each in _walk(disk, home, "", DEEPEST):
+            found.append(each)
+            if len(found) == MOST:
+                break
+    return found
+
+
+def parts_of(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> list[Part]:
+    """Return every file in the folder of a skill but SKILL.md, links among them.
+
+    Args:
+        disk: The system calls.
+        home: The folder.
+        is_shared: Whether others have anything of a folder that is hidden, or that a program left.
+
+    Raises:
+        StoreError: If the folder cannot be read, or holds more than :data:`EVERY`, or too deep.
+    """
+    found: list[Part] = []
+    with named_errors(home, "read"):
+        for each in _parts(disk, home, is_shared):
+            found.append(each)
+            if len(found) > EVERY:
+                raise StoreError(f"{home}: holds more than {EVERY} files; keep fewer there.")
+    return found
+
+
+def read_beside(disk: Disk, home: Path, name: str, most: int) -> str:
+    """Return the text of a file in the folder of a skill.
+
+    Args:
+        disk: The system calls.
+        home: The folder.
+        name: One that :func:`files_beside` returned.
+        most: How long it may be, in bytes.
+
+    Raises:
+        StoreError: If there is no such file, it is too long, no text, or cannot be read.
+    """
+    path = home / name
+    if name not in {each.name for each in files_beside(disk, home)}:
+        raise StoreError(f"{name!a}: is no file of this skill.")
+    with named_errors(path, "read"):
+        size, _ = disk.identity(path)
+        if size > most:
+            raise StoreError(
+                f"{path}: has {size} bytes, and {most} are shown at once; "
+                f"read it piece by piece with other tools."
+            )
+        data = disk.read_range(path, 0, most)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise StoreError(f"{path}: is no text in UTF-8; use it with other tools.") from None
+
+
+def _walk(disk: Disk, folder: Path, before: str, deep: int) -> Iterator[Beside]:
+    for name in disk.names(folder):
+        if name[:1] != "." and not (not before and _is_page(name)):
+            try:
+                size, _ = disk.identity(folder / name)
+            except StoreError:
+                continue  # a link, a pipe or a device
+            yield Beside(before + name, size)
+    for name in disk.folders(folder) if deep else ():
+        is_link = os.path.islink(folder / name)  # noqa: PTH114 - no error where it is gone
+        if name[:1] != "." and name not in _PASSED_OVER and not is_link:
+            yield from _walk(disk, folder / name, f"{before}{name}/", deep - 1)
+
+
+def _parts(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> Iterator[Part]:
+    left = [("", False)]
+    while left:
+        before, is_aside = left.pop()
+        folder = home / before
+        if before.count("/") > _BOTTOM:
+            raise StoreError(f"{folder}: is more than {_BOTTOM} folders deep; move it up.")
+        for name in disk.names(folder):
+            if before or name != FILE:
+                yield Part(before + name, is_aside or _is_aside(name, before))
+        for name in disk.folders(folder):
+            aside = is_aside or _is_aside(name, before)
+            if os.path.islink(folder / name):  # noqa: PTH114 - no error where it is gone
+                yield Part(before + name, aside)
+            elif not aside or is_shared(folder / name):
+                left.append((f"{before}{name}/", aside))
+
+
+def _is_aside(name: str, before: str) -> bool:
+    return name[:1] == "." or name in _PASSED_OVER or (not before and _is_page(name))
+
+
+def _is_page(name: str) -> bool:
+    return name == FILE or KEPT.fullmatch(name) is not None or TEMPORARY.fullmatch(name) is not None
