@@ -27,7 +27,9 @@ from engramdown.cli.reading import edit_whole, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_listing import finding_lines, skill_data
 from engramdown.cli.skill_opening import label_argument, opened
-from engramdown.cortex.skills import (
+from engramdown.engram import Scope
+from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
+from engramdown.skills.library import (
     Change,
     Skills,
     changed,
@@ -35,8 +37,6 @@ from engramdown.cortex.skills import (
     with_description,
     with_text,
 )
-from engramdown.engram import Scope
-from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.skills.page import Page
 from engramdown.skills.store import Skill, built_in
 

@@ -28,10 +28,10 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_opening import opened
-from engramdown.cortex.skills import Fate
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.skills.imports import PLACES, Incoming, found_at
+from engramdown.skills.library import Fate
 
 __all__ = ["import_skills"]
 

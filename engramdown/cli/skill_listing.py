@@ -17,9 +17,9 @@ from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import Place, json_option, pass_place, scope_options
 from engramdown.cli.skill_opening import label_argument, opened
-from engramdown.cortex.skills import Known
 from engramdown.engram import Scope
 from engramdown.skills.files import files_beside
+from engramdown.skills.library import Known
 from engramdown.skills.store import Skill
 from engramdown.skills.usage import Used
 from engramdown.skills.validation import Finding

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections import Counter
 
-    from engramdown.cortex.skills import Action, Fate
+    from engramdown.skills.library import Action, Fate
     from engramdown.skills.store import Skill
 
 __all__ = [

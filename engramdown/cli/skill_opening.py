@@ -14,9 +14,9 @@ from engramdown.cli import skill_messages as said
 from engramdown.cli.opening import project_of, settings_at
 from engramdown.cli.options import Place
 from engramdown.cli.scopes import meant, roots
-from engramdown.cortex.skills import Skills, open_skills
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, StoreError
+from engramdown.skills.library import Skills, open_skills
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -64,7 +64,7 @@ def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False)
         SkillExistsError: If there is another one of that label.
         StoreError: If it could not be written.
     """
-    from engramdown.cortex.skills import Skills
+    from engramdown.skills.library import Skills
 
     draft = read_draft(engram.text)
     store = SkillStore(root, engram.scope)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.procedures import Procedures
     from engramdown.cortex.pulled import Pulled
-    from engramdown.cortex.skills import Skills
     from engramdown.cortex.turns import Session
     from engramdown.skills.files import Beside
+    from engramdown.skills.library import Skills
     from engramdown.skills.store import Skill
     from engramdown.skills.usage import Used
 
@@ -87,7 +87,7 @@ class Skillbook:
     def skills(self) -> Skills:
         """Return the skills of the project, of all projects, and those that are built in."""
         # Imported here: most programs keep none.
-        from engramdown.cortex.skills import open_skills
+        from engramdown.skills.library import open_skills
 
         cortex = cast("Cortex", self)
         found: Skills | None = cortex.__dict__.get("_skills")

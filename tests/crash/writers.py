@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from engramdown.cortex.skills import Skills, with_body
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EntryNotFoundError,
@@ -23,6 +22,7 @@ from engramdown.errors import (
 )
 from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.skills.library import Skills, with_body
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 

@@ -6,13 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cortex.skills import (
-    Skills,
-    open_skills,
-    with_body,
-    with_description,
-    with_text,
-)
 from engramdown.engram import Scope
 from engramdown.errors import (
     InvalidSkillError,
@@ -21,6 +14,13 @@ from engramdown.errors import (
     SkillRefusedError,
 )
 from engramdown.settings import Settings
+from engramdown.skills.library import (
+    Skills,
+    open_skills,
+    with_body,
+    with_description,
+    with_text,
+)
 from engramdown.skills.store import Skill
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
