@@ -26,7 +26,7 @@ from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.review import FileQueue
-from engramdown.cortex.skill_drafts import skill_question
+from engramdown.cortex.skill_drafts import Draft, skill_question
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Place
 from engramdown.cortex.told import Told
@@ -40,7 +40,6 @@ from engramdown.errors import (
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import on_errand
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.skills.drafts import Draft
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live, new_of

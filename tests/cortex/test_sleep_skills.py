@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from engramdown import Cortex
 from engramdown.consolidation.skill_form import WrittenSkill
 from engramdown.cortex.review import FileQueue
-from engramdown.cortex.skill_drafts import skill_question
+from engramdown.cortex.skill_drafts import Draft, read_draft, skill_question
 from engramdown.errors import EntryNotFoundError, ModelError, SkillExistsError, StoreError
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.skills.drafts import Draft, read_draft
 from tests.crash.points import Fault
 from tests.hippocampus.disks import WatchedDisk
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.cortex.skill_drafts import Draft, draft_text, read_draft
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.drafts import Draft, draft_text, read_draft
 
 WORDS = st.text(min_size=1).map(lambda text: " ".join(text.split())).filter(
     lambda text: 0 < len(text) <= 1024 and text.isprintable()
