@@ -29,6 +29,7 @@ from engramdown.cli.skill_listing import finding_lines, skill_data
 from engramdown.cli.skill_opening import label_argument, opened
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
+from engramdown.markdown.front_matter import Page
 from engramdown.skills.library import (
     Change,
     Skills,
@@ -37,7 +38,6 @@ from engramdown.skills.library import (
     with_description,
     with_text,
 )
-from engramdown.skills.page import Page
 from engramdown.skills.store import Skill, built_in
 
 __all__ = ["delete_skill", "edit_skill", "new", "restore_skill"]

@@ -17,7 +17,7 @@ from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidSkillError, SkillExistsError
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written
-from engramdown.skills.page import Page
+from engramdown.markdown.front_matter import Page
 from engramdown.skills.store import SkillStore
 from engramdown.skills.validation import check_description, check_label, check_text
 

@@ -17,10 +17,10 @@ from datetime import date, datetime
 from typing import Final, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
-from engramdown.episodes.front import Front, fold, split
 from engramdown.errors import InvalidNoteError
 from engramdown.forks import cached_property
 from engramdown.language.words import spaced
+from engramdown.markdown.front_matter import Front, fold, split
 from engramdown.transcripts.episode import check_session_id
 
 __all__ = [

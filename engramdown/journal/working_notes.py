@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.episodes.front import split
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.journal.page import LONGEST, Author, normal, without_secrets
+from engramdown.markdown.front_matter import split
 from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
+from engramdown.markdown.front_matter import Page, parse
 from engramdown.secrets.redaction import secret_in
 from engramdown.skills.files import FILE
-from engramdown.skills.page import Page, parse
 from engramdown.skills.validation import Finding, check, check_label, label_of
 from engramdown.storage.disk import Disk, named_errors
 

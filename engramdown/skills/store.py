@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
+from engramdown.markdown.front_matter import Page, parse
 from engramdown.skills.files import FILE, KEPT, SkillFiles
-from engramdown.skills.page import Page, parse
 from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
 

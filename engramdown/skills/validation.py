@@ -15,8 +15,8 @@ from typing import Final, Literal, NamedTuple
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, InvalidSkillError
 from engramdown.language.characters import hidden_characters
+from engramdown.markdown.front_matter import LONGEST_HEAD, Key, Page
 from engramdown.secrets.redaction import find_secrets, redact
-from engramdown.skills.page import LONGEST_HEAD, Key, Page
 
 __all__ = [
     "LONGEST_DESCRIPTION",

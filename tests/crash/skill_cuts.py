@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import EngramdownError
-from engramdown.skills.page import Page, parse
+from engramdown.markdown.front_matter import Page, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial

@@ -41,6 +41,7 @@ from engramdown.language.similarity import Rewordings, is_contrary, is_rewording
 from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, quoted
+from engramdown.markdown import front_matter as skills
 from engramdown.markdown.document import parse
 from engramdown.markdown.merge import merge
 from engramdown.markdown.metadata import Metadata, escape, unescape
@@ -49,7 +50,6 @@ from engramdown.recall.episodes import inner_words, probe
 from engramdown.recall.lines import read_lines
 from engramdown.recall.query import nameless, read_anchor, read_query
 from engramdown.secrets.redaction import redact
-from engramdown.skills import page as skills
 from engramdown.tokens import estimate_tokens
 from tests import strategies
 from tests.crash.campaign import Trial

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.front import split
 from engramdown.journal.page import normal
 from engramdown.journal.working_notes import (
     Version,
@@ -19,6 +18,7 @@ from engramdown.journal.working_notes import (
     without_versions,
     write_version,
 )
+from engramdown.markdown.front_matter import split
 
 NOW = "2026-02-27T10:15:00Z"
 LINES = ["---", "updated: x", "updated:", "mood: fine # so", "...", "text", "", "\ufeff---", "# a"]

@@ -8,8 +8,7 @@ from __future__ import annotations
 import contextlib
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.page import Page, parse
-from engramdown.skills.scalars import Scalar, written
+from engramdown.markdown.front_matter import Page, Scalar, parse, written
 from engramdown.skills.validation import check
 
 __all__ = ["bodies_change_alone", "pages_come_back", "values_change_alone", "values_stand_there"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import InvalidSkillError, SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.skills.page import Page, parse
+from engramdown.markdown.front_matter import Page, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.page import parse
+from engramdown.markdown.front_matter import parse
 from engramdown.skills.validation import check, check_description, check_label
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"

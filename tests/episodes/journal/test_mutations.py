@@ -10,7 +10,7 @@ from tests.mutants import Bug, mutated
 
 # In the order of their imports. What is not named here is the real one.
 PAGES: Final = (
-    "engramdown.episodes.front",
+    "engramdown.markdown.front_matter",
     "engramdown.journal.page",
     "tests.episodes.journal.laws",
 )
@@ -83,21 +83,21 @@ BUGS: Final = (
     ),
     Bug(
         "prose between two rules is a front matter",
-        "episodes.front",
+        "markdown.front_matter",
         "or not _is_mapping(text[opening.end() : closing.start()])",
         "",
         lambda core: core.prose_is_left_alone("---\nNo key.\n---\n"),
     ),
     Bug(
         "a byte order mark hides the front matter",
-        "episodes.front",
+        "markdown.front_matter",
         r'r"\ufeff?---',
         'r"---',
         lambda core: core.words_are_counted("\ufeff---\nwords: 0\n---\n"),
     ),
     Bug(
         "a theme is added twice",
-        "episodes.front",
+        "markdown.front_matter",
         "if fold(item) not in known}",
         "}",
         lambda core: core.themes_stand_once("---\nthemes: [CI]\n---\n", "ci"),

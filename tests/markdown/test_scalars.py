@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.skills.scalars import Scalar, read, written
+from engramdown.markdown.front_matter import Scalar, read, written
 
 
 def of(value: str) -> Scalar:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.skills.page import LONGEST_HEAD, parse
+from engramdown.markdown.front_matter import LONGEST_HEAD, parse
 from tests.skills import laws
 
 LINES = [

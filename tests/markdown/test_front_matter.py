@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.episodes.front import fold, quoted, split
+from engramdown.markdown.front_matter import fold, quoted, split
 
 LINES = [
     *("---", "--- ", "...", "words: 7", "words:", "words: 7 # counted", "words: many", "words:7"),
