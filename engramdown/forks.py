@@ -24,8 +24,6 @@ from threading import get_ident
 from types import TracebackType
 from typing import Any, Final, Generic, TypeVar, overload
 
-__all__ = ["Event", "Lock", "RLock", "cached_property", "in_child", "unforked"]
-
 T = TypeVar("T")
 S = TypeVar("S")
 

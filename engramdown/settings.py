@@ -21,52 +21,6 @@ from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from engramdown.errors import SettingsError
 
-__all__ = [
-    "BUDGET_NAMES",
-    "CONFIG",
-    "CONSOLIDATION_SETTINGS",
-    "CONVERSATION_SETTINGS",
-    "EPISODE_SETTINGS",
-    "FOLDER",
-    "MODES",
-    "SIDES",
-    "WORKER_SETTINGS",
-    "Check",
-    "ConsolidationSettings",
-    "ConversationSettings",
-    "Durability",
-    "EpisodeSettings",
-    "Mode",
-    "Overruled",
-    "Places",
-    "Settings",
-    "Side",
-    "WorkerSettings",
-    "amount",
-    "boolean",
-    "config_text",
-    "count",
-    "episode_settings",
-    "find_places",
-    "find_project",
-    "global_home",
-    "load",
-    "load_or_strictest",
-    "model_of",
-    "named",
-    "one_of",
-    "patterns",
-    "positive",
-    "provider_model",
-    "scope_folder",
-    "strictest",
-    "switch",
-    "table",
-    "text",
-    "tokens",
-    "web_address",
-]
-
 # What one value of a configuration may be.
 #
 # Promises: each check returns the value, as it is to be used, or raises a

@@ -38,23 +38,6 @@ from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import Disk
 
-__all__ = [
-    "SOUL",
-    "VERBS",
-    "Change",
-    "Known",
-    "Place",
-    "State",
-    "Verb",
-    "Word",
-    "compare",
-    "find",
-    "is_shown",
-    "raw",
-    "read_state",
-    "words",
-]
-
 Verb = Literal[
     "learned",
     "approved",

@@ -23,23 +23,6 @@ from engramdown.git.textual import Markers, Style
 from engramdown.storage.git_program import ask, environment
 from engramdown.storage.safe_open import open_regular
 
-__all__ = [
-    "DRIVER",
-    "HOOK",
-    "Driven",
-    "Setup",
-    "drive",
-    "hook_text",
-    "is_unregistered",
-    "merge_command",
-    "names_driver",
-    "plan_setup",
-    "program",
-    "rule",
-    "set_up",
-    "with_rule",
-]
-
 _STYLES: Final[dict[str, Style]] = {"diff3": "diff3", "zdiff3": "zdiff3"}
 
 

@@ -22,22 +22,6 @@ from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from engramdown.markdown.metadata import Metadata
 
-__all__ = [
-    "Item",
-    "Merge",
-    "Sheet",
-    "Side",
-    "Thread",
-    "entry_id",
-    "keeps_all",
-    "merge_files",
-    "name_of",
-    "said",
-    "settle",
-    "spin",
-    "weave",
-]
-
 # What becomes of one entry when two branches meet.
 #
 # Promises: pure; a change beats an untouched copy; what only one side has stays, unless the other

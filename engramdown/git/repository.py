@@ -18,8 +18,6 @@ from engramdown.errors import GitError
 from engramdown.storage.disk import megabytes
 from engramdown.storage.git_program import ask, complaint, environment
 
-__all__ = ["Commit", "Repository", "Staged", "Tree", "find_repository"]
-
 _PLACES: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR")
 _LIMIT: Final = 16 * 1024 * 1024
 _SHORT: Final = 10

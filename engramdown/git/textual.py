@@ -13,8 +13,6 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.hippocampus.history import common
 
-__all__ = ["Clash", "Markers", "Region", "Style", "lines_of", "merge", "regions", "render"]
-
 Style = Literal["merge", "diff3", "zdiff3"]
 Taken = Literal["same", "ours", "theirs", "both", "clash"]
 

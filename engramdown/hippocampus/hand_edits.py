@@ -861,7 +861,8 @@ class Saves:
 
         saved = decoded(data)
         path = self._reader.path(name)
-        moved = moved_since(path, self._history.last_at(name), self._disk, head or "")
+        moment = self._history.last_at(name)
+        moved = moved_since(path, moment, self._disk, head or "")
         by_git = moved or is_merging(path, self._disk, head, saved)
         restored = is_restored(path, self._disk)
         if by_git or restored:
@@ -869,7 +870,11 @@ class Saves:
             race = moved or (by_git and restored)
             known = self._known_to_git(name, head or "", path) if race else head or ""
             edit = HandEdit(name, known, known, head or "")
-        elif saved and is_kept(path, self._disk) and self._stood_lately(name, head, saved, path):
+        elif (
+            saved
+            and is_kept(path, moment, self._disk)
+            and self._stood_lately(name, head, saved, path)
+        ):
             edit, by_git = HandEdit(name, saved, saved, head or ""), True
         else:
             edit = self._edit(name, head, saved or "", head or "", head or "")
@@ -892,7 +897,7 @@ class Saves:
         git refuses to replace what is not committed. What was written in the moment before it
         wrote the file, and is in no commit, nobody took away: git had looked before that.
         """
-        from engramdown.hippocampus.git_state import known_since, raced
+        from engramdown.hippocampus.git_state import committed_lately, raced
         from engramdown.hippocampus.snapshot import encoded
 
         is_raced, known = raced(path, self._disk), head
@@ -901,7 +906,7 @@ class Saves:
             if step.op == _BY_GIT.op or not is_raced(step.at):
                 break
             late.append((step, after, before))
-        is_known = known_since(path, late[-1][0].at, self._disk) if late else None
+        is_known = committed_lately(path, self._disk) if late else None
         for _, after, before in late:
             if is_known is None or is_known(encoded(after)):
                 break

@@ -36,8 +36,6 @@ from engramdown.storage.safe_open import (
 if TYPE_CHECKING:
     import ctypes
 
-__all__ = ["EpisodeDisk", "Unfinished"]
-
 UNFINISHED: Final = ".part"
 """What the name of a file ends with until it is whole."""
 ERASING: Final = "erasing.json"

@@ -28,8 +28,6 @@ from engramdown.forks import cached_property
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
-__all__ = ["GONE", "PIECE", "Erasure", "Words", "begin", "end", "unfinished"]
-
 PIECE: Final = 12
 """Of fewer characters in a row nobody can say where they are from."""
 GONE: Final = "[erased]"

@@ -25,8 +25,6 @@ from typing import Final, Protocol
 from engramdown.errors import StoreError
 from engramdown.storage.disk import Disk, named_errors
 
-__all__ = ["TEMPORARY", "Swap", "in_order"]
-
 TEMPORARY: Final = re.compile(
     r"\.(.+)\.([0-9a-f]{16})\.([0-9a-f]{16})\.[0-9a-f]{8}(?:\.old)?\.tmp(\.part)?"
 )

@@ -16,8 +16,6 @@ from typing import Final
 
 from engramdown.errors import GitError
 
-__all__ = ["ask", "complaint", "environment"]
-
 _SECONDS: Final = 60.0
 # What a caller's environment may say; all else that begins with GIT_ is left out.
 _KEPT: Final = (
@@ -59,7 +57,7 @@ def environment() -> dict[str, str]:
 
 
 def ask(
-    folder: Path, env: Mapping[str, str], args: Sequence[str], given: str | None
+    folder: Path, env: Mapping[str, str], args: Sequence[str], given: str | None = None
 ) -> tuple[int, bytes, bytes]:
     """Run git and return its code, what it printed, and what it complained of.
 
@@ -81,7 +79,7 @@ def ask(
             [_program(env), "--no-pager", "--literal-pathspecs", *settings, *args],
             cwd=folder,
             env=env,
-            input=(given or "").encode(),
+            input=(given or "").encode("utf-8", "surrogateescape"),
             capture_output=True,
             timeout=_SECONDS,
             check=False,

@@ -32,23 +32,6 @@ from engramdown.storage.safe_open import FILE_MODE, open_regular
 if TYPE_CHECKING:
     from engramdown.storage.disk import EpisodeDisk
 
-__all__ = [
-    "NAME",
-    "FolderLock",
-    "Held",
-    "Holder",
-    "ScopeLock",
-    "SleepLock",
-    "left",
-    "one_call",
-    "prepare",
-    "share",
-    "take",
-    "unlock",
-    "wait",
-    "waiting",
-]
-
 _PARTS: Final = "engramdown._portalocker"
 
 

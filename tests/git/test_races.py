@@ -168,6 +168,7 @@ def test_what_a_refused_merge_puts_back_takes_nothing_away(racing: Racing) -> No
     found = path.read_bytes()
     racing.desk.git("hash-object", "-w", RULES)
     racing.learn("Learned meanwhile")
+    racing.desk.git("read-tree", "-u", "--reset", "HEAD")
     path.unlink()
     path.write_bytes(found)
     assert racing.texts() == {"From the beginning", "Found by the merge", "Learned meanwhile"}

@@ -186,22 +186,24 @@ def test_a_log_that_stands_elsewhere_is_asked_of_git(
     """As a repository keeps it whose references are in tables: its folder has no ``logs``."""
     place = Place(tmp_path / "work")
     place.keep("On main")
-    log = git_state.Asked(place.desk.top, None).log()
+    top = place.desk.top
+    work = git_state.WorkTree(top, top / ".git", is_named=False, disk=Disk())
+    log = work.log()
     assert [(move.brings, move.commit) for move in log[:1]] == [
         (False, place.desk.git("rev-parse", "HEAD").strip())
     ]
     shutil.rmtree(place.desk.top / ".git" / "logs")
     place.desk.git("config", "core.logAllRefUpdates", "false")
-    monkeypatch.setattr(git_state.Asked, "log", lambda _: log)
+    monkeypatch.setattr(git_state.WorkTree, "log", lambda _: log)
     place.delete("On main")
     place.desk.git("commit", "--quiet", "--all", "--message", "By hand")
     head = place.desk.git("rev-parse", "HEAD").strip()
-    log.insert(0, git_state.Move(head, time.time(), brings=False))
+    log.insert(0, git_state.Move(head, int(time.time()), brings=False))
     assert place.deleted() == {"On main"}
     place.keep("Once more")
     reset_to = place.desk.git("rev-parse", "HEAD~1").strip()
     place.desk.git("reset", "--quiet", "--hard", reset_to)
-    log.insert(0, git_state.Move(reset_to, time.time() + 1, brings=True))
+    log.insert(0, git_state.Move(reset_to, int(time.time()) + 1, brings=True))
     assert "Once more" not in place.texts() | place.deleted()
 
 
