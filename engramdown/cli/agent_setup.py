@@ -11,15 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.cli import consent, output
+from engramdown.cli import consent, output, streams
 from engramdown.cli.changing import file_diff
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import given
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import Change, write
 from engramdown.integrations.claude_code.install import AGENTS, plan, program, to_paste
-
-__all__ = ["NEEDS_AGENT", "ForAgents", "chosen"]
 
 NEEDS_AGENT: Final = "--remove belongs to --claude, --codex, --gemini or --cursor; give one of them"
 _NEEDS_YES: Final = "nothing is written without a yes; give --yes, or --dry-run to look only"
@@ -76,7 +74,7 @@ class ForAgents(NamedTuple):
         except UnfitFileError:
             if not (remove or options["as_json"]):
                 output.screen().show(_to_paste(names, server=server))
-                output.flush()
+                streams.flush()
             raise
         return cls(names, changes, remove, server)
 
@@ -97,7 +95,7 @@ class ForAgents(NamedTuple):
             return
         if not options["as_json"]:
             output.screen().show(self._diff())
-            output.flush()
+            streams.flush()
         consent.check(_NEEDS_YES)
         if not options["dry_run"]:
             consent.ask(_ASK_REMOVE if self.remove else _ASK)

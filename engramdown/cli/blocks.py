@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["Blocks", "Words"]
-
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _LONGEST_WORD: Final = 120
 _KEPT: Final = 16

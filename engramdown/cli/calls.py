@@ -14,18 +14,12 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.codes import REFUSED
-from engramdown.cli.layout import Line, table
+from engramdown.cli.layout import Line, clock, table
 from engramdown.cli.moment import Moment
-from engramdown.cli.options import (
-    Place,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
+from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.talk import damage_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.transcripts.tool_calls import (
@@ -37,8 +31,6 @@ from engramdown.transcripts.tool_calls import (
     sums,
     tool_calls,
 )
-
-__all__ = ["steps", "tools"]
 
 _STYLES: Final = ("strong",)
 
@@ -78,7 +70,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
         lines = [*_lines(sums(calls)), *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not calls:
-        output.complain(said.no_tools(name))
+        streams.complain(said.no_tools(name))
         raise Exit(REFUSED)
 
 
@@ -96,7 +88,7 @@ def _show_all(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
     else:
         output.page(output.fast_screen().rows(_lines(found, everywhere=True)))
     if not found:
-        output.complain(said.no_tools(""))
+        streams.complain(said.no_tools(""))
         raise Exit(REFUSED)
 
 
@@ -123,7 +115,7 @@ def steps(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
         lines = [*rows, *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not found:
-        output.complain(said.no_steps(name))
+        streams.complain(said.no_steps(name))
         raise Exit(REFUSED)
 
 
@@ -147,7 +139,7 @@ def _step_data(step: Iteration) -> dict[str, Any]:
 def _lines(found: Sequence[ToolSum], *, everywhere: bool = False) -> list[Line]:
     rows = [said.TOOLS_HEAD, *map(_row, found)]
     if everywhere:
-        more = [(str(each.sessions), said.clock(each.last)) for each in found]
+        more = [(str(each.sessions), clock(each.last)) for each in found]
         columns = [said.TOOLS_EVERYWHERE, *more]
         rows = [(*row, *column) for row, column in zip(rows, columns, strict=True)]
     return table(rows, _STYLES) if found else []

@@ -9,25 +9,23 @@ import sys
 
 import click
 
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.layout import line
 from engramdown.language.characters import on_screen
 from engramdown.secrets.redaction import redact
 
-__all__ = ["complain", "note"]
-
 
 def complain(message: str) -> None:
     """Say what went wrong; a secret in it is hidden."""
-    if output.is_terminal(sys.stderr):
+    if streams.is_terminal(sys.stderr):
         _show(f"engramdown: {redact(message)}")
     else:
-        output.complain(message)
+        streams.complain(message)
 
 
 def note(message: str) -> None:
     """Say something that is no answer."""
-    if output.is_terminal(sys.stderr):
+    if streams.is_terminal(sys.stderr):
         _show(f"note: {message}")
     else:
         output.note(message)

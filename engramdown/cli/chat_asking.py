@@ -12,8 +12,6 @@ from engramdown.cli import chat_messages as said
 from engramdown.cli.layout import line
 from engramdown.cli.walk import Walk
 
-__all__ = ["Confirmations"]
-
 
 class Confirmations:
     """Asks about the proposals that a conversation brings, each of them once."""

@@ -29,8 +29,6 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["ChatMarkdown"]
-
 _THEME: Final = "ansi_dark"
 # What these know is drawn as something else, or not at all: it stays as it is spelt.
 _AS_WRITTEN: Final = ("autolink", "entity", "html_block", "html_inline", "image", "reference")

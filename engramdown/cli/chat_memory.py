@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.endpoint import Address
     from engramdown.integrations.chat.turns import Chat
 
-__all__ = ["compact", "memory_lines"]
 
 _BY_RULES: Final = "--without-model"
 # Who asks for it wants to see something gone: fewer of the newest are left alone than by itself.

@@ -11,43 +11,6 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.endpoint import Address
     from engramdown.integrations.chat.turns import Turn
 
-__all__ = [
-    "CALL",
-    "COMMANDS",
-    "ENDED",
-    "GOES_ON",
-    "MORE_LINES",
-    "NEEDS_MESSAGE",
-    "NOTHING_YET",
-    "NOT_INSTALLED",
-    "NOT_KEPT",
-    "NOT_READ",
-    "NO_MEMORY",
-    "NO_MODEL",
-    "NO_TOOLS",
-    "PROMPT",
-    "READS_ALL",
-    "STOPPED",
-    "WAITING",
-    "asks",
-    "came_with_git",
-    "cannot_go_on",
-    "compacted",
-    "failed",
-    "files",
-    "gone",
-    "hello",
-    "help_rows",
-    "left",
-    "more_waits",
-    "no_command",
-    "no_key",
-    "no_such_way",
-    "no_words",
-    "not_recorded",
-    "overhead",
-    "waits",
-]
 
 PROMPT: Final = "> "
 GOES_ON: Final = "… "

@@ -32,9 +32,8 @@ from engramdown.integrations.chat.endpoint import Endpoint
 from engramdown.integrations.chat.turns import Chat, Turn
 
 if TYPE_CHECKING:
-    from engramdown.cli.options import Place
+    from engramdown.cli.place import Place
 
-__all__ = ["Room"]
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")
 # What a person pastes comes faster than anybody types.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import click
 
 from engramdown.cli import chat_messages as said
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.blocks import Blocks, Words
 from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.preview import Preview
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from engramdown.cortex.tools import Answer
 
-__all__ = ["PlainTurn", "RichTurn", "Silent", "TurnScreen", "turn_screen"]
 
 # To draw so much as markdown again and again would take longer than it takes to come.
 _MOST_DRAWN: Final = 6_000
@@ -99,7 +98,7 @@ class PlainTurn:
         """Print on stdout."""
         self._words = Words()
         self._is_open = False
-        self._tells = output.is_terminal(sys.stdout)
+        self._tells = streams.is_terminal(sys.stdout)
 
     def waits(self) -> None:
         """Show nothing."""
@@ -129,7 +128,7 @@ class PlainTurn:
     def _print(self, text: str) -> None:
         if text:
             click.echo(on_screen(text.replace("\r\n", "\n")), nl=False)
-            output.flush()
+            streams.flush()
             self._is_open = not text.endswith("\n")
 
 

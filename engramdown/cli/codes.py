@@ -10,8 +10,6 @@ from typing import Final
 
 import click
 
-__all__ = ["DONE", "PIPE_CLOSED", "REFUSED", "STOPPED", "STORE_FAILED", "USAGE", "RefusalError"]
-
 DONE: Final = 0
 REFUSED: Final = 1
 """Nothing was found, or what was asked for was refused."""

@@ -12,21 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown.cortex.compacting import CompactionReceipt
 
-__all__ = [
-    "APPLY",
-    "ASK",
-    "ASKED",
-    "ASK_LATER",
-    "LEFT_OUT",
-    "NEEDS_YES",
-    "NOT_DONE",
-    "WAITS",
-    "no_model",
-    "nothing_done",
-    "receipt",
-    "summary",
-    "thinks",
-]
 
 APPLY: Final = "Apply"
 WAITS: Final = "Waits for you in pending.md"

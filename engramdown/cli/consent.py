@@ -13,8 +13,6 @@ from engramdown.cli import messages, output
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.options import given
 
-__all__ = ["ask", "check"]
-
 
 def check(needed: str) -> None:
     """Make sure that a yes was said, is not needed, or can be asked for.

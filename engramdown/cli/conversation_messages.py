@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cli.log_messages import clock
+from engramdown.cli.layout import clock
 
 if TYPE_CHECKING:
     from engramdown.consolidation.conversation.pressure import Pressure
@@ -15,31 +15,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversation.lineage import Described, Expansion
     from engramdown.transcripts.summary_log import Gist
 
-__all__ = [
-    "COMMAND_GROUPS",
-    "GISTS_HEAD",
-    "NO_MODEL",
-    "NO_PATTERN",
-    "PLANNED_HEAD",
-    "SHORT_HELP",
-    "covered",
-    "facts",
-    "fullness",
-    "going_on",
-    "lost",
-    "more_hits",
-    "no_gist",
-    "no_gists",
-    "no_hits",
-    "part",
-    "planned",
-    "span",
-    "summarised",
-    "summary",
-    "thinks",
-    "way",
-    "when",
-]
 
 SHORT_HELP: Final = {
     "compact": "Summarise the older part of a conversation.",

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     # Only named here: most commands show no transcript.
     from engramdown.recall.episodes import Hit
 
-__all__ = [
-    "Folders",
-    "archived_data",
-    "arrival_data",
-    "entry_data",
-    "hit_data",
-    "news_data",
-    "proposal_data",
-    "receipt_data",
-    "step_data",
-]
 
 Folders = Mapping[str, Path]
 """The memory folder of each scope."""

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from engramdown.journal.page import Section
     from engramdown.journal.page_search import NoteMatch
 
-__all__ = [
-    "day_data",
-    "listed_lines",
-    "match_data",
-    "match_lines",
-    "note_data",
-    "note_lines",
-    "page_lines",
-    "section_data",
-]
-
 
 def match_lines(found: Iterable[Match]) -> Iterator[Line]:
     """Yield one line for each section of the journal that was found."""

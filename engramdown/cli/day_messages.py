@@ -12,31 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown.journal.journal import Written
 
-__all__ = [
-    "COMMAND_GROUPS",
-    "EDIT_INSTEAD",
-    "JOURNAL_HEAD",
-    "NOTES_HEAD",
-    "NO_DAYS",
-    "NO_NOTES",
-    "NO_TEXT",
-    "OFF",
-    "ONE_DEED",
-    "SHORT_HELP",
-    "WHO",
-    "draft_kept",
-    "hidden",
-    "no_day",
-    "no_history",
-    "no_such_day",
-    "notes_removed",
-    "notes_written",
-    "nothing_found",
-    "replaced",
-    "updated",
-    "words",
-    "written",
-]
 
 SHORT_HELP: Final = {
     "write": "Add an entry to the page of today.",

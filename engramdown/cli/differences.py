@@ -15,19 +15,18 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import git_messages as said
-from engramdown.cli import messages, output
+from engramdown.cli import messages, output, streams
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.data import entry_data
 from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import settings_at
-from engramdown.cli.options import Place, json_option, pass_place, scope_options
+from engramdown.cli.options import json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.scopes import meant
 from engramdown.git import diff as past
 from engramdown.git.diff import VERBS, Change, State, compare, words
 from engramdown.git.repository import Commit
-
-__all__ = ["commit_data", "diff", "place_in_git"]
 
 _GOOD: Final = frozenset({"learned", "approved", "restored"})
 _BAD: Final = frozenset({"forgot", "declined", "erased"})
@@ -62,7 +61,7 @@ def diff(place: Place, /, *, rev: str, scope: str | None, as_json: bool) -> None
     else:
         output.screen().show(_lines(there, sides, changes))
     if not changes:
-        output.complain(said.nothing_between(sides.old, sides.new))
+        streams.complain(said.nothing_between(sides.old, sides.new))
         raise Exit(REFUSED)
 
 

@@ -25,7 +25,8 @@ from engramdown.cli.codes import DONE, REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.findings import STYLES, advice_lines, column, finding_data, padded
 from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import home_of, open_cortex, project_of, start_of
-from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
+from engramdown.cli.options import dry_run_option, given, json_option, pass_place
+from engramdown.cli.place import Place
 from engramdown.clock import today
 from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import Finding, Level, find
@@ -37,8 +38,6 @@ from engramdown.engram import Scope
 from engramdown.hippocampus.files import FileChange
 from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings
-
-__all__ = ["doctor"]
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 _WEEK: Final = 7

@@ -10,24 +10,6 @@ from typing import Final
 
 from engramdown.cortex.findings import Level
 
-__all__ = [
-    "ADVICE",
-    "ASK",
-    "CHANGED_MEANWHILE",
-    "NEEDS_YES",
-    "NOTHING_STAGED",
-    "NOTHING_TO_MEND",
-    "STAGED_ONLY_LOOKS",
-    "ends",
-    "healthy",
-    "hides",
-    "mended",
-    "removes",
-    "staged_healthy",
-    "staged_summary",
-    "summary",
-]
-
 ADVICE: Final = "What to do"
 ASK: Final = "Write this?"
 NEEDS_YES: Final = "nothing was written; `engramdown doctor --fix --yes` mends without asking"

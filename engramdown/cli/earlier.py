@@ -13,7 +13,7 @@ from engramdown.cli.differences import commit_data, place_in_git
 from engramdown.cli.entries import full_lines, one_line
 from engramdown.cli.entry_messages import ambiguous
 from engramdown.cli.layout import line
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.cli.scopes import roots
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
 from engramdown.git import diff
@@ -21,8 +21,6 @@ from engramdown.git.diff import State
 from engramdown.git.repository import Commit
 from engramdown.hippocampus.entry import Archived, Entry
 from engramdown.hippocampus.placement import PENDING
-
-__all__ = ["show_at"]
 
 
 def show_at(place: Place, entry_id: str, rev: str, *, as_json: bool) -> None:

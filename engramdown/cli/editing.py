@@ -15,7 +15,6 @@ from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import diff, line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import (
-    Place,
     complete_ids,
     dry_run_option,
     given,
@@ -23,10 +22,9 @@ from engramdown.cli.options import (
     json_option,
     pass_place,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.reading import edit_text
 from engramdown.cli.who import edit_page, is_page
-
-__all__ = ["edit", "forget", "restore"]
 
 
 @click.command(cls=WordsCommand)

@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     # Only named here: searching memory needs nothing of the review.
     from engramdown import Proposal
 
-__all__ = [
-    "archived_lines",
-    "beside",
-    "details",
-    "full_lines",
-    "grouped_lines",
-    "hit_lines",
-    "one_line",
-    "place",
-    "proposal_facts",
-]
-
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
     """Return one line per memory with its place, id and text; ``folded`` keeps it to one row."""

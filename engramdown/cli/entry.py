@@ -13,8 +13,6 @@ from typing import Final
 from engramdown.cli.place import Place
 from engramdown.cli.streams import is_terminal, set_up_streams
 
-__all__ = ["main"]
-
 _HOOK: Final = "hook"
 _MANY_OBJECTS: Final = 50_000
 

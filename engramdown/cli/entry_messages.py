@@ -13,39 +13,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.erasing import Erased, Shared
     from engramdown.episodes.eraser import Held
 
-__all__ = [
-    "ASK_ERASE",
-    "EDIT_INSTEAD",
-    "EXPLAIN_HEAD",
-    "NEEDS_YES",
-    "NOTHING_TO_UNDO",
-    "ONLY_FOREVER",
-    "REVIEW_EDIT_INSTEAD",
-    "UNCHANGED",
-    "ambiguous",
-    "broken_editor",
-    "changed",
-    "empty_edit",
-    "erased",
-    "erased_later",
-    "erased_left",
-    "erased_lines",
-    "erased_shared",
-    "erased_shares",
-    "erased_stays",
-    "erased_steps",
-    "explain_total",
-    "forgotten",
-    "is_retired",
-    "left_out",
-    "moved_address",
-    "no_editor",
-    "not_reached",
-    "nothing_found",
-    "nothing_listed",
-    "restored",
-    "why_pointer",
-]
 
 # So many numbers of lines are named.
 _MOST: Final = 20

@@ -16,13 +16,12 @@ from engramdown.cli import entry_messages as said
 from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import Place, given
+from engramdown.cli.options import given
+from engramdown.cli.place import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.erasing import Erased, Shared
 from engramdown.language.characters import on_screen, visible
 from engramdown.transcripts.episode import read_line
-
-__all__ = ["erase"]
 
 _STDIN = "-"
 

@@ -11,8 +11,6 @@ from datetime import date
 from engramdown import Entry
 from engramdown.engram import slug
 
-__all__ = ["Filter", "age_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:

@@ -19,8 +19,6 @@ from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.placement import by_prefix, retired_name
 from engramdown.markdown.document import parse
 
-__all__ = ["Found", "find_anywhere", "find_archived", "find_entry", "find_proposal", "raw_text"]
-
 Found = Entry | Proposal | Archived
 
 

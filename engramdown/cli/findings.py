@@ -12,8 +12,6 @@ from typing import Any, Final
 from engramdown.cli.layout import Line, Part, cells, line
 from engramdown.cortex.findings import CODES, Finding
 
-__all__ = ["STYLES", "advice_lines", "column", "finding_data", "padded"]
-
 STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
 """The style of each level."""
 # A longer name of a file takes what it needs, and its row is out of line.

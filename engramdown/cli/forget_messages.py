@@ -15,29 +15,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.forget import Forgotten
     from engramdown.transcripts.episode import Pointer
 
-__all__ = [
-    "CARD_FIELDS",
-    "EDIT_INSTEAD",
-    "NEEDS_NUMBER",
-    "NEEDS_YES",
-    "STALE",
-    "ask_purge",
-    "card_path",
-    "card_stays",
-    "done",
-    "files",
-    "filled_by",
-    "is_running",
-    "journalled",
-    "learned",
-    "no_number_here",
-    "not_filled",
-    "notes_stay",
-    "quoted",
-    "remains",
-    "saved_already",
-    "tools",
-]
 
 NEEDS_YES: Final = "a purge cannot be taken back; say --yes, or run it in a terminal to be asked"
 NEEDS_NUMBER: Final = (

@@ -18,20 +18,18 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import home_of, project_of
 from engramdown.cli.options import (
     Command,
-    Place,
     complete_sessions,
     given,
     json_option,
     pass_place,
     scope_options,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
 from engramdown.episodes.forget import Forgotten
 from engramdown.errors import EngramdownError
-
-__all__ = ["exclude", "include", "purge", "redact"]
 
 _Targets = Mapping[str, Sequence[int]]
 """The numbers of the lines that are meant by session; none is the whole session."""

@@ -15,19 +15,19 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, output
+from engramdown.cli import log_messages, output, streams
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import settings_at
 from engramdown.cli.options import (
     Command,
-    Place,
     complete_sessions,
     given,
     json_option,
     pass_place,
     scope_options,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.scopes import meant
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
@@ -43,8 +43,6 @@ from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import FOLDER, Gist
-
-__all__ = ["describe", "expand", "gist_data", "gists", "looking", "row_of", "whole_data"]
 
 _INDENT: Final = 2
 _STYLES: Final = ("id",)
@@ -86,7 +84,7 @@ def gists(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
     else:
         output.page(output.fast_screen().rows(_tree_lines(track, tree, now)))
     if not tree:
-        output.complain(said.no_gists(name))
+        streams.complain(said.no_gists(name))
         raise Exit(REFUSED)
 
 

@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from engramdown.git.repository import Commit
     from engramdown.hippocampus.entry import Archived
 
-__all__ = [
-    "VERBS",
-    "about",
-    "between",
-    "commit",
-    "in_commit",
-    "nothing_between",
-    "prose",
-    "summary",
-]
 
 VERBS: Final[Mapping[str, str]] = {
     "learned": "Learned",

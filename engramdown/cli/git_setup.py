@@ -14,8 +14,6 @@ from engramdown.cli import git_setup_messages as said
 from engramdown.cli.layout import Line, line, whole
 from engramdown.git.driver import Setup, plan_setup, program, set_up
 
-__all__ = ["ForGit"]
-
 
 class ForGit(NamedTuple):
     """What ``init --git`` sets up beside the folder of memory."""

@@ -9,16 +9,6 @@ from typing import Final
 
 from engramdown.git.driver import DRIVER
 
-__all__ = [
-    "EVERY_CLONE",
-    "HOOK_STAYS",
-    "KNOWN",
-    "SETTINGS",
-    "SET_UP",
-    "UNDO",
-    "UNDO_COMMAND",
-]
-
 KNOWN: Final = "git knows how to merge memory in this clone."
 SET_UP: Final = "git merges memory entry by entry, by:"
 SETTINGS: Final = "the configuration of this clone"

@@ -17,7 +17,6 @@ from engramdown.cli import messages, output
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["Commands", "WordsCommand"]
 
 # What other programs call them; hidden, and they work where the command is there.
 _ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}

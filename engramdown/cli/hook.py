@@ -22,8 +22,6 @@ from engramdown.cli.place import Place
 from engramdown.cli.streams import is_terminal
 from engramdown.integrations.claude_code.payload import EVENTS, Event, event_named, read_event
 
-__all__ = ["hook"]
-
 _WORDS: Final = ("session", "text", "tool", "input", "output", "error", "call", "transcript")
 
 

@@ -8,16 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = [
-    "NO_EVENT",
-    "SESSION",
-    "STOPPED",
-    "TOOK_TOO_LONG",
-    "in_trouble",
-    "no_such_event",
-    "too_large",
-]
-
 NO_EVENT: Final = (
     "name an event, such as session-start; an agent writes it as JSON to the standard input"
 )

@@ -28,8 +28,6 @@ from engramdown.integrations.claude_code.payload import (
 )
 from engramdown.storage.locks import one_call
 
-__all__ = ["SESSION", "complain", "happen", "read_input", "told_by_json"]
-
 SESSION: Final = "ENGRAMDOWN_SESSION"
 """The variable that holds the id of the conversation, for agents that do not say it."""
 

@@ -17,7 +17,8 @@ from engramdown.cli import transfer_messages as messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.messages import DRY_RUN
-from engramdown.cli.options import Place, json_option, pass_place, scope_options
+from engramdown.cli.options import json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.progress import bar
 from engramdown.cli.transcripts import open_transcripts
 from engramdown.engram import Scope
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.importers.importer import FileReport, Report
 
-__all__ = ["import_command"]
 
 # Here by name, so that the help loads no importer; a test compares the two.
 SOURCES: Final = (

@@ -20,7 +20,8 @@ from engramdown.cli import messages, output
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import home_of, start_of
-from engramdown.cli.options import Place, dry_run_option, given, json_option, pass_place
+from engramdown.cli.options import dry_run_option, given, json_option, pass_place
+from engramdown.cli.place import Place
 from engramdown.engram import Scope
 from engramdown.hippocampus.read_only import REFUSAL
 from engramdown.settings import find_project, scope_folder
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from engramdown.cli.agent_setup import ForAgents
     from engramdown.cli.git_setup import ForGit
 
-__all__ = ["init"]
 
 _AGENTS: Final = ("claude", "codex", "gemini", "cursor")
 _NOTES: Final = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", ".cursorrules", ".cursor/rules", ".anton")

@@ -12,8 +12,6 @@ import click
 from engramdown.cli import day_messages as said
 from engramdown.cli.groups import Commands
 
-__all__ = ["journal"]
-
 # Where each command is; what is said of it stands in day_messages.SHORT_HELP.
 _COMMANDS: Final = {
     "write": "journal_writing:write",

@@ -15,24 +15,6 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.entry import Archived
     from engramdown.hippocampus.history import Step
 
-__all__ = [
-    "BY_HAND",
-    "NO_STEPS",
-    "SOMEBODY_ELSES",
-    "is_erased",
-    "is_said_by_title",
-    "more_changes",
-    "no_history",
-    "no_step",
-    "passed_over",
-    "retired",
-    "stands_in",
-    "step_title",
-    "undo_instead",
-    "undone",
-    "waits_in",
-    "whence",
-]
 
 BY_HAND: Final = "A person wrote this line by hand: it is theirs, and no automatic job touches it."
 SOMEBODY_ELSES: Final = "It came with git: nobody here said or confirmed it."

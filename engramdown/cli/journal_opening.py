@@ -10,15 +10,13 @@ from pathlib import Path
 
 from engramdown.cli import output
 from engramdown.cli.opening import project_of, settings_at
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.journal.journal import Journal
 from engramdown.settings import Settings
 from engramdown.storage.disk import Disk
-
-__all__ = ["all_journals", "disk_of", "one_journal", "settings_of"]
 
 
 def one_journal(place: Place, scope: Scope | None) -> Journal:

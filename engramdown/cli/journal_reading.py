@@ -11,7 +11,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.day_lines import (
     day_data,
@@ -22,11 +22,10 @@ from engramdown.cli.day_lines import (
 )
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import all_journals, one_journal
-from engramdown.cli.options import Place, json_option, pass_place, scope_options
+from engramdown.cli.options import json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.engram import Scope
 from engramdown.journal.journal import Journal
-
-__all__ = ["list_days", "search_journal", "show_day"]
 
 _scopes = scope_options("The global scope.", "This project (default where there is one).")
 
@@ -54,7 +53,7 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, as_json: bool
     if any(day.problem for day in found):
         raise Exit(STORE_FAILED)
     if not found:
-        output.complain(said.NO_DAYS)
+        streams.complain(said.NO_DAYS)
         raise Exit(REFUSED)
 
 
@@ -68,7 +67,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
     journal = one_journal(place, scope)
     found = journal.day(_day(day, journal))
     if found is None:
-        output.complain(said.no_day(day))
+        streams.complain(said.no_day(day))
         raise Exit(REFUSED)
     if as_json:
         output.print_json(day_data(found, sections=True))
@@ -117,7 +116,7 @@ def search_journal(
     else:
         output.screen().show(match_lines(found[:limit]))
     if not found:
-        output.complain(said.nothing_found(query))
+        streams.complain(said.nothing_found(query))
         raise Exit(REFUSED)
 
 

@@ -11,11 +11,11 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from engramdown.language.characters import on_screen, visible
-
-__all__ = ["Line", "Part", "cells", "diff", "diff_rows", "line", "table", "whole", "wrap"]
 
 _TAB: Final = "    "
 _LEAST_ROOM: Final = 12
@@ -27,6 +27,7 @@ _NO_END: Final = "\\ No newline at end of file"
 _NO_PATCH: Final = "no patch: some characters are shown as what they are; --json has it exactly"
 _NO_FILE: Final = "/dev/null"
 _WIDE: Final = frozenset("WF")
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 _WORD: Final = re.compile(r"[^ ]++| ++")
 
 
@@ -272,3 +273,31 @@ def _padded(part: Part, width: int, *, right: bool, last: bool) -> Iterator[Part
     yield part
     if not last:
         yield Part("  ") if right else Part(f"{gap.text}  ")
+
+
+def clock(ts: str) -> str:
+    """Return a moment as the person's clock shows it, to the minute."""
+    # Imported here: most commands show no time.
+    from engramdown.clock import local
+
+    return local(datetime.fromisoformat(ts)).strftime("%Y-%m-%d %H:%M")
+
+
+def lasted(first: str, last: str) -> str:
+    """Return how long it was from one moment to another."""
+    passed = datetime.fromisoformat(last) - datetime.fromisoformat(first)
+    return duration(passed.total_seconds())
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the two largest units that it has.
+
+    >>> duration(0.25), duration(75), duration(3 * 3600 + 120), duration(50 * 3600)
+    ('0s', '1m 15s', '3h 2m', '2d 2h')
+    """
+    whole = max(int(seconds), 0)
+    for (name, size), (smaller, part) in pairwise(_UNITS):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size}{name} {rest}{smaller}" if rest else f"{whole // size}{name}"
+    return f"{whole}s"

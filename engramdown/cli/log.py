@@ -14,8 +14,6 @@ from engramdown.cli import conversation_messages as summaries
 from engramdown.cli import log_messages as said
 from engramdown.cli.groups import Commands
 
-__all__ = ["log"]
-
 # Where each command is; what is said of it stands in log_messages and conversation_messages.
 _COMMANDS: Final = {
     "user": "recording:user",

@@ -5,71 +5,16 @@ Promises: pure; plain words; an error names the next step; a time is that of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
-from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from engramdown.cli.layout import clock, duration, lasted
 from engramdown.clock import local
 
 if TYPE_CHECKING:
     from engramdown.transcripts.episode import Episode, Pointer
     from engramdown.transcripts.sessions import SessionInfo
 
-__all__ = [
-    "COMMAND_GROUPS",
-    "EMPTY",
-    "EPILOG",
-    "LIST_HEAD",
-    "LIST_WORDS",
-    "NONE_RUNS",
-    "NO_RESULT",
-    "NO_SESSION_PASSES",
-    "NO_TEXT",
-    "ONE_OR_ALL",
-    "OPEN",
-    "RECORD_HELP",
-    "SHORT_HELP",
-    "STEPS_HEAD",
-    "SWITCHED_OFF",
-    "TOOLS_EVERYWHERE",
-    "TOOLS_HEAD",
-    "UNKNOWN",
-    "and_more",
-    "clock",
-    "cut_off",
-    "day",
-    "duration",
-    "ended",
-    "ended_already",
-    "episode_facts",
-    "event_text",
-    "following",
-    "ingested",
-    "is_gone",
-    "lasted",
-    "line_facts",
-    "more_sessions",
-    "no_episode",
-    "no_moment",
-    "no_number",
-    "no_rest",
-    "no_session",
-    "no_sessions",
-    "no_tools",
-    "not_written",
-    "nothing_in",
-    "nothing_said",
-    "one_session",
-    "passed_over",
-    "session_facts",
-    "show_instead",
-    "silence",
-    "speaker",
-    "speaks",
-    "took",
-]
 
 # ---- the commands ----
 
@@ -119,10 +64,6 @@ def show_instead(pointer: str) -> str:
 
 # ---- recording ----
 
-SWITCHED_OFF: Final = (
-    "nothing is recorded: transcripts are switched off, by ENGRAMDOWN_EPISODES or by `enabled` "
-    "below [episodes] in config.toml"
-)
 NO_TEXT: Final = (
     'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
 )
@@ -163,77 +104,17 @@ def ended_already(info: SessionInfo) -> str:
 # ---- finding a session ----
 
 
-def no_sessions(folder: Path) -> str:
-    """Say that nothing was recorded."""
-    return f'no session in {folder} yet; `engramdown log user "..."` records the first line'
-
-
-def no_session(wanted: str, known: Iterable[str]) -> str:
-    """Say that there is no such session, and which one was perhaps meant."""
-    import difflib
-
-    near = difflib.get_close_matches(wanted, known, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
-    return f"no session {wanted!r}; {meant}`engramdown log` lists them"
-
-
-def one_session(info: SessionInfo) -> str:
-    """Name a session among others, in one line."""
-    title = f"  {' '.join(info.title.split())}" if info.title else ""
-    return f"{info.id}  {clock(info.started)}  {info.reason or OPEN}{title}"
-
-
-def and_more(count: int) -> str:
-    """Say how many are not shown."""
-    return f"... and {count} more"
-
-
 # ---- the list ----
 
 OPEN: Final = "open"
 LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
 LIST_WORDS: Final = "title or first words"
 NO_SESSION_PASSES: Final = "no session passes these filters; `engramdown log` shows the newest"
-_SECOND: Final = 1
-_MINUTE: Final = 60
-_HOUR: Final = 3_600
-_DAY: Final = 86_400
 
 
 def more_sessions(left: int, total: int) -> str:
     """Say how many sessions are not shown."""
     return f"{left} older {'session' if left == 1 else 'sessions'} not shown; -n {total} shows all"
-
-
-def no_moment(text: str) -> str:
-    """Say what a time looks like."""
-    return f'{text!r} is no date; write 2026-02-27 or "2026-02-27 10:15"'
-
-
-def clock(ts: str) -> str:
-    """Return a moment as the person's clock shows it, to the minute."""
-    return local(datetime.fromisoformat(ts)).strftime("%Y-%m-%d %H:%M")
-
-
-def lasted(first: str, last: str) -> str:
-    """Return how long it was from one moment to another."""
-    passed = datetime.fromisoformat(last) - datetime.fromisoformat(first)
-    return duration(passed.total_seconds())
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the two largest units that it has.
-
-    >>> duration(0.25), duration(75), duration(3 * 3600 + 120), duration(50 * 3600)
-    ('0s', '1m 15s', '3h 2m', '2d 2h')
-    """
-    whole = max(int(seconds), 0)
-    units = (("d", _DAY), ("h", _HOUR), ("m", _MINUTE), ("s", _SECOND))
-    for (name, size), (smaller, part) in pairwise(units):
-        if whole >= size:
-            rest = whole % size // part
-            return f"{whole // size}{name} {rest}{smaller}" if rest else f"{whole // size}{name}"
-    return f"{whole}s"
 
 
 # ---- a session ----

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from engramdown.cli import mcp_messages as said
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.codes import USAGE, RefusalError
 from engramdown.cli.opening import home_of, open_quietly, project_of, start_of
-from engramdown.cli.options import Place, given, pass_place
+from engramdown.cli.options import given, pass_place
+from engramdown.cli.place import Place
 from engramdown.mcp.client_config import CLIENTS
 
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.mcp.server import Offer
 
-__all__ = ["mcp"]
 
 _PORT: Final = 8377
 _NAMES: Final = ("engramdown", "egd")
@@ -91,10 +91,10 @@ def mcp(place: Place, /, **_: object) -> None:
         _serve_http(place, cortex, offer, options)
         return
     # Python sets a stream that its parent closed to None, which no type of its library says.
-    streams: list[object] = [sys.stdin, sys.stdout]
-    if None in streams:
+    ends: list[object] = [sys.stdin, sys.stdout]
+    if None in ends:
         raise click.UsageError(said.NO_PIPES)
-    if output.is_terminal(sys.stdin):
+    if streams.is_terminal(sys.stdin):
         output.note(said.WAITS)
     running.over_stdio(cortex, offer)
 

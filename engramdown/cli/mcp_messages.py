@@ -8,18 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = [
-    "CLIENT_HELP",
-    "KEEP",
-    "NO_PIPES",
-    "WAITS",
-    "config",
-    "missing",
-    "no_project",
-    "no_tool",
-    "serving",
-]
-
 CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
 
 KEEP: Final = "it holds your token: keep the file out of git"

@@ -11,12 +11,10 @@ from typing import Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import output
+from engramdown.cli import streams
 from engramdown.cli.codes import DONE, REFUSED
 from engramdown.git.driver import drive
 from engramdown.git.textual import Markers
-
-__all__ = ["merge_driver"]
 
 _SIZE: Final = 7
 _LABELS: Final = ("base", "ours", "theirs")
@@ -42,5 +40,5 @@ def merge_driver(files: tuple[Path, Path, Path], path: str, more: tuple[str, ...
     markers = Markers(int(size) if size.isdecimal() else _SIZE, ours, base, theirs)
     done = drive(*files, path, markers)
     if done.word:
-        output.complain(done.word)
+        streams.complain(done.word)
     raise Exit(REFUSED if done.conflict else DONE)

@@ -14,42 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown import Receipt
 
-__all__ = [
-    "BY_NAMES",
-    "COMMAND_GROUPS",
-    "DECLINED",
-    "DRY_RUN",
-    "EPILOG",
-    "HOOK_NEEDS_GIT",
-    "KIND_HELP",
-    "NEXT",
-    "NOT_DONE",
-    "NO_FOLDER",
-    "OFF",
-    "PROFILE_IS_GLOBAL",
-    "REFUSAL",
-    "SCOPE_NAMES",
-    "SHORT_HELP",
-    "SOURCE_NAMES",
-    "STOPPED",
-    "ask_global",
-    "broken_settings",
-    "init_in_home",
-    "is_past",
-    "made",
-    "next_steps",
-    "no_memory",
-    "no_project",
-    "no_such_command",
-    "outer_project",
-    "real_name",
-    "receipt",
-    "several_kinds",
-    "strictest_settings",
-    "system_error",
-    "takes_away",
-    "wrong_usage",
-]
 
 # ---- the program ----
 

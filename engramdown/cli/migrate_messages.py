@@ -13,20 +13,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engramdown import Receipt
 
-__all__ = [
-    "AGAIN",
-    "ASK",
-    "NEEDS_YES",
-    "NO_PATH",
-    "READ_BY_AGENTS",
-    "become",
-    "duplicates",
-    "nothing_found",
-    "passed",
-    "still_says",
-    "summary",
-    "waiting",
-]
 
 AGAIN: Final = "`engramdown migrate --again` brings what is gone here since once more"
 

@@ -11,8 +11,6 @@ from typing import Final
 
 import click
 
-__all__ = ["Moment"]
-
 _DAY: Final = "%Y-%m-%d"
 _TIMES: Final = (_DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
 _NONE: Final = timedelta()
@@ -31,7 +29,6 @@ class Moment(click.ParamType[str]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         """Return the moment in UTC."""
-        from engramdown.cli import log_messages as said
         from engramdown.clock import local
         from engramdown.transcripts.episode import stamp
 
@@ -48,4 +45,4 @@ class Moment(click.ParamType[str]):
         if ":" in text:
             with suppress(ValueError, OverflowError):
                 return stamp(local(datetime.fromisoformat(text)))
-        return self.fail(said.no_moment(text), param, ctx)
+        return self.fail(f'{text!r} is no date; write 2026-02-27 or "2026-02-27 10:15"', param, ctx)

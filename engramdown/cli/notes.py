@@ -13,13 +13,12 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
-from engramdown.cli import entry_messages, messages, output
+from engramdown.cli import entry_messages, messages, output, streams
 from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.journal_opening import disk_of, settings_of
 from engramdown.cli.layout import Line, diff_rows, line, whole
 from engramdown.cli.options import (
-    Place,
     complete_sessions,
     dry_run_option,
     given,
@@ -27,14 +26,13 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.transcripts import open_transcripts
 from engramdown.errors import EngramdownError
 from engramdown.journal.working_notes import Note, WorkingNotes
 from engramdown.transcripts.episode import is_session_id
-
-__all__ = ["notes"]
 
 _DEEDS = ("write", "append", "edit", "restore", "delete", "history")
 
@@ -142,7 +140,7 @@ def _show(kept: WorkingNotes, *, as_json: bool) -> None:
         screen.show([line((kept.session, "strong"), (f"  {at}" if at else "", "dim"))])
         screen.show([whole((str(kept.path), "where")), line(), line(note.text)])
     if not note.digest:
-        output.complain(said.NO_NOTES)
+        streams.complain(said.NO_NOTES)
         raise Exit(REFUSED)
 
 
@@ -155,7 +153,7 @@ def _show_history(kept: WorkingNotes, *, as_json: bool) -> None:
     else:
         output.screen().show(_versions(kept))
     if not versions:
-        output.complain(said.no_history(kept.session))
+        streams.complain(said.no_history(kept.session))
         raise Exit(REFUSED)
 
 

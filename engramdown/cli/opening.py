@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output
+from engramdown.cli import messages, output, streams
 from engramdown.cli.codes import STORE_FAILED, RefusalError
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import (
     Settings,
@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     # Only named here: what records a transcript needs the places and no memory.
     from engramdown import Cortex
 
-__all__ = [
-    "Need",
-    "folders",
-    "home_of",
-    "known_ids",
-    "open_cortex",
-    "open_quietly",
-    "project_of",
-    "settings_at",
-    "start_of",
-    "tell_unread",
-]
 
 Need = Literal["any", "project", "nothing"]
 
@@ -160,7 +148,7 @@ def _end_with(notes: Mapping[str, bool]) -> None:
         if beside_error or not failed:
             output.note(note)
     if isinstance(ending, click.ClickException):
-        output.complain(ending.format_message())
+        streams.complain(ending.format_message())
     if not failed:
         raise Exit(STORE_FAILED)
 

@@ -15,19 +15,6 @@ from engramdown.cli.place import Place
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = [
-    "Command",
-    "Place",
-    "complete_ids",
-    "complete_proposals",
-    "complete_sessions",
-    "dry_run_option",
-    "given",
-    "id_argument",
-    "json_option",
-    "pass_place",
-    "scope_options",
-]
 
 Command = Callable[..., Any]
 """A command before click has made it one."""
@@ -61,10 +48,31 @@ def complete_sessions(
     del param
     from click.shell_completion import CompletionItem
 
-    from engramdown.cli.sessions import known_sessions
+    from engramdown.cli.transcripts import known_sessions
 
     found = known_sessions(_place(ctx), ctx.params.get("scope"), incomplete)
     return [CompletionItem(session, help=_help(said)) for session, said in found]
+
+
+def complete_labels(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the labels that begin with what was typed, each with what it is for."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from engramdown.cli.skill_opening import opened
+    from engramdown.errors import EngramdownError
+
+    try:
+        found = [each.skill for each in opened(_place(ctx)).known() if each.counts]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+    return [
+        CompletionItem(skill.label, help=_help(skill.description))
+        for skill in found
+        if skill.label.startswith(incomplete)
+    ]
 
 
 def given() -> dict[str, Any]:
@@ -72,6 +80,7 @@ def given() -> dict[str, Any]:
     return click.get_current_context().params
 
 
+label_argument = click.argument("label", metavar="LABEL", shell_complete=complete_labels)
 id_argument = click.argument("entry_id", metavar="ID", shell_complete=complete_ids)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 dry_run_option = click.option(

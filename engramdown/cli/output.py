@@ -21,36 +21,9 @@ from typing import Final, Protocol
 
 import click
 
+from engramdown.cli import streams
 from engramdown.cli.layout import Line, Part, line, wrap
-from engramdown.cli.streams import (
-    complain,
-    flush,
-    give_up_stdout,
-    is_terminal,
-    one_line,
-    set_up_streams,
-    terminal_columns,
-    wrapped,
-)
 from engramdown.language.characters import on_screen
-
-__all__ = [
-    "PlainScreen",
-    "Screen",
-    "complain",
-    "complain_more",
-    "fast_screen",
-    "flush",
-    "give_up_stdout",
-    "is_person",
-    "is_terminal",
-    "note",
-    "page",
-    "print_json",
-    "screen",
-    "set_up_streams",
-    "width",
-]
 
 _WIDEST: Final = 100
 _USUAL: Final = 80
@@ -95,7 +68,7 @@ class PlainScreen:
         By default lines are wrapped on a terminal.
         """
         self._colour = colour
-        self._wrapped = is_terminal(sys.stdout) if wrapped is None else wrapped
+        self._wrapped = streams.is_terminal(sys.stdout) if wrapped is None else wrapped
 
     def show(self, lines: Iterable[Line]) -> None:
         """Print lines, wrapped on a terminal; in a pipe a patch as it is.
@@ -103,7 +76,11 @@ class PlainScreen:
         What stands around a patch is one line each, so that no text can pass for another patch.
         """
         lines = list(lines)
-        if self._colour or is_terminal(sys.stdout) or all(item.exact is None for item in lines):
+        if (
+            self._colour
+            or streams.is_terminal(sys.stdout)
+            or all(item.exact is None for item in lines)
+        ):
             rows = list(self.rows(lines))
         else:
             rows = [_in_patch(item) for item in lines]
@@ -139,7 +116,7 @@ def width() -> int:
     """Return how many columns a line for a person may have."""
     said = os.environ.get("COLUMNS", "")
     # Not shutil.get_terminal_size: shutil loads three compressors.
-    columns = int(said) if said.isdecimal() else terminal_columns()
+    columns = int(said) if said.isdecimal() else streams.terminal_columns()
     return min(columns or _USUAL, _WIDEST)
 
 
@@ -160,7 +137,7 @@ def fast_screen() -> PlainScreen:
 
 def is_person() -> bool:
     """Return whether a person sits at both ends: questions can be asked."""
-    return is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    return streams.is_terminal(sys.stdin) and streams.is_terminal(sys.stdout)
 
 
 def print_json(data: object) -> None:
@@ -177,7 +154,7 @@ def print_json(data: object) -> None:
 
 def note(message: str) -> None:
     """Say something on stderr that is no result."""
-    click.echo(wrapped(f"note: {one_line(message)}"), err=True)
+    click.echo(streams.wrapped(f"note: {streams.one_line(message)}"), err=True)
 
 
 def page(rows: Iterable[str]) -> None:
@@ -195,9 +172,9 @@ def page(rows: Iterable[str]) -> None:
 
 def complain_more(message: str) -> None:
     """Say below a complaint what could have been meant."""
-    click.echo(f"  {one_line(message)}", err=True)
+    click.echo(f"  {streams.one_line(message)}", err=True)
 
 
 def _has_style() -> bool:
-    wanted = is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
+    wanted = streams.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return wanted and os.environ.get("TERM") != "dumb"

@@ -9,18 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-__all__ = [
-    "ALONE",
-    "NEEDS_WRITE",
-    "NOTHING",
-    "ONE_OF_TWO",
-    "fresh",
-    "nothing_to_take_out",
-    "stale",
-    "twice",
-    "written",
-]
-
 NEEDS_WRITE: Final = (
     "--check, --remove, --replace, --force, --dry-run, --global and --project belong to "
     "--write FILE"

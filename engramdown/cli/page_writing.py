@@ -19,15 +19,14 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import Place, given
+from engramdown.cli.options import given
+from engramdown.cli.place import Place
 from engramdown.engram import Scope, fold
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import BUDGET, Change, page, read, write
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.marked_block import BlockError, put_in, taken_out
 from engramdown.tokens import estimate_tokens
-
-__all__ = ["write_page"]
 
 
 def write_page(place: Place, path: Path) -> None:

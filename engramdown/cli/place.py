@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Place"]
-
 
 class Place(NamedTuple):
     """Where memory is, as the options of the program say.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.segment import Segment
 
-__all__ = ["Preview", "rows_taken", "wraps_again"]
 
 # To draw with each piece would be slower than some models.
 _PAUSE: Final = 1 / 12

@@ -10,9 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from engramdown.cli.output import is_terminal
-
-__all__ = ["bar"]
+from engramdown.cli.streams import is_terminal
 
 
 @contextmanager

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["DROPPED_HEAD", "NEEDS_SESSION", "PARTS", "PARTS_HEAD", "total"]
-
 NEEDS_SESSION: Final = "--budget, --tail and --format are about a conversation; give --session, too"
 PARTS: Final = {
     "soul": "Who you are",

@@ -14,15 +14,13 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, WorkingContext
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli import prompt_messages as said
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
 from engramdown.language.characters import on_screen
 from engramdown.tokens import estimate_tokens
-
-__all__ = ["BUDGET", "explained", "show_prompt"]
 
 BUDGET: Final = 80_000
 """What a prompt may cost unless it is said."""
@@ -55,7 +53,7 @@ def _rendered(made: WorkingContext, shape: str) -> Any:  # noqa: ANN401 - a text
 
 
 def _print(text: str) -> None:
-    if output.is_terminal(sys.stdout):
+    if streams.is_terminal(sys.stdout):
         click.echo(on_screen(text))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.

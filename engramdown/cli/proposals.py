@@ -14,8 +14,6 @@ from engramdown.cli import review_messages
 from engramdown.cli.entries import beside, place
 from engramdown.cli.layout import Line, line
 
-__all__ = ["heading", "proposal_lines"]
-
 
 def heading(proposal: Proposal, number: int, count: int) -> str:
     """Return the title of a proposal: which of how many, where it waits, and its id."""

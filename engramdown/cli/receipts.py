@@ -11,8 +11,6 @@ from engramdown import Receipt
 from engramdown.cli import messages
 from engramdown.cli.layout import Line, line
 
-__all__ = ["receipt_line"]
-
 _STYLES: Final = {
     "encoded": "good",
     "merged": "good",

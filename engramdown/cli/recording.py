@@ -17,30 +17,18 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.options import (
     Command,
-    Place,
     complete_sessions,
     given,
     json_option,
     pass_place,
     scope_options,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
 from engramdown.transcripts.episode import check_session_id
-
-__all__ = [
-    "assistant",
-    "end",
-    "ingest",
-    "scratchpad",
-    "start",
-    "system",
-    "tool_call",
-    "tool_result",
-    "user",
-]
 
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 _REASONS: Final = ("finished", "reset", "shutdown", "manual")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import data, messages, output
+from engramdown.cli import data, messages, streams
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.groups import WordsCommand
@@ -18,19 +18,17 @@ from engramdown.cli.layout import line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import (
     Command,
-    Place,
     dry_run_option,
     given,
     json_option,
     pass_place,
     scope_options,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
-
-__all__ = ["remember"]
 
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
@@ -84,7 +82,7 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
     outcome.show(lines, data.receipt_data(receipt))
     if not written:
-        output.complain(sentence)
+        streams.complain(sentence)
         raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
 
 

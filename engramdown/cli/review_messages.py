@@ -12,23 +12,6 @@ from engramdown.cli import messages
 if TYPE_CHECKING:
     from engramdown import Proposal
 
-__all__ = [
-    "EMPTY_PROPOSAL",
-    "KEY_WORDS",
-    "SIMILAR",
-    "came_briefly",
-    "came_with_git",
-    "decided_twice",
-    "has_words",
-    "key_help",
-    "keys",
-    "kind",
-    "more_came",
-    "proposal_facts",
-    "waiting",
-    "waits_because",
-    "walk_done",
-]
 
 SIMILAR: Final = "like  "
 EMPTY_PROPOSAL: Final = "The text is empty; d declines a proposal."

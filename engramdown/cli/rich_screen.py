@@ -21,8 +21,6 @@ from engramdown.cli.output import width
 from engramdown.cli.streams import is_terminal
 from engramdown.language.characters import on_screen
 
-__all__ = ["RichScreen"]
-
 _THEME: Final = Theme(
     {
         "strong": "bold",

@@ -11,10 +11,8 @@ import click
 
 from engramdown.cli import messages
 from engramdown.cli.opening import home_of, project_of, start_of
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.engram import Scope
-
-__all__ = ["meant", "roots"]
 
 
 def meant(place: Place, scope: str | None) -> tuple[Scope, Path]:

@@ -15,18 +15,15 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.codes import REFUSED
-from engramdown.cli.layout import Line, cells, line, table
+from engramdown.cli.layout import Line, cells, clock, lasted, line, table
 from engramdown.cli.moment import Moment
-from engramdown.cli.options import Place, given, json_option, pass_place, scope_options
-from engramdown.cli.transcripts import Transcripts, open_transcripts
-from engramdown.errors import EngramdownError
+from engramdown.cli.options import given, json_option, pass_place, scope_options
+from engramdown.cli.place import Place
+from engramdown.cli.transcripts import Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.transcripts.sessions import SessionInfo, Tally, count
 
-__all__ = ["info_data", "known_sessions", "list_sessions", "words_of"]
-
-_OFFERED: Final = 50
 _INDENT: Final = 2
 
 
@@ -67,30 +64,12 @@ def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: obj
     if as_json:
         output.print_json([info_data(transcripts, item.info, item.tally) for item in shown])
     else:
-        output.fast_screen().show(_lines(shown, wide=not output.is_terminal(sys.stdout)))
+        output.fast_screen().show(_lines(shown, wide=not streams.is_terminal(sys.stdout)))
     if found[len(shown) :]:
         output.note(said.more_sessions(len(found) - len(shown), len(found)))
     if not shown:
-        output.complain(_nothing(transcripts))
+        streams.complain(_nothing(transcripts))
         raise Exit(REFUSED)
-
-
-def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
-    """Return the ids that begin with ``prefix``, the newest first, and what each is about.
-
-    None if they cannot be read.
-    """
-    try:
-        transcripts = open_transcripts(place, scope)
-        ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
-        known = [info for info in map(transcripts.sessions.info, ids) if info is not None]
-        known.sort(key=lambda info: (info.started, info.id), reverse=True)
-        return [
-            (info.id, words_of(info, count(transcripts.sessions, transcripts.disk, info.id)))
-            for info in known[:_OFFERED]
-        ]
-    except (EngramdownError, click.ClickException, OSError):
-        return []
 
 
 def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict[str, Any]:
@@ -114,11 +93,6 @@ def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict
     }
 
 
-def words_of(info: SessionInfo, tally: Tally) -> str:
-    """Return the title of a session, or its first words, in one line."""
-    return " ".join((info.title or tally.first).split())
-
-
 def _passes(info: SessionInfo) -> bool:
     wanted = given()
     return (
@@ -136,7 +110,7 @@ def _nothing(transcripts: Transcripts) -> str:
     wanted = given()
     if wanted["is_open"] or wanted["since"] or wanted["until"]:
         return said.NO_SESSION_PASSES
-    return said.no_sessions(transcripts.memory.folder)
+    return no_sessions(transcripts.memory.folder)
 
 
 def _lines(shown: Sequence[_Listed], *, wide: bool) -> list[Line]:
@@ -160,8 +134,8 @@ def _facts(item: _Listed) -> tuple[str, ...]:
     info = item.info
     return (
         info.id,
-        said.clock(info.started),
-        said.lasted(info.started, info.last),
+        clock(info.started),
+        lasted(info.started, info.last),
         str(item.tally.turns),
         str(item.tally.episodes),
         info.reason or said.OPEN,

@@ -17,16 +17,17 @@ from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.options import (
-    Place,
     dry_run_option,
     json_option,
+    label_argument,
     pass_place,
     scope_options,
 )
+from engramdown.cli.place import Place
 from engramdown.cli.reading import edit_whole, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_listing import finding_lines, skill_data
-from engramdown.cli.skill_opening import label_argument, opened
+from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.markdown.front_matter import Page
@@ -39,8 +40,6 @@ from engramdown.skills.library import (
     with_text,
 )
 from engramdown.skills.store import Skill, built_in
-
-__all__ = ["delete_skill", "edit_skill", "new", "restore_skill"]
 
 _body_option = click.option(
     "--body-file",

@@ -19,21 +19,14 @@ from engramdown.cli import skill_messages as said
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import start_of
-from engramdown.cli.options import (
-    Place,
-    dry_run_option,
-    json_option,
-    pass_place,
-    scope_options,
-)
+from engramdown.cli.options import dry_run_option, json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.skills.imports import PLACES, Incoming, found_at
 from engramdown.skills.library import Fate
-
-__all__ = ["import_skills"]
 
 _STYLES: Final = {
     "added": "good",

@@ -15,7 +15,8 @@ from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
 from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.layout import Line, line, whole
-from engramdown.cli.options import Place, json_option, pass_place, scope_options
+from engramdown.cli.options import json_option, label_argument, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.skill_opening import label_argument, opened
 from engramdown.engram import Scope
 from engramdown.skills.files import files_beside
@@ -24,8 +25,6 @@ from engramdown.skills.store import Skill
 from engramdown.skills.usage import Used
 from engramdown.skills.validation import Finding
 from engramdown.storage.disk import Disk
-
-__all__ = ["finding_lines", "list_skills", "show_skill", "skill_data", "validate"]
 
 _STYLES = {"error": "bad", "warning": "warn"}
 

@@ -13,34 +13,6 @@ if TYPE_CHECKING:
     from engramdown.skills.library import Action, Fate
     from engramdown.skills.store import Skill
 
-__all__ = [
-    "COMMAND_GROUPS",
-    "EDIT_INSTEAD",
-    "EMPTY_EDIT",
-    "FOUND",
-    "NOTHING_FOUND",
-    "NO_BODY_TWICE",
-    "NO_SKILLS",
-    "NO_SKILL_THERE",
-    "NO_SUCH_LABEL",
-    "SHORT_HELP",
-    "added",
-    "built_in",
-    "changed",
-    "comes",
-    "draft_kept",
-    "findings",
-    "found_in",
-    "healthy",
-    "imported",
-    "kept_at",
-    "not_tidied",
-    "now_edit",
-    "shadowed",
-    "shadows",
-    "unchanged",
-    "used",
-]
 
 SHORT_HELP: Final = {
     "list": "List skills, each with what it is for.",
@@ -154,8 +126,3 @@ def healthy(count: int) -> str:
 def findings(count: int) -> str:
     """Say how much is wrong."""
     return f"{count} finding{'s' if count != 1 else ''}."
-
-
-def not_tidied(reason: str) -> str:
-    """Say that what a crash left could not be swept up."""
-    return f"what was left by a program that was stopped stays for now: {reason}"

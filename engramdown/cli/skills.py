@@ -12,8 +12,6 @@ import click
 from engramdown.cli import skill_messages as said
 from engramdown.cli.groups import Commands
 
-__all__ = ["skills"]
-
 # Where each command is; what is said of it stands in skill_messages.SHORT_HELP.
 _COMMANDS: Final = {
     "list": "skill_listing:list_skills",

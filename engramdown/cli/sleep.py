@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output
+from engramdown.cli import messages, output, streams
 from engramdown.cli import sleep_messages as said
 from engramdown.cli.codes import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import Place, json_option, pass_place, scope_options
+from engramdown.cli.options import json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.progress import bar
 from engramdown.engram import Scope
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.sleep_summary import JobReport, SleepSummary
-
-__all__ = ["sleep"]
 
 
 @click.command()
@@ -60,7 +59,7 @@ def sleep(
     if summary.skipped:
         raise RefusalError(messages.OFF)
     for name, reason in summary.failed.items():
-        output.complain(said.failed(messages.SCOPE_NAMES[name], reason))
+        streams.complain(said.failed(messages.SCOPE_NAMES[name], reason))
     raise Exit(_exit_code(summary))
 
 

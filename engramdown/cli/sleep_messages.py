@@ -17,22 +17,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.sleep_summary import JobReport, SleepSummary
 
-__all__ = [
-    "JOBS",
-    "NOTHING",
-    "NOTHING_ELSE",
-    "STOPPED",
-    "TITLE",
-    "became",
-    "busy",
-    "did",
-    "failed",
-    "learned",
-    "left",
-    "not_ours",
-    "running",
-    "spent",
-]
 
 TITLE: Final = "Sleeping"
 NOTHING: Final = "nothing is due"

@@ -20,14 +20,12 @@ from engramdown.cli.codes import REFUSED
 from engramdown.cli.findings import STYLES, advice_lines, finding_data
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import home_of, project_of, start_of
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.cortex.findings import Level
 from engramdown.cortex.staged import StagedReport, inspect_staged, stops
 from engramdown.errors import SettingsError
 from engramdown.git.repository import find_repository
 from engramdown.settings import Settings, load
-
-__all__ = ["check_staged"]
 
 
 def check_staged(place: Place, *, as_json: bool) -> None:

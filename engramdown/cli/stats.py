@@ -18,7 +18,8 @@ from engramdown.cli import messages, output, stats_messages
 from engramdown.cli.filtering import age_of
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import Place, json_option, pass_place
+from engramdown.cli.options import json_option, pass_place
+from engramdown.cli.place import Place
 from engramdown.cli.steps import when
 from engramdown.clock import moment, today
 from engramdown.consolidation.asking.calls import Sum, sums
@@ -26,8 +27,6 @@ from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.sleep_state import slept_at
 from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.tokens import estimate_tokens
-
-__all__ = ["stats"]
 
 _TOTALS: Final = stats_messages.STATS_TOTALS | stats_messages.TRANSCRIPT_TOTALS
 # Upper ends, in days.

@@ -10,24 +10,6 @@ from typing import Any, Final
 
 from engramdown.consolidation.asking.calls import OUTCOMES
 
-__all__ = [
-    "MODELS",
-    "NO_DATE",
-    "OLDER",
-    "STATS_GROUPS",
-    "STATS_TOTALS",
-    "TRANSCRIPT_TOTALS",
-    "cost",
-    "count_title",
-    "degraded",
-    "outcome",
-    "slept",
-    "switched_off",
-    "torn_lines",
-    "up_to",
-    "window",
-]
-
 MODELS: Final = "calls of language models, for all projects"
 
 

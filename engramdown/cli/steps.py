@@ -14,8 +14,6 @@ from engramdown.cli.layout import Line, line
 from engramdown.clock import local
 from engramdown.hippocampus.history import Change, Step
 
-__all__ = ["change_lines", "reversed_changes", "step_lines", "when"]
-
 _MOST_CHANGES: Final = 12
 
 

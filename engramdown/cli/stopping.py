@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["shown_again", "stop_now", "stopped_by", "without_echo"]
-
 
 def stop_now() -> None:
     """Stop as Ctrl-Z does, and return when ``fg`` goes on."""

@@ -13,17 +13,6 @@ import sys
 from collections.abc import Callable
 from typing import Final, TextIO
 
-__all__ = [
-    "complain",
-    "flush",
-    "give_up_stdout",
-    "is_terminal",
-    "one_line",
-    "set_up_streams",
-    "terminal_columns",
-    "wrapped",
-]
-
 # In fewer columns the terminal cuts words as it likes.
 _NARROWEST: Final = 12
 

@@ -14,25 +14,17 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, messages, output
+from engramdown.cli import log_messages, messages, output, streams
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.gists import gist_data, row_of, whole_data
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import (
-    Place,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
+from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.transcripts.summary_log import Gist
-
-__all__ = ["compact"]
 
 _STYLES: Final = ("id",)
 # What is known of a summary before it is written.
@@ -93,7 +85,7 @@ def compact(
     if done.lost:
         output.note(said.lost(done.lost))
     if not done.gists:
-        output.complain(f"{name}: {done.reason}")
+        streams.complain(f"{name}: {done.reason}")
         raise Exit(REFUSED)
 
 

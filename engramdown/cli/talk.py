@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from engramdown.cli import log_messages as said
-from engramdown.cli.layout import Line, line, table
+from engramdown.cli.layout import Line, clock, line, table
 from engramdown.clock import local
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.tool_calls import paired
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from engramdown.recall.episodes import Hit
     from engramdown.transcripts.episode import Episode
 
-__all__ = ["Talk", "damage_lines", "fact_lines", "found_lines", "talk_lines"]
 
 _INDENT: Final = 2
 _ANSWER: Final = 4
@@ -112,7 +111,7 @@ def found_lines(hits: Iterable[Hit]) -> list[Line]:
     return [
         line(
             (str(hit.pointer), "where"),
-            (f"  {said.clock(hit.time)}  ", "dim"),
+            (f"  {clock(hit.time)}  ", "dim"),
             (said.speaks(hit.role, hit.name), _STYLES.get(hit.role, "strong")),
             "  ",
             " ".join(hit.snippet.split()),

@@ -22,8 +22,6 @@ from engramdown.cli import output, tour_messages
 from engramdown.cli.layout import diff, line
 from engramdown.cli.options import json_option
 
-__all__ = ["tour"]
-
 _RULE = "Always run the linter before pushing"
 _REWORDED = "Always run the linter on every commit"
 _PROPOSAL = "Prefer pytest fixtures over setUp"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     pass
 
-__all__ = ["TOUR", "TOUR_END", "TOUR_KEY"]
 
 TOUR: Final = {
     "init": (

@@ -15,24 +15,17 @@ from typing import Any
 import click
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output
+from engramdown.cli import output, streams
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line
-from engramdown.cli.options import (
-    Place,
-    complete_sessions,
-    json_option,
-    pass_place,
-    scope_options,
-)
+from engramdown.cli.options import complete_sessions, json_option, pass_place, scope_options
+from engramdown.cli.place import Place
 from engramdown.cli.sessions import info_data
 from engramdown.cli.talk import damage_lines, fact_lines, talk_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.language.characters import on_screen
 from engramdown.transcripts.episode import Episode, Pointer, write_line
 from engramdown.transcripts.sessions import Reading, SessionInfo, Tally, count
-
-__all__ = ["episode_data", "show"]
 
 
 @click.command()
@@ -161,7 +154,7 @@ def _page(lines: Iterable[Line]) -> None:
 
 
 def _print_whole(text: str) -> None:
-    if output.is_terminal(sys.stdout):
+    if streams.is_terminal(sys.stdout):
         output.page(on_screen(text).split("\n"))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.

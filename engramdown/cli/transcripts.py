@@ -6,22 +6,29 @@ them; an id that is there in full is never ambiguous with a longer one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
+import click
+
 from engramdown.cli import entry_messages
-from engramdown.cli import log_messages as said
 from engramdown.cli.codes import RefusalError
+from engramdown.cli.layout import clock
 from engramdown.cli.opening import settings_at, tell_unread
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.errors import EngramdownError
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 
-__all__ = ["Transcripts", "open_all", "open_one", "open_transcripts"]
-
 _OFFERED: Final = 8
+_COMPLETED: Final = 50
+SWITCHED_OFF: Final = (
+    "nothing is recorded: transcripts are switched off, by ENGRAMDOWN_EPISODES or by `enabled` "
+    "below [episodes] in config.toml"
+)
 
 
 class Transcripts:
@@ -47,13 +54,13 @@ class Transcripts:
         """
         ids = self.sessions.ids()
         if not ids:
-            raise RefusalError(said.no_sessions(self.memory.folder))
+            raise RefusalError(no_sessions(self.memory.folder))
         wanted = prefix.lower()
         if wanted in ids:
             return wanted
         matches = [session for session in ids if session.startswith(wanted)]
         if not matches:
-            raise RefusalError(said.no_session(prefix, ids))
+            raise RefusalError(no_session(prefix, ids))
         if wanted and matches[1:]:
             raise RefusalError(entry_messages.ambiguous(prefix), self._offered(matches))
         known = self._known(matches)
@@ -72,8 +79,8 @@ class Transcripts:
 
     def _offered(self, ids: Sequence[str]) -> list[str]:
         known = self._known(ids)
-        shown = [said.one_session(info) for info in known[:_OFFERED]]
-        return [*shown, *([said.and_more(len(known) - _OFFERED)] if known[_OFFERED:] else [])]
+        shown = [one_session(info) for info in known[:_OFFERED]]
+        return [*shown, *([and_more(len(known) - _OFFERED)] if known[_OFFERED:] else [])]
 
 
 def open_transcripts(place: Place, scope: str | None, *, write: bool = False) -> Transcripts:
@@ -89,7 +96,7 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
     """
     memory = open_one(place, scope)
     if write and not memory.settings.enabled:
-        raise RefusalError(said.SWITCHED_OFF)
+        raise RefusalError(SWITCHED_OFF)
     transcripts = Transcripts(memory)
     tell_unread(transcripts.sessions.obstacles())
     return transcripts
@@ -112,3 +119,51 @@ def open_all(place: Place) -> list[EpisodicMemory]:
     for memory in found:
         tell_unread(Sessions(memory.folder, EpisodeDisk()).obstacles())
     return found
+
+
+def no_sessions(folder: Path) -> str:
+    """Say that nothing was recorded."""
+    return f'no session in {folder} yet; `engramdown log user "..."` records the first line'
+
+
+def no_session(wanted: str, known: Iterable[str]) -> str:
+    """Say that there is no such session, and which one was perhaps meant."""
+    import difflib
+
+    near = difflib.get_close_matches(wanted, known, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return f"no session {wanted!r}; {meant}`engramdown log` lists them"
+
+
+def one_session(info: SessionInfo) -> str:
+    """Name a session among others, in one line."""
+    title = f"  {' '.join(info.title.split())}" if info.title else ""
+    return f"{info.id}  {clock(info.started)}  {info.reason or 'open'}{title}"
+
+
+def and_more(count: int) -> str:
+    """Say how many are not shown."""
+    return f"... and {count} more"
+
+
+def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
+    """Return the ids that begin with ``prefix``, the newest first, and what each is about.
+
+    None if they cannot be read.
+    """
+    try:
+        transcripts = open_transcripts(place, scope)
+        ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
+        known = [info for info in map(transcripts.sessions.info, ids) if info is not None]
+        known.sort(key=lambda info: (info.started, info.id), reverse=True)
+        return [
+            (info.id, words_of(info, count(transcripts.sessions, transcripts.disk, info.id)))
+            for info in known[:_COMPLETED]
+        ]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+
+
+def words_of(info: SessionInfo, tally: Tally) -> str:
+    """Return the title of a session, or its first words, in one line."""
+    return " ".join((info.title or tally.first).split())

@@ -9,27 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-__all__ = [
-    "EXPORT_WHAT",
-    "IMPORT_WHAT",
-    "NEEDS_FOLDER",
-    "READING",
-    "exported",
-    "imported",
-    "left_out",
-    "more_sessions",
-    "no_session",
-    "not_one_session",
-    "nothing_purged",
-    "nothing_recognised",
-    "other_files",
-    "purged",
-    "session_counts",
-    "skipped_lines",
-    "unfinished",
-    "writing",
-]
-
 IMPORT_WHAT: Final = "say what to import: files, folders or a .zip; or --purge-import SOURCE"
 EXPORT_WHAT: Final = "say which session to export, or --all"
 NEEDS_FOLDER: Final = "--all writes a file for each session: say where, with -o FOLDER"

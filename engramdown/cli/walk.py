@@ -14,15 +14,13 @@ from typing import Final, Literal, Protocol
 import click
 
 from engramdown import Proposal, Receipt
-from engramdown.cli import entry_messages, output, review_messages
+from engramdown.cli import entry_messages, output, review_messages, streams
 from engramdown.cli.layout import line
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.reading import edit_text
 from engramdown.cli.receipts import receipt_line
 from engramdown.cortex.waiting import Answer
 from engramdown.errors import EngramdownError
-
-__all__ = ["Walk"]
 
 # Ctrl-C where it does not end the program, Ctrl-D, Escape.
 _STOP: Final = ("q", "\x03", "\x04", "\x1b")
@@ -133,7 +131,7 @@ class Walk:
         try:
             text = edit_text(proposal.engram.text, entry_messages.REVIEW_EDIT_INSTEAD)
         except click.ClickException as error:
-            output.complain(error.format_message())
+            streams.complain(error.format_message())
             return _Then.SAME
         if not text.strip():
             self._screen.show([line((review_messages.EMPTY_PROPOSAL, "warn"))])

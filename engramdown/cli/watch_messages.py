@@ -14,7 +14,6 @@ from engramdown.cli import messages
 if TYPE_CHECKING:
     from engramdown.cortex.news import News
 
-__all__ = ["HINT", "about", "aside", "ended", "more", "place", "verb", "watching"]
 
 HINT: Final = "Ctrl-C stops."
 _VERBS: Final = {

@@ -17,13 +17,11 @@ from engramdown.cli import who_messages as said
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import Place
+from engramdown.cli.place import Place
 from engramdown.cli.reading import edit_file
 from engramdown.cortex.identity import Page
 from engramdown.hippocampus.placement import PROFILE
 from engramdown.hippocampus.snapshot import SOUL, meant
-
-__all__ = ["edit_page", "is_page", "show_page"]
 
 
 def is_page(name: str) -> bool:

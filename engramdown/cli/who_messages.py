@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
     from engramdown.cortex.identity import Aside, Page
 
-__all__ = [
-    "NO_TEXT",
-    "NO_TIME",
-    "UNCHANGED",
-    "also",
-    "aside",
-    "changed",
-    "instead",
-    "none",
-    "opens",
-    "where",
-]
 
 NO_TEXT: Final = "a page is edited in your editor; say what it is to say there"
 NO_TIME: Final = "--at shows a memory by its id; `git show REV:FILE` shows a page as it was"

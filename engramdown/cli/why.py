@@ -20,15 +20,14 @@ from engramdown.cli.entries import place as place_of
 from engramdown.cli.finding import find_anywhere
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_cortex
-from engramdown.cli.options import Place, id_argument, json_option, pass_place
+from engramdown.cli.options import id_argument, json_option, pass_place
+from engramdown.cli.place import Place
 from engramdown.cli.steps import step_lines
 from engramdown.clock import local
 from engramdown.cortex.why import Known, Said, Taught, Why
 from engramdown.hippocampus.entry import Archived
 from engramdown.markdown.metadata import is_address
 from engramdown.transcripts.episode import Pointer
-
-__all__ = ["why"]
 
 _SHOWN: Final = 300
 

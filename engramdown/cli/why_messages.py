@@ -13,7 +13,6 @@ from engramdown.cli.git_messages import commit
 if TYPE_CHECKING:
     from engramdown.cortex.why import Brought, Taught
 
-__all__ = ["HIDDEN", "MADE_OF", "PROBLEMS", "brought", "said_in", "waited"]
 
 MADE_OF: Final = "It stands for"
 PROBLEMS: Final[Mapping[str, str]] = {

@@ -21,19 +21,19 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output
+from engramdown.cli import messages, output, streams
 from engramdown.cli import worker_messages as said
 from engramdown.cli.codes import DONE, REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_quietly
-from engramdown.cli.options import Place, pass_place
+from engramdown.cli.options import pass_place
+from engramdown.cli.place import Place
 from engramdown.clock import local
 
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.cortex.work_summary import Deed, WorkSummary
 
-__all__ = ["worker"]
 
 _STYLES: Final = {"empty": "dim", "idle": "where", "orphan": "where"}
 _STDERR: Final = 2
@@ -165,7 +165,7 @@ class _Working:
             self._note(summary)
             if last:
                 output.fast_screen().show(_ending(summary))
-        output.flush()
+        streams.flush()
         return summary
 
     def _tell(self, deed: Deed) -> None:
@@ -173,7 +173,7 @@ class _Working:
             return
         try:
             output.fast_screen().show(_lines(deed))
-            output.flush()
+            streams.flush()
         except OSError as error:  # Nobody reads any more. What is being done is finished first.
             self._broken = error
             self._stop.ask()
@@ -185,7 +185,7 @@ class _Working:
             if text not in self._noted:
                 output.note(text)
         if summary.failed and summary.failed not in self._noted:
-            output.complain(summary.failed)
+            streams.complain(summary.failed)
         self._noted = [*notices, *said.notes(summary), summary.failed]
 
 

@@ -13,7 +13,6 @@ from engramdown.cli import sleep_messages
 if TYPE_CHECKING:
     from engramdown.cortex.work_summary import Deed, WorkSummary
 
-__all__ = ["NOTHING", "STOPPING", "about", "begins", "learned", "notes", "spent", "verb"]
 
 NOTHING: Final = "nothing is due"
 STOPPING: Final = "stopping after this step; Ctrl-C again stops at once"

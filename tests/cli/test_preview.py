@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from engramdown.cli import preview
 from engramdown.cli.preview import Preview, rows_taken, wraps_again
 from tests.cli.window import Window
 from tests.consolidation.wire import Sends, Wire, wired
@@ -152,4 +151,3 @@ def test_the_terminal_is_told_nothing_that_must_be_taken_back(
     assert "\x1b[?25l" not in out
     assert out.endswith("\x1b[1A\x1b[2K")
     assert signal.getsignal(signal.SIGTSTP) is before
-    assert preview.__all__ == ["Preview", "rows_taken", "wraps_again"]

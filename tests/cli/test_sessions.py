@@ -9,8 +9,7 @@ from typing import Final
 import pytest
 from freezegun import freeze_time
 
-from engramdown.cli.layout import cells
-from engramdown.cli.log_messages import duration
+from engramdown.cli.layout import cells, duration
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
