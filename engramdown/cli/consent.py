@@ -11,7 +11,6 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output
 from engramdown.cli.codes import REFUSED, RefusalError
-from engramdown.cli.options import given
 
 
 def check(needed: str) -> None:
@@ -25,7 +24,7 @@ def check(needed: str) -> None:
     Raises:
         RefusalError: If nobody is there.
     """
-    options = given()
+    options = click.get_current_context().params
     said = options["yes"] or options["dry_run"]
     if not said and (options["as_json"] or not output.is_person()):
         raise RefusalError(needed)
@@ -37,6 +36,6 @@ def ask(question: str) -> None:
     Raises:
         Exit: If the person says no.
     """
-    if not given()["yes"] and not click.confirm(question):
+    if not click.get_current_context().params["yes"] and not click.confirm(question):
         output.note(messages.NOT_DONE)
         raise Exit(REFUSED)

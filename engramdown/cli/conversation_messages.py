@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from engramdown.transcripts.summary_log import Gist
 
 
-SHORT_HELP: Final = {
-    "compact": "Summarise the older part of a conversation.",
-    "gists": "List the summaries of a conversation.",
-    "grep": "Find a text in a conversation, summarised or not.",
-    "describe": "Show a summary, and what it was made from.",
-    "expand": "Show what a summary stands for.",
-}
-COMMAND_GROUPS: Final = {"Summarise": ("compact", "gists", "grep", "describe", "expand")}
 GISTS_HEAD: Final = ("summary", "form", "depth", "messages", "tokens", "lines", "how")
 PLANNED_HEAD: Final = ("form", "depth", "messages", "tokens", "at most", "lines")
 NO_MODEL: Final = (

@@ -22,7 +22,7 @@ from engramdown.cli.options import complete_sessions, pass_place, scope_options
 from engramdown.cli.place import Place
 from engramdown.cli.talk import Talk
 from engramdown.cli.transcript import episode_data
-from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
 
@@ -145,5 +145,5 @@ def _lines(session: str, talk: Talk, episode: Episode) -> Iterator[Line]:
 def _running(transcripts: Transcripts) -> str:
     found = transcripts.running()
     if found is None:
-        raise RefusalError(said.NONE_RUNS)
+        raise RefusalError(NONE_RUNS)
     return found.id

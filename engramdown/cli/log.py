@@ -10,11 +10,9 @@ from typing import Final
 
 import click
 
-from engramdown.cli import conversation_messages as summaries
-from engramdown.cli import log_messages as said
 from engramdown.cli.groups import Commands
 
-# Where each command is; what is said of it stands in log_messages and conversation_messages.
+# Where each command is.
 _COMMANDS: Final = {
     "user": "recording:user",
     "assistant": "recording:assistant",
@@ -42,13 +40,47 @@ _COMMANDS: Final = {
     "redact": "forgetting:redact",
     "purge": "forgetting:purge",
 }
-_READ: Final = "Read"
-_SECTIONS: Final = {
-    _READ: said.COMMAND_GROUPS[_READ],
-    **summaries.COMMAND_GROUPS,
-    **said.COMMAND_GROUPS,
+SHORT_HELP: Final = {
+    "list": "List sessions, the newest first.",
+    "show": "Show a session, or one line of it.",
+    "follow": "Follow a session that runs.",
+    "tools": "Sum up which tools a session called, or all sessions.",
+    "steps": "Show the steps of the assistant in a session: model, time, tokens, tools.",
+    "user": "Record what the user said.",
+    "assistant": "Record what the assistant said.",
+    "system": "Record what the program told the assistant.",
+    "tool_call": "Record that a tool is called, with its input.",
+    "tool_result": "Record what a tool gave back.",
+    "scratchpad": "Record what was run in a scratchpad.",
+    "ingest": "Record messages of another program, each once.",
+    "start": "Begin a session.",
+    "end": "End a session.",
+    "card": "Show, or correct, what a session was about.",
+    "notes": "Show, or change, the notes on a session.",
+    "exclude": "Keep sessions or lines out of recall.",
+    "include": "Take an exclusion back.",
+    "redact": "Empty lines for ever.",
+    "purge": "Remove sessions for ever.",
+    "compact": "Summarise the older part of a conversation.",
+    "gists": "List the summaries of a conversation.",
+    "grep": "Find a text in a conversation, summarised or not.",
+    "describe": "Show a summary, and what it was made from.",
+    "expand": "Show what a summary stands for.",
 }
+COMMAND_GROUPS: Final = {
+    "Read": ("list", "show", "follow", "tools", "steps", "card", "notes"),
+    "Summarise": ("compact", "gists", "grep", "describe", "expand"),
+    "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad", "ingest"),
+    "Begin and end": ("start", "end"),
+    "Take back": ("exclude", "include", "redact", "purge"),
+}
+EPILOG: Final = "`engramdown log COMMAND --help` says more about a command."
 _FOLLOW: Final = "--follow"
+
+
+def show_instead(pointer: str) -> str:
+    """Say that a session is shown by a command."""
+    return f"no command {pointer!r}; did you mean `engramdown log show {pointer}`?"
 
 
 class _Log(Commands):
@@ -71,17 +103,17 @@ class _Log(Commands):
         name, *rest = args
         plain = name.replace("-", "_")
         if plain not in self.homes and name[:1].isdigit() and not ctx.resilient_parsing:
-            raise click.UsageError(said.show_instead(name), ctx)
+            raise click.UsageError(show_instead(name), ctx)
         return super().resolve_command(ctx, [plain if plain in self.homes else name, *rest])
 
 
 @click.group(
     cls=_Log,
     homes=_COMMANDS,
-    sections=_SECTIONS,
-    said={**said.SHORT_HELP, **summaries.SHORT_HELP},
+    sections=COMMAND_GROUPS,
+    said=SHORT_HELP,
     subcommand_metavar="[COMMAND] [ARGS]...",
-    epilog=said.EPILOG,
+    epilog=EPILOG,
 )
 def log() -> None:
     """Record what is said and done, and read it.

@@ -18,87 +18,8 @@ if TYPE_CHECKING:
 
 # ---- the commands ----
 
-SHORT_HELP: Final = {
-    "list": "List sessions, the newest first.",
-    "show": "Show a session, or one line of it.",
-    "follow": "Follow a session that runs.",
-    "tools": "Sum up which tools a session called, or all sessions.",
-    "steps": "Show the steps of the assistant in a session: model, time, tokens, tools.",
-    "user": "Record what the user said.",
-    "assistant": "Record what the assistant said.",
-    "system": "Record what the program told the assistant.",
-    "tool_call": "Record that a tool is called, with its input.",
-    "tool_result": "Record what a tool gave back.",
-    "scratchpad": "Record what was run in a scratchpad.",
-    "ingest": "Record messages of another program, each once.",
-    "start": "Begin a session.",
-    "end": "End a session.",
-    "card": "Show, or correct, what a session was about.",
-    "notes": "Show, or change, the notes on a session.",
-    "exclude": "Keep sessions or lines out of recall.",
-    "include": "Take an exclusion back.",
-    "redact": "Empty lines for ever.",
-    "purge": "Remove sessions for ever.",
-}
-COMMAND_GROUPS: Final = {
-    "Read": ("list", "show", "follow", "tools", "steps", "card", "notes"),
-    "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad", "ingest"),
-    "Begin and end": ("start", "end"),
-    "Take back": ("exclude", "include", "redact", "purge"),
-}
-EPILOG: Final = "`engramdown log COMMAND --help` says more about a command."
-_WHERE: Final = (
-    'Prints where it stands: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes '
-    "to the session that runs: the one that began last of those that have not ended, unless "
-    "nothing was said in it for an hour. If there is none, a new one begins."
-)
-RECORD_HELP: Final = {
-    name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"][:-1]
-}
-
-
-def show_instead(pointer: str) -> str:
-    """Say that a session is shown by a command."""
-    return f"no command {pointer!r}; did you mean `engramdown log show {pointer}`?"
-
 
 # ---- recording ----
-
-NO_TEXT: Final = (
-    'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
-)
-NONE_RUNS: Final = "no session runs; `engramdown log list --open` shows those that were left open"
-
-
-def ingested(session: str, new: int, known: int) -> str:
-    """Say what became of a batch."""
-    there = f"; {known} {'was' if known == 1 else 'were'} there already" if known else ""
-    return f"{session}: recorded {_count(new, 'message')}{there}"
-
-
-def no_message(place: int) -> str:
-    """Say that a line of a batch is no message."""
-    return f"line {place} is no JSON object; write one message a line, with id, role and text"
-
-
-def not_written(reason: str) -> str:
-    """Say that something could not be recorded."""
-    return f"not recorded: {reason}"
-
-
-def ended(session: str) -> str:
-    """Say that a session was ended."""
-    return f"Ended {session}"
-
-
-def nothing_said(session: str) -> str:
-    """Say that nothing is left of a session."""
-    return f"Ended {session}; nothing was said in it, so nothing is kept"
-
-
-def ended_already(info: SessionInfo) -> str:
-    """Say that a session has ended."""
-    return f"{info.id} has ended already ({info.reason or 'ended'}, {clock(info.ended)})"
 
 
 # ---- finding a session ----

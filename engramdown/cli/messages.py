@@ -118,6 +118,15 @@ def system_error(error: OSError) -> str:
     return f"{error.filename}: {what}" if error.filename else what
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "line"), counted(2_000, "line"), counted(2, "summary", "summaries")
+    ('1 line', '2,000 lines', '2 summaries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 # ---- names ----
 
 BY_NAMES: Final = {

@@ -11,10 +11,12 @@ from typing import Any, Final
 
 import click
 
-from engramdown.cli import log_messages as said
 from engramdown.cli import output
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.groups import WordsCommand
+from engramdown.cli.layout import clock
+from engramdown.cli.log import COMMAND_GROUPS, SHORT_HELP
+from engramdown.cli.messages import counted
 from engramdown.cli.options import (
     Command,
     complete_sessions,
@@ -25,10 +27,11 @@ from engramdown.cli.options import (
 )
 from engramdown.cli.place import Place
 from engramdown.cli.reading import read_stdin
-from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
 from engramdown.transcripts.episode import check_session_id
+from engramdown.transcripts.sessions import SessionInfo
 
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 _REASONS: Final = ("finished", "reset", "shutdown", "manual")
@@ -57,6 +60,17 @@ _ms = click.option(
     "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
 )
 _error = click.option("--error", is_flag=True, help="It failed.")
+NO_TEXT: Final = (
+    'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
+)
+_WHERE: Final = (
+    'Prints where it stands: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes '
+    "to the session that runs: the one that began last of those that have not ended, unless "
+    "nothing was said in it for an hour. If there is none, a new one begins."
+)
+RECORD_HELP: Final = {
+    name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"][:-1]
+}
 
 
 def _role(name: str, *options: Command) -> click.Command:
@@ -66,7 +80,7 @@ def _role(name: str, *options: Command) -> click.Command:
     def record(place: Place, /, **_: object) -> None:
         _record(place, name)
 
-    record.__doc__ = said.RECORD_HELP[name]
+    record.__doc__ = RECORD_HELP[name]
     metavar = "TEXT..." if spoken else "[TEXT]..."
     made: Command = pass_place(record)
     every: tuple[Command, ...] = (*options, _session, _scope, json_option)
@@ -82,7 +96,7 @@ def _record(place: Place, role: str) -> None:
     transcripts = open_transcripts(place, options["scope"], write=True)
     text = _text(options["words"])
     if role in _SPOKEN and not text:
-        raise RefusalError(said.NO_TEXT)
+        raise RefusalError(NO_TEXT)
     session = options["session"] and check_session_id(options["session"])
     session = session or transcripts.memory.running_or_new()
     pointer = transcripts.memory.log(session, role, text, **_said(options))
@@ -133,7 +147,7 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
         pointers = [None if each is None else str(each) for each in done.pointers]
         output.print_json({**done._asdict(), "pointers": pointers})
     else:
-        click.echo(said.ingested(done.session, done.new, done.known))
+        click.echo(ingested(done.session, done.new, done.known))
 
 
 def _message(at: int, text: str) -> dict[str, Any]:
@@ -143,7 +157,7 @@ def _message(at: int, text: str) -> dict[str, Any]:
         found = None
     if isinstance(found, dict):
         return found
-    raise RefusalError(said.no_message(at))
+    raise RefusalError(no_message(at))
 
 
 @click.command()
@@ -198,14 +212,14 @@ def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_jso
     chosen = transcripts.find(session) if session else _running(transcripts)
     before = transcripts.sessions.info(chosen)
     if before is not None and before.ended:
-        raise RefusalError(said.ended_already(before))
+        raise RefusalError(ended_already(before))
     transcripts.memory.end(chosen, reason)
     _raise_trouble(transcripts)
     kept = transcripts.sessions.info(chosen) is not None
     if as_json:
         output.print_json({"session": chosen, "reason": reason, "kept": kept})
     else:
-        click.echo(said.ended(chosen) if kept else said.nothing_said(chosen))
+        click.echo(ended(chosen) if kept else nothing_said(chosen))
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -227,7 +241,7 @@ def _said(options: dict[str, Any]) -> Said:
 def _running(transcripts: Transcripts) -> str:
     found = transcripts.running()
     if found is None:
-        raise RefusalError(said.NONE_RUNS)
+        raise RefusalError(NONE_RUNS)
     return found.id
 
 
@@ -242,4 +256,35 @@ def _raise_trouble(transcripts: Transcripts) -> None:
         memory.recorder.flush()
     trouble = memory.trouble
     if trouble is not None:
-        raise StoreError(said.not_written(trouble.reason))
+        raise StoreError(not_written(trouble.reason))
+
+
+def ingested(session: str, new: int, known: int) -> str:
+    """Say what became of a batch."""
+    there = f"; {known} {'was' if known == 1 else 'were'} there already" if known else ""
+    return f"{session}: recorded {counted(new, 'message')}{there}"
+
+
+def no_message(place: int) -> str:
+    """Say that a line of a batch is no message."""
+    return f"line {place} is no JSON object; write one message a line, with id, role and text"
+
+
+def not_written(reason: str) -> str:
+    """Say that something could not be recorded."""
+    return f"not recorded: {reason}"
+
+
+def ended(session: str) -> str:
+    """Say that a session was ended."""
+    return f"Ended {session}"
+
+
+def nothing_said(session: str) -> str:
+    """Say that nothing is left of a session."""
+    return f"Ended {session}; nothing was said in it, so nothing is kept"
+
+
+def ended_already(info: SessionInfo) -> str:
+    """Say that a session has ended."""
+    return f"{info.id} has ended already ({info.reason or 'ended'}, {clock(info.ended)})"

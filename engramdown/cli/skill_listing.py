@@ -17,7 +17,7 @@ from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import json_option, label_argument, pass_place, scope_options
 from engramdown.cli.place import Place
-from engramdown.cli.skill_opening import label_argument, opened
+from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.skills.files import files_beside
 from engramdown.skills.library import Known

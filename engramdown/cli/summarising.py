@@ -14,14 +14,14 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, messages, output, streams
+from engramdown.cli import messages, output, streams
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.gists import gist_data, row_of, whole_data
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.place import Place
-from engramdown.cli.transcripts import Transcripts, open_transcripts
+from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.transcripts.summary_log import Gist
@@ -92,7 +92,7 @@ def compact(
 def _running(transcripts: Transcripts) -> str:
     found = transcripts.running()
     if found is None:
-        raise RefusalError(log_messages.NONE_RUNS)
+        raise RefusalError(NONE_RUNS)
     return found.id
 
 

@@ -21,10 +21,11 @@ from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError
 from engramdown.storage.disk import EpisodeDisk
-from engramdown.transcripts.sessions import SessionInfo, Sessions
+from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count
 
 _OFFERED: Final = 8
 _COMPLETED: Final = 50
+NONE_RUNS: Final = "no session runs; `engramdown log list --open` shows those that were left open"
 SWITCHED_OFF: Final = (
     "nothing is recorded: transcripts are switched off, by ENGRAMDOWN_EPISODES or by `enabled` "
     "below [episodes] in config.toml"
