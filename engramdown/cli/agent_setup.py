@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.cli import consent, output, streams
+from engramdown.cli import consent, output, process
 from engramdown.cli.changing import file_diff
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import given
@@ -74,7 +74,7 @@ class ForAgents(NamedTuple):
         except UnfitFileError:
             if not (remove or options["as_json"]):
                 output.screen().show(_to_paste(names, server=server))
-                streams.flush()
+                process.flush()
             raise
         return cls(names, changes, remove, server)
 
@@ -95,7 +95,7 @@ class ForAgents(NamedTuple):
             return
         if not options["as_json"]:
             output.screen().show(self._diff())
-            streams.flush()
+            process.flush()
         consent.check(_NEEDS_YES)
         if not options["dry_run"]:
             consent.ask(_ASK_REMOVE if self.remove else _ASK)

@@ -14,12 +14,12 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.layout import Line, clock, table
 from engramdown.cli.moment import Moment
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.talk import damage_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.transcripts.tool_calls import (
@@ -70,7 +70,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
         lines = [*_lines(sums(calls)), *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not calls:
-        streams.complain(said.no_tools(name))
+        process.complain(said.no_tools(name))
         raise Exit(REFUSED)
 
 
@@ -88,7 +88,7 @@ def _show_all(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
     else:
         output.page(output.fast_screen().rows(_lines(found, everywhere=True)))
     if not found:
-        streams.complain(said.no_tools(""))
+        process.complain(said.no_tools(""))
         raise Exit(REFUSED)
 
 
@@ -115,7 +115,7 @@ def steps(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
         lines = [*rows, *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not found:
-        streams.complain(said.no_steps(name))
+        process.complain(said.no_steps(name))
         raise Exit(REFUSED)
 
 

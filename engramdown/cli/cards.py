@@ -17,7 +17,7 @@ from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_file, edit_text
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts

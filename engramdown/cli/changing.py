@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engramdown import Cortex
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli.layout import Line, diff, diff_rows, line
 from engramdown.hippocampus.files import FileChange
 
@@ -65,7 +65,7 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
         before = None
     shown = diff(before, after, name or os.path.relpath(path), _in_patch(path))
     is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
-    if is_patch and not _is_below(path) and not streams.is_terminal(sys.stdout):
+    if is_patch and not _is_below(path) and not process.is_terminal(sys.stdout):
         # No program that applies patches follows a path that leaves the folder where it runs.
         return [line(messages.PATCH_ELSEWHERE), *shown]
     return shown

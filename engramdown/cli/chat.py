@@ -25,13 +25,13 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Session
 from engramdown.cli import chat_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import REFUSED, STOPPED, RefusalError
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import line
 from engramdown.cli.opening import open_quietly
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
@@ -98,7 +98,7 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     cortex = open_quietly(place, "any")
     address = _address(cortex, options)
     session_id = _session_id(cortex, options["session"]) if options["session"] else None
-    if not message and not is_talk and streams.is_terminal(sys.stdin):
+    if not message and not is_talk and process.is_terminal(sys.stdin):
         output.note(said.READS_ALL)
     asked = "" if is_talk else _message(message)
     if not (is_talk or asked.strip()):
@@ -209,7 +209,7 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
 
     as_json = given()["as_json"]
     screen: TurnScreen = Silent() if as_json else PlainTurn()
-    if not as_json and streams.is_terminal(sys.stdout):
+    if not as_json and process.is_terminal(sys.stdout):
         screen = turn_screen()
     before = {proposal.id for proposal in cortex.pending()}
     talk = _chat(cortex, session, endpoint, screen)
@@ -227,7 +227,7 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
     if turn.outcome == "stopped":
         raise Exit(STOPPED)
     if turn.outcome:
-        streams.complain(said.failed(turn, endpoint.address))
+        process.complain(said.failed(turn, endpoint.address))
         raise Exit(REFUSED)
 
 

@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.layout import line
 from engramdown.language.characters import on_screen
 from engramdown.secrets.redaction import redact
@@ -17,15 +17,15 @@ from engramdown.secrets.redaction import redact
 
 def complain(message: str) -> None:
     """Say what went wrong; a secret in it is hidden."""
-    if streams.is_terminal(sys.stderr):
+    if process.is_terminal(sys.stderr):
         _show(f"engramdown: {redact(message)}")
     else:
-        streams.complain(message)
+        process.complain(message)
 
 
 def note(message: str) -> None:
     """Say something that is no answer."""
-    if streams.is_terminal(sys.stderr):
+    if process.is_terminal(sys.stderr):
         _show(f"note: {message}")
     else:
         output.note(message)

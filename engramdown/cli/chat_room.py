@@ -32,7 +32,7 @@ from engramdown.integrations.chat.endpoint import Endpoint
 from engramdown.integrations.chat.turns import Chat, Turn
 
 if TYPE_CHECKING:
-    from engramdown.cli.place import Place
+    from engramdown.cli.process import Place
 
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import click
 
 from engramdown.cli import chat_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.blocks import Blocks, Words
 from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.preview import Preview
@@ -98,7 +98,7 @@ class PlainTurn:
         """Print on stdout."""
         self._words = Words()
         self._is_open = False
-        self._tells = streams.is_terminal(sys.stdout)
+        self._tells = process.is_terminal(sys.stdout)
 
     def waits(self) -> None:
         """Show nothing."""
@@ -128,7 +128,7 @@ class PlainTurn:
     def _print(self, text: str) -> None:
         if text:
             click.echo(on_screen(text.replace("\r\n", "\n")), nl=False)
-            streams.flush()
+            process.flush()
             self._is_open = not text.endswith("\n")
 
 

@@ -15,13 +15,13 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import compact_messages as said
-from engramdown.cli import consent, messages, output, streams
+from engramdown.cli import consent, messages, output, process
 from engramdown.cli.changing import rehearsed_data, rehearsed_lines
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def compact(
         output.screen().show(_told(receipts))
     else:
         # The diff of the files is for programs: a person has seen that of the memories.
-        is_seen = streams.is_terminal(sys.stdout)
+        is_seen = process.is_terminal(sys.stdout)
         output.screen().show([*shown, *([] if is_seen else rehearsed_lines(cortex.rehearsed()))])
     raise Exit(_exit_code(receipts))
 

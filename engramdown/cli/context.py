@@ -14,14 +14,14 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext
-from engramdown.cli import entry_messages, output, prompt_messages, review_messages, streams
+from engramdown.cli import entry_messages, output, process, prompt_messages, review_messages
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.context import Section
 from engramdown.language.characters import on_screen
@@ -139,7 +139,7 @@ def _writes(chosen: dict[str, Any]) -> bool:
 
 def _say_news(cortex: Cortex) -> None:
     """Tell a person who looks what came with git; what is printed stays what a model sees."""
-    if streams.is_terminal(sys.stderr):
+    if process.is_terminal(sys.stderr):
         count = len(cortex.arrivals())
         if count:
             output.note(review_messages.came_briefly(count))
@@ -154,7 +154,7 @@ def _message(words: tuple[str, ...]) -> str:
 def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
     if as_json:
         output.print_json(data)
-    elif streams.is_terminal(sys.stdout):
+    elif process.is_terminal(sys.stdout):
         click.echo(on_screen(text))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.

@@ -15,14 +15,14 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import git_messages as said
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.data import entry_data
 from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import settings_at
 from engramdown.cli.options import json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant
 from engramdown.git import diff as past
 from engramdown.git.diff import VERBS, Change, State, compare, words
@@ -61,7 +61,7 @@ def diff(place: Place, /, *, rev: str, scope: str | None, as_json: bool) -> None
     else:
         output.screen().show(_lines(there, sides, changes))
     if not changes:
-        streams.complain(said.nothing_between(sides.old, sides.new))
+        process.complain(said.nothing_between(sides.old, sides.new))
         raise Exit(REFUSED)
 
 

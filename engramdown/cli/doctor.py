@@ -26,7 +26,7 @@ from engramdown.cli.findings import STYLES, advice_lines, column, finding_data, 
 from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.opening import home_of, open_cortex, project_of, start_of
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.clock import today
 from engramdown.cortex.checkup import check
 from engramdown.cortex.findings import Finding, Level, find

@@ -13,7 +13,7 @@ from engramdown.cli.differences import commit_data, place_in_git
 from engramdown.cli.entries import full_lines, one_line
 from engramdown.cli.entry_messages import ambiguous
 from engramdown.cli.layout import line
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.scopes import roots
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
 from engramdown.git import diff

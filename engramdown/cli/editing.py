@@ -22,7 +22,7 @@ from engramdown.cli.options import (
     json_option,
     pass_place,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text
 from engramdown.cli.who import edit_page, is_page
 

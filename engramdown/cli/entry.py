@@ -10,8 +10,7 @@ import gc
 import sys
 from typing import Final
 
-from engramdown.cli.place import Place
-from engramdown.cli.streams import is_terminal, set_up_streams
+from engramdown.cli.process import Place, is_terminal, set_up_streams
 
 _HOOK: Final = "hook"
 _MANY_OBJECTS: Final = 50_000

@@ -17,7 +17,7 @@ from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import given
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.erasing import Erased, Shared
 from engramdown.language.characters import on_screen, visible

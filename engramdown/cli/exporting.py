@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli import transfer_messages as messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import line
 from engramdown.cli.options import json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.progress import bar
 from engramdown.cli.transcripts import open_all
 from engramdown.language.characters import on_screen
@@ -109,7 +109,7 @@ def _show(name: str, memory: EpisodicMemory, form: str) -> None:
         output.print_json(_data(name, memory))
         return
     page = _page(name, memory)
-    shown = on_screen(page) if streams.is_terminal(sys.stdout) else page
+    shown = on_screen(page) if process.is_terminal(sys.stdout) else page
     # Or click would take escapes out of what is not for a terminal.
     click.echo(shown, nl=False, color=True)
 

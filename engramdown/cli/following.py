@@ -15,11 +15,11 @@ from typing import Final
 import click
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.options import complete_sessions, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.talk import Talk
 from engramdown.cli.transcript import episode_data
 from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
@@ -56,13 +56,13 @@ def follow(place: Place, /, *, session: str, number: int, scope: str | None, as_
     tail = _Tail(transcripts, chosen)
     talk = Talk(chosen, transcripts.memory.settings.gap_minutes)
     new = tail.new()
-    if not as_json and streams.is_terminal(sys.stdout):
+    if not as_json and process.is_terminal(sys.stdout):
         output.fast_screen().show([line((said.following(chosen), "dim")), line()])
     new = new[-number:] if number else [each for each in new if each.event == "end"][-1:]
     while True:
         for episode in new:
             _print(chosen, talk, episode, as_json=as_json)
-        streams.flush()
+        process.flush()
         if tail.ended:
             return
         time.sleep(_PAUSE)

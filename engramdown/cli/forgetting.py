@@ -24,7 +24,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope

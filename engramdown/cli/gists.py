@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, output, streams
+from engramdown.cli import log_messages, output, process
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import settings_at
@@ -27,7 +27,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant
 from engramdown.cli.talk import fact_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
@@ -84,7 +84,7 @@ def gists(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
     else:
         output.page(output.fast_screen().rows(_tree_lines(track, tree, now)))
     if not tree:
-        streams.complain(said.no_gists(name))
+        process.complain(said.no_gists(name))
         raise Exit(REFUSED)
 
 

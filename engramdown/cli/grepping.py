@@ -12,13 +12,13 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, output, streams
+from engramdown.cli import log_messages, output, process
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.gists import looking
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.transcripts import open_transcripts
 from engramdown.cortex.conversation.lineage import GREP, SCOPES, Found, pointer
 
@@ -72,7 +72,7 @@ def grep(
     if len(found) > len(hits):
         output.note(said.more_hits(len(hits)))
     if not hits:
-        streams.complain(said.no_hits(name))
+        process.complain(said.no_hits(name))
         raise Exit(REFUSED)
 
 

@@ -15,14 +15,14 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Hippocampus
-from engramdown.cli import entry_messages, journal_messages, output, streams
+from engramdown.cli import entry_messages, journal_messages, output, process
 from engramdown.cli.changing import Outcome, file_diff
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.data import step_data
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.history import Step
@@ -71,7 +71,7 @@ def history(place: Place, /, *, as_json: bool, **_: object) -> None:
     else:
         output.screen().show(_history_lines(shown))
     if not shown and not cortex.unread():
-        streams.complain(journal_messages.no_history(file))
+        process.complain(journal_messages.no_history(file))
         raise Exit(REFUSED)
 
 
@@ -144,7 +144,7 @@ def _touches(item: _Kept, file: str) -> bool:
 
 
 def _history_lines(items: Sequence[_Kept]) -> Iterator[Line]:
-    patches = {} if streams.is_terminal(sys.stdout) else _patches(items)
+    patches = {} if process.is_terminal(sys.stdout) else _patches(items)
     for number, item in enumerate(items):
         if number:
             yield line()

@@ -18,8 +18,7 @@ from engramdown.cli import hook_messages as messages
 from engramdown.cli.codes import DONE
 from engramdown.cli.hooking import SESSION, complain, happen, read_input
 from engramdown.cli.options import given, pass_place
-from engramdown.cli.place import Place
-from engramdown.cli.streams import is_terminal
+from engramdown.cli.process import Place, is_terminal
 from engramdown.integrations.claude_code.payload import EVENTS, Event, event_named, read_event
 
 _WORDS: Final = ("session", "text", "tool", "input", "output", "error", "call", "transcript")

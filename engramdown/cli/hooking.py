@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Final
 
 from engramdown.cli import hook_messages as messages
-from engramdown.cli import streams
-from engramdown.cli.place import Place
+from engramdown.cli import process
+from engramdown.cli.process import Place
 from engramdown.integrations.claude_code.payload import (
     Event,
     answer,
@@ -176,9 +176,9 @@ class _Said:
         with _undisturbed():
             try:
                 sys.stdout.buffer.write(f"{gap}{text}\n".encode("utf-8", "replace"))
-                streams.flush()
+                process.flush()
             except OSError:
-                streams.give_up_stdout()
+                process.give_up_stdout()
 
 
 def _reason(error: Exception) -> str:
@@ -192,7 +192,7 @@ def _reason(error: Exception) -> str:
 def complain(event: str, reason: str) -> None:
     """Say on stderr that a hook could not do what it is for."""
     try:
-        streams.complain(messages.in_trouble(event, reason))
+        process.complain(messages.in_trouble(event, reason))
     except OSError:
         return  # Nobody listens there, either.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engramdown.cli import output
 from engramdown.cli.opening import project_of, settings_at
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.engram import Scope
 from engramdown.errors import StoreError

@@ -11,7 +11,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.day_lines import (
     day_data,
@@ -23,7 +23,7 @@ from engramdown.cli.day_lines import (
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import all_journals, one_journal
 from engramdown.cli.options import json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.journal.journal import Journal
 
@@ -53,7 +53,7 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, as_json: bool
     if any(day.problem for day in found):
         raise Exit(STORE_FAILED)
     if not found:
-        streams.complain(said.NO_DAYS)
+        process.complain(said.NO_DAYS)
         raise Exit(REFUSED)
 
 
@@ -67,7 +67,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
     journal = one_journal(place, scope)
     found = journal.day(_day(day, journal))
     if found is None:
-        streams.complain(said.no_day(day))
+        process.complain(said.no_day(day))
         raise Exit(REFUSED)
     if as_json:
         output.print_json(day_data(found, sections=True))
@@ -116,7 +116,7 @@ def search_journal(
     else:
         output.screen().show(match_lines(found[:limit]))
     if not found:
-        streams.complain(said.nothing_found(query))
+        process.complain(said.nothing_found(query))
         raise Exit(REFUSED)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from engramdown.cli import day_messages as said
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.day_lines import section_data
@@ -20,7 +20,7 @@ from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import one_journal, settings_of
 from engramdown.cli.layout import diff_rows, line, whole
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.errors import EngramdownError
@@ -76,7 +76,7 @@ def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None
 def _text(chosen: dict[str, Any]) -> tuple[str, bool]:
     """Return what is to be written, and whether a person has just typed it in an editor."""
     words = chosen["words"]
-    piped = words == ("-",) or (not words and not streams.is_terminal(sys.stdin))
+    piped = words == ("-",) or (not words and not process.is_terminal(sys.stdin))
     if piped and not chosen["edit"]:
         return read_stdin(), False
     if words and not chosen["edit"]:

@@ -12,7 +12,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import data, entry_messages, output, streams
+from engramdown.cli import data, entry_messages, output, process
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import archived_lines, full_lines, grouped_lines
 from engramdown.cli.filtering import Filter
@@ -20,7 +20,7 @@ from engramdown.cli.finding import Found, find_anywhere, raw_text
 from engramdown.cli.layout import line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import given, id_argument, json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.who import is_page, show_page
 from engramdown.clock import today
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES
@@ -49,7 +49,7 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
     if not show_them(cortex, wanted, as_json=as_json):
         if cortex.unread():
             return  # What could not be read is said, and ends with its own code.
-        streams.complain(entry_messages.nothing_listed(filtered=bool(wanted), archived=archived))
+        process.complain(entry_messages.nothing_listed(filtered=bool(wanted), archived=archived))
         raise Exit(REFUSED)
 
 
@@ -100,7 +100,7 @@ def _show_entries(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
 
 def _is_folded() -> bool:
     """Whether each memory is one line: for what reads line by line, as grep does."""
-    return not streams.is_terminal(sys.stdout)
+    return not process.is_terminal(sys.stdout)
 
 
 def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:

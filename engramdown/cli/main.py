@@ -18,7 +18,7 @@ import click
 from click.exceptions import Abort, Exit
 
 from engramdown import __version__
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli.codes import (
     DONE,
     PIPE_CLOSED,
@@ -29,7 +29,7 @@ from engramdown.cli.codes import (
     RefusalError,
 )
 from engramdown.cli.groups import Commands
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.errors import (
     AmbiguousIdError,
     EngramdownError,
@@ -157,11 +157,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: What stands behind the name of the program; by default that of the process.
     """
-    streams.set_up_streams()
+    process.set_up_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _run([*words])
-        streams.flush()
+        process.flush()
     except (click.ClickException, EngramdownError, OSError, *_ENDS) as error:
         code = _end(error)
         if code == USAGE and "--json" in words[: words.index("--") if "--" in words else None]:
@@ -201,7 +201,7 @@ def _(error: Exit) -> int:
 
 @_end.register
 def _(error: click.ClickException) -> int:
-    streams.complain(error.format_message())
+    process.complain(error.format_message())
     for item in error.more if isinstance(error, RefusalError) else ():
         output.complain_more(item)
     return error.exit_code
@@ -210,27 +210,27 @@ def _(error: click.ClickException) -> int:
 @_end.register
 def _(error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else _program_name()
-    streams.complain(_sentence(error), path)
+    process.complain(_sentence(error), path)
     return USAGE
 
 
 @_end.register
 def _(error: EngramdownError) -> int:
-    streams.complain(str(error))
+    process.complain(str(error))
     return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
 @_end.register
 def _(error: OSError) -> int:
-    streams.complain(messages.system_error(error))
-    streams.give_up_stdout()
+    process.complain(messages.system_error(error))
+    process.give_up_stdout()
     return STORE_FAILED
 
 
 @_end.register
 def _(error: BrokenPipeError) -> int:
     del error
-    streams.give_up_stdout()
+    process.give_up_stdout()
     return PIPE_CLOSED
 
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from engramdown.cli import mcp_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import USAGE, RefusalError
 from engramdown.cli.opening import home_of, open_quietly, project_of, start_of
 from engramdown.cli.options import given, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.mcp.client_config import CLIENTS
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def mcp(place: Place, /, **_: object) -> None:
     ends: list[object] = [sys.stdin, sys.stdout]
     if None in ends:
         raise click.UsageError(said.NO_PIPES)
-    if streams.is_terminal(sys.stdin):
+    if process.is_terminal(sys.stdin):
         output.note(said.WAITS)
     running.over_stdio(cortex, offer)
 

@@ -11,7 +11,7 @@ from typing import Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import streams
+from engramdown.cli import process
 from engramdown.cli.codes import DONE, REFUSED
 from engramdown.git.driver import drive
 from engramdown.git.textual import Markers
@@ -40,5 +40,5 @@ def merge_driver(files: tuple[Path, Path, Path], path: str, more: tuple[str, ...
     markers = Markers(int(size) if size.isdecimal() else _SIZE, ours, base, theirs)
     done = drive(*files, path, markers)
     if done.word:
-        streams.complain(done.word)
+        process.complain(done.word)
     raise Exit(REFUSED if done.conflict else DONE)

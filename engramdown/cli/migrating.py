@@ -15,14 +15,14 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import consent, data, messages, output, streams
+from engramdown.cli import consent, data, messages, output, process
 from engramdown.cli import migrate_messages as said
 from engramdown.cli.changing import rehearsed_data, rehearsed_lines
 from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex, project_of, start_of
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     if dry_run or not yes:
         cortex.rehearse()
         came = migration.bring(surveyed, dry_run=True)
-        is_patch = dry_run and not streams.is_terminal(sys.stdout)
+        is_patch = dry_run and not process.is_terminal(sys.stdout)
         changes = rehearsed_lines(cortex.rehearsed()) if is_patch else []
         if not as_json:
             output.screen().show([*_shown(surveyed, came, would=True), *changes])

@@ -13,7 +13,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
-from engramdown.cli import entry_messages, messages, output, streams
+from engramdown.cli import entry_messages, messages, output, process
 from engramdown.cli.changing import file_diff
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.journal_opening import disk_of, settings_of
@@ -26,7 +26,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.transcripts import open_transcripts
@@ -140,7 +140,7 @@ def _show(kept: WorkingNotes, *, as_json: bool) -> None:
         screen.show([line((kept.session, "strong"), (f"  {at}" if at else "", "dim"))])
         screen.show([whole((str(kept.path), "where")), line(), line(note.text)])
     if not note.digest:
-        streams.complain(said.NO_NOTES)
+        process.complain(said.NO_NOTES)
         raise Exit(REFUSED)
 
 
@@ -153,7 +153,7 @@ def _show_history(kept: WorkingNotes, *, as_json: bool) -> None:
     else:
         output.screen().show(_versions(kept))
     if not versions:
-        streams.complain(said.no_history(kept.session))
+        process.complain(said.no_history(kept.session))
         raise Exit(REFUSED)
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli.codes import STORE_FAILED, RefusalError
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import (
     Settings,
@@ -148,7 +148,7 @@ def _end_with(notes: Mapping[str, bool]) -> None:
         if beside_error or not failed:
             output.note(note)
     if isinstance(ending, click.ClickException):
-        streams.complain(ending.format_message())
+        process.complain(ending.format_message())
     if not failed:
         raise Exit(STORE_FAILED)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

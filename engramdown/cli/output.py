@@ -21,7 +21,7 @@ from typing import Final, Protocol
 
 import click
 
-from engramdown.cli import streams
+from engramdown.cli import process
 from engramdown.cli.layout import Line, Part, line, wrap
 from engramdown.language.characters import on_screen
 
@@ -68,7 +68,7 @@ class PlainScreen:
         By default lines are wrapped on a terminal.
         """
         self._colour = colour
-        self._wrapped = streams.is_terminal(sys.stdout) if wrapped is None else wrapped
+        self._wrapped = process.is_terminal(sys.stdout) if wrapped is None else wrapped
 
     def show(self, lines: Iterable[Line]) -> None:
         """Print lines, wrapped on a terminal; in a pipe a patch as it is.
@@ -78,7 +78,7 @@ class PlainScreen:
         lines = list(lines)
         if (
             self._colour
-            or streams.is_terminal(sys.stdout)
+            or process.is_terminal(sys.stdout)
             or all(item.exact is None for item in lines)
         ):
             rows = list(self.rows(lines))
@@ -116,7 +116,7 @@ def width() -> int:
     """Return how many columns a line for a person may have."""
     said = os.environ.get("COLUMNS", "")
     # Not shutil.get_terminal_size: shutil loads three compressors.
-    columns = int(said) if said.isdecimal() else streams.terminal_columns()
+    columns = int(said) if said.isdecimal() else process.terminal_columns()
     return min(columns or _USUAL, _WIDEST)
 
 
@@ -137,7 +137,7 @@ def fast_screen() -> PlainScreen:
 
 def is_person() -> bool:
     """Return whether a person sits at both ends: questions can be asked."""
-    return streams.is_terminal(sys.stdin) and streams.is_terminal(sys.stdout)
+    return process.is_terminal(sys.stdin) and process.is_terminal(sys.stdout)
 
 
 def print_json(data: object) -> None:
@@ -154,7 +154,7 @@ def print_json(data: object) -> None:
 
 def note(message: str) -> None:
     """Say something on stderr that is no result."""
-    click.echo(streams.wrapped(f"note: {streams.one_line(message)}"), err=True)
+    click.echo(process.wrapped(f"note: {process.one_line(message)}"), err=True)
 
 
 def page(rows: Iterable[str]) -> None:
@@ -172,9 +172,9 @@ def page(rows: Iterable[str]) -> None:
 
 def complain_more(message: str) -> None:
     """Say below a complaint what could have been meant."""
-    click.echo(f"  {streams.one_line(message)}", err=True)
+    click.echo(f"  {process.one_line(message)}", err=True)
 
 
 def _has_style() -> bool:
-    wanted = streams.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
+    wanted = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return wanted and os.environ.get("TERM") != "dumb"

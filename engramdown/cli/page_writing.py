@@ -20,7 +20,7 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import given
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.engram import Scope, fold
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import BUDGET, Change, page, read, write

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engramdown.cli.layout import cells
+from engramdown.cli.process import terminal_columns
 from engramdown.cli.stopping import stop_now, stopped_by, without_echo
-from engramdown.cli.streams import terminal_columns
 from engramdown.forks import Event, RLock
 
 if TYPE_CHECKING:

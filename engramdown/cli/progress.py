@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from engramdown.cli.streams import is_terminal
+from engramdown.cli.process import is_terminal
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, WorkingContext
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli import prompt_messages as said
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.transcripts import Transcripts
@@ -53,7 +53,7 @@ def _rendered(made: WorkingContext, shape: str) -> Any:  # noqa: ANN401 - a text
 
 
 def _print(text: str) -> None:
-    if streams.is_terminal(sys.stdout):
+    if process.is_terminal(sys.stdout):
         click.echo(on_screen(text))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.

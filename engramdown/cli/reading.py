@@ -13,7 +13,7 @@ from typing import TextIO
 
 import click
 
-from engramdown.cli import entry_messages, streams
+from engramdown.cli import entry_messages, process
 
 
 def read_stdin() -> str:
@@ -68,7 +68,7 @@ def keep_text(text: str) -> Path:
 
 def _check_editor(instead: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not chosen and not streams.is_terminal(sys.stdin):
+    if not chosen and not process.is_terminal(sys.stdin):
         raise click.UsageError(entry_messages.no_editor(instead))
     # Imported here: few commands open an editor, and click takes its words apart in this way.
     import shlex

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import entry_messages, output, streams
+from engramdown.cli import entry_messages, output, process
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.entries import hit_lines
 from engramdown.cli.groups import WordsCommand
@@ -24,7 +24,7 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.moment import Moment
 from engramdown.cli.opening import folders, home_of, open_cortex, project_of, tell_unread
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cortex.search import Asked, Found, search
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         output.note(note)
     _show(cortex, found, as_json=as_json)
     if not found:
-        streams.complain(entry_messages.nothing_found(query))
+        process.complain(entry_messages.nothing_found(query))
         raise Exit(REFUSED)
 
 
@@ -142,7 +142,7 @@ def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
             }
         )
         return
-    folded = not streams.is_terminal(sys.stdout)
+    folded = not process.is_terminal(sys.stdout)
     lines = hit_lines(found.memories, folded=folded)
     if found.episodes:
         from engramdown.cli.talk import found_lines

@@ -25,7 +25,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.episodes.recorder import Said

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import data, messages, streams
+from engramdown.cli import data, messages, process
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.groups import WordsCommand
@@ -24,7 +24,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
@@ -82,7 +82,7 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
     outcome.show(lines, data.receipt_data(receipt))
     if not written:
-        streams.complain(sentence)
+        process.complain(sentence)
         raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
 
 

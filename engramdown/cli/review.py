@@ -13,7 +13,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal
-from engramdown.cli import output, review_messages, streams
+from engramdown.cli import output, process, review_messages
 from engramdown.cli.changing import Outcome
 from engramdown.cli.codes import STORE_FAILED
 from engramdown.cli.data import arrival_data, proposal_data, receipt_data
@@ -27,7 +27,7 @@ from engramdown.cli.options import (
     json_option,
     pass_place,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.receipts import receipt_line
 from engramdown.cli.walk import Walk
@@ -99,7 +99,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
         )
     elif output.is_person() and not as_json and not dry_run:
         output.screen().show([*_news_lines(arrivals), *map(receipt_line, _told(receipts))])
-        walk = Walk(cortex.resolve, cortex.resolve_all, streams.complain)
+        walk = Walk(cortex.resolve, cortex.resolve_all, process.complain)
         walk.through(cortex.pending())
         left = review_messages.walk_done(walk.decided, cortex.count_pending())
         output.screen().show([line((left, "dim"))])

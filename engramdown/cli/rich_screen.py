@@ -18,7 +18,7 @@ from rich.theme import Theme
 
 from engramdown.cli.layout import Line, wrap
 from engramdown.cli.output import width
-from engramdown.cli.streams import is_terminal
+from engramdown.cli.process import is_terminal
 from engramdown.language.characters import on_screen
 
 _THEME: Final = Theme(

@@ -11,7 +11,7 @@ import click
 
 from engramdown.cli import messages
 from engramdown.cli.opening import home_of, project_of, start_of
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 

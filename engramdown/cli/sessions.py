@@ -15,12 +15,12 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import REFUSED
 from engramdown.cli.layout import Line, cells, clock, lasted, line, table
 from engramdown.cli.moment import Moment
 from engramdown.cli.options import given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.transcripts import Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.transcripts.sessions import SessionInfo, Tally, count
 
@@ -64,11 +64,11 @@ def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: obj
     if as_json:
         output.print_json([info_data(transcripts, item.info, item.tally) for item in shown])
     else:
-        output.fast_screen().show(_lines(shown, wide=not streams.is_terminal(sys.stdout)))
+        output.fast_screen().show(_lines(shown, wide=not process.is_terminal(sys.stdout)))
     if found[len(shown) :]:
         output.note(said.more_sessions(len(found) - len(shown), len(found)))
     if not shown:
-        streams.complain(_nothing(transcripts))
+        process.complain(_nothing(transcripts))
         raise Exit(REFUSED)
 
 

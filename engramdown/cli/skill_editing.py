@@ -23,7 +23,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_whole, keep_text, read_stdin
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_listing import finding_lines, skill_data

@@ -20,7 +20,7 @@ from engramdown.cli.codes import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import start_of
 from engramdown.cli.options import dry_run_option, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant
 from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope

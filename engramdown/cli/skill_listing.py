@@ -16,7 +16,7 @@ from engramdown.cli import skill_messages as said
 from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.options import json_option, label_argument, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.skills.files import files_beside

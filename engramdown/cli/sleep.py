@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli import sleep_messages as said
 from engramdown.cli.codes import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.progress import bar
 from engramdown.engram import Scope
 
@@ -59,7 +59,7 @@ def sleep(
     if summary.skipped:
         raise RefusalError(messages.OFF)
     for name, reason in summary.failed.items():
-        streams.complain(said.failed(messages.SCOPE_NAMES[name], reason))
+        process.complain(said.failed(messages.SCOPE_NAMES[name], reason))
     raise Exit(_exit_code(summary))
 
 

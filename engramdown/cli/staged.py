@@ -20,7 +20,7 @@ from engramdown.cli.codes import REFUSED
 from engramdown.cli.findings import STYLES, advice_lines, finding_data
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import home_of, project_of, start_of
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cortex.findings import Level
 from engramdown.cortex.staged import StagedReport, inspect_staged, stops
 from engramdown.errors import SettingsError

@@ -19,7 +19,7 @@ from engramdown.cli.filtering import age_of
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.steps import when
 from engramdown.clock import moment, today
 from engramdown.consolidation.asking.calls import Sum, sums

@@ -14,13 +14,13 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.gists import gist_data, row_of, whole_data
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
@@ -85,7 +85,7 @@ def compact(
     if done.lost:
         output.note(said.lost(done.lost))
     if not done.gists:
-        streams.complain(f"{name}: {done.reason}")
+        process.complain(f"{name}: {done.reason}")
         raise Exit(REFUSED)
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import click
 
 from engramdown.cli import log_messages as said
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.options import complete_sessions, json_option, pass_place, scope_options
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.sessions import info_data
 from engramdown.cli.talk import damage_lines, fact_lines, talk_lines
 from engramdown.cli.transcripts import Transcripts, open_transcripts
@@ -154,7 +154,7 @@ def _page(lines: Iterable[Line]) -> None:
 
 
 def _print_whole(text: str) -> None:
-    if streams.is_terminal(sys.stdout):
+    if process.is_terminal(sys.stdout):
         output.page(on_screen(text).split("\n"))
     else:
         # As bytes, so that no encoding and no line end of the system gets in between.

@@ -16,7 +16,7 @@ from engramdown.cli import entry_messages
 from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import clock
 from engramdown.cli.opening import settings_at, tell_unread
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError

@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol
 import click
 
 from engramdown import Proposal, Receipt
-from engramdown.cli import entry_messages, output, review_messages, streams
+from engramdown.cli import entry_messages, output, process, review_messages
 from engramdown.cli.layout import line
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.reading import edit_text
@@ -131,7 +131,7 @@ class Walk:
         try:
             text = edit_text(proposal.engram.text, entry_messages.REVIEW_EDIT_INSTEAD)
         except click.ClickException as error:
-            streams.complain(error.format_message())
+            process.complain(error.format_message())
             return _Then.SAME
         if not text.strip():
             self._screen.show([line((review_messages.EMPTY_PROPOSAL, "warn"))])

@@ -22,7 +22,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli import watch_messages as said
 from engramdown.cli.codes import DONE, RefusalError
 from engramdown.cli.data import news_data
@@ -30,7 +30,7 @@ from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_quietly
 from engramdown.cli.options import pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.clock import local
 from engramdown.cortex.news import News
 
@@ -75,13 +75,13 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
                 output.note(said.aside(item))
         changes = [item for item in news if item.what not in (*_ASIDE, "watching")]
         output.fast_screen().show(_lines(changes))
-    streams.flush()
+    process.flush()
 
 
 def _begin(scopes: Sequence[News]) -> None:
     """Say what is watched, if it begins."""
     lines = [said.watching(item.scope, Path(item.text)) for item in scopes]
-    if lines and streams.is_terminal(sys.stdout):
+    if lines and process.is_terminal(sys.stdout):
         shown = [line((text, "dim"), hang=4) for text in (*lines, said.HINT)]
         output.fast_screen().show([*shown, line()])
     else:

@@ -21,7 +21,7 @@ from engramdown.cli.finding import find_anywhere
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.options import id_argument, json_option, pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.cli.steps import step_lines
 from engramdown.clock import local
 from engramdown.cortex.why import Known, Said, Taught, Why

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, streams
+from engramdown.cli import messages, output, process
 from engramdown.cli import worker_messages as said
 from engramdown.cli.codes import DONE, REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_quietly
 from engramdown.cli.options import pass_place
-from engramdown.cli.place import Place
+from engramdown.cli.process import Place
 from engramdown.clock import local
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class _Working:
             self._note(summary)
             if last:
                 output.fast_screen().show(_ending(summary))
-        streams.flush()
+        process.flush()
         return summary
 
     def _tell(self, deed: Deed) -> None:
@@ -173,7 +173,7 @@ class _Working:
             return
         try:
             output.fast_screen().show(_lines(deed))
-            streams.flush()
+            process.flush()
         except OSError as error:  # Nobody reads any more. What is being done is finished first.
             self._broken = error
             self._stop.ask()
@@ -185,7 +185,7 @@ class _Working:
             if text not in self._noted:
                 output.note(text)
         if summary.failed and summary.failed not in self._noted:
-            streams.complain(summary.failed)
+            process.complain(summary.failed)
         self._noted = [*notices, *said.notes(summary), summary.failed]
 
 

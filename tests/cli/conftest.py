@@ -72,4 +72,4 @@ def memory(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> Path
 def reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a terminal without colours read what is printed."""
     monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr("engramdown.cli.streams.is_terminal", lambda stream: stream is sys.stdout)
+    monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda stream: stream is sys.stdout)

@@ -421,7 +421,7 @@ def test_a_narrow_window_keeps_every_word(
     run: Runner, talk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    monkeypatch.setattr("engramdown.cli.streams.is_terminal", lambda _: True)
+    monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda _: True)
     monkeypatch.setattr("engramdown.cli.output.is_person", lambda: False)
     leaf = summarised(run)
     for arguments in (["gists"], ["describe", leaf], ["expand", leaf], ["grep", "file3"]):

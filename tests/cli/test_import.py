@@ -126,7 +126,7 @@ def test_a_session_is_exported_as_a_page_and_comes_back(
     page = run.ok("export", name[:14]).out
     assert page.startswith("# `Red CI`\n\n- session: `claude-code-20260227-")
     assert "> Why is CI red?\x1b[31m\n" in page
-    monkeypatch.setattr("engramdown.cli.streams.is_terminal", lambda _: True)
+    monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda _: True)
     assert "> Why is CI red?␛[31m\n" in run.ok("export", name).out
     monkeypatch.undo()
     monkeypatch.chdir(memory.parent.parent)

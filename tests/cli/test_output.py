@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engramdown.cli import output, streams
+from engramdown.cli import output, process
 from engramdown.cli.layout import line
 
 
@@ -124,6 +124,6 @@ def test_the_width_is_that_of_the_terminal_within_reason(
 def test_a_stream_takes_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))
-    streams.set_up_streams()
+    process.set_up_streams()
     output.screen().show([line("é 日")])
     assert written.getvalue() == b"\xe9 \\u65e5\n"

@@ -11,7 +11,10 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Final, TextIO
+from pathlib import Path
+from typing import Final, NamedTuple, TextIO
+
+__all__: list[str] = []
 
 # In fewer columns the terminal cuts words as it likes.
 _NARROWEST: Final = 12
@@ -82,3 +85,17 @@ def terminal_columns() -> int:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
     except (OSError, ValueError):
         return 0
+
+
+class Place(NamedTuple):
+    """Where memory is, as the options of the program say.
+
+    Attributes:
+        project: The folder to look for a project in, or ``None`` for the working directory.
+        home: The folder of the global scope, or ``None`` for the one of the environment.
+        mode: The mode of the gate, or ``None`` for the one of the settings.
+    """
+
+    project: Path | None = None
+    home: Path | None = None
+    mode: str | None = None
