@@ -40,7 +40,7 @@ def _is_hook(words: list[str]) -> bool:
 
 
 def _run_hook(said: str) -> int:
-    from engramdown.cli.hooking import happen, told_by_json
+    from engramdown.cli.hook_process import happen, told_by_json
 
     set_up_streams()
     happen(Place(), said, lambda: told_by_json(said))

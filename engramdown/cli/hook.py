@@ -14,9 +14,9 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import hook_messages as messages
+from engramdown.cli import hook_process as messages
 from engramdown.cli.codes import DONE
-from engramdown.cli.hooking import SESSION, complain, happen, read_input
+from engramdown.cli.hook_process import SESSION, complain, happen, read_input
 from engramdown.cli.options import given, pass_place
 from engramdown.cli.process import Place, is_terminal
 from engramdown.integrations.claude_code.payload import EVENTS, Event, event_named, read_event
@@ -40,7 +40,7 @@ class _Hook(click.Command):
 
 @click.command(cls=_Hook)
 @click.argument("event", metavar="[EVENT]", default="")
-@click.option("--session", metavar="ID", default="", envvar=SESSION, help=messages.SESSION)
+@click.option("--session", metavar="ID", default="", envvar=SESSION, help=messages.SESSION_MESSAGES)
 @click.option("--text", metavar="TEXT", help='What was written; "-" reads it from stdin.')
 @click.option("--tool", metavar="NAME", help="The tool that was called.")
 @click.option("--input", metavar="TEXT", help="What it was given.")

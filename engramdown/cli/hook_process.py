@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from types import FrameType
 from typing import Final
 
-from engramdown.cli import hook_messages as messages
 from engramdown.cli import process
 from engramdown.cli.process import Place
 from engramdown.integrations.claude_code.payload import (
@@ -27,6 +26,8 @@ from engramdown.integrations.claude_code.payload import (
     reads_json,
 )
 from engramdown.storage.locks import one_call
+
+__all__: list[str] = []
 
 SESSION: Final = "ENGRAMDOWN_SESSION"
 """The variable that holds the id of the conversation, for agents that do not say it."""
@@ -64,7 +65,7 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
         with _limited(), one_call():
             _tell(place, event_named(name) or name, find, said.say)
     except KeyboardInterrupt:
-        complain(name, messages.STOPPED)
+        complain(name, STOPPED)
     said.end()
 
 
@@ -102,7 +103,7 @@ def _tell(
         if where.trouble:
             complain(name, where.trouble)
     except _TooLongError:
-        reason = messages.TOOK_TOO_LONG
+        reason = TOOK_TOO_LONG
     except Exception as error:  # noqa: BLE001 - no fault of ours is to be one of the agent's
         reason = _reason(error)
     else:
@@ -140,7 +141,7 @@ def read_input() -> bytes:
             if size <= _LARGEST:
                 parts.append(piece)
     if size > _LARGEST:
-        raise ValueError(messages.too_large(_LARGEST))
+        raise ValueError(too_large(_LARGEST))
     return b"".join(parts)
 
 
@@ -192,7 +193,7 @@ def _reason(error: Exception) -> str:
 def complain(event: str, reason: str) -> None:
     """Say on stderr that a hook could not do what it is for."""
     try:
-        process.complain(messages.in_trouble(event, reason))
+        process.complain(in_trouble(event, reason))
     except OSError:
         return  # Nobody listens there, either.
 
@@ -245,3 +246,26 @@ def _allow(seconds: float) -> None:
 def _too_long(number: int, frame: FrameType | None) -> None:
     del number, frame
     raise _TooLongError
+
+
+NO_EVENT: Final = (
+    "name an event, such as session-start; an agent writes it as JSON to the standard input"
+)
+SESSION_MESSAGES: Final = "What the agent calls the conversation; also in ENGRAMDOWN_SESSION."
+STOPPED: Final = "was stopped"
+TOOK_TOO_LONG: Final = "took too long and was given up; the next one goes on"
+
+
+def no_such_event(name: str, known: Sequence[str]) -> str:
+    """Say that an event is none of ours."""
+    return f"no event {name!r}; use one of {', '.join(known)}"
+
+
+def in_trouble(event: str, reason: str) -> str:
+    """Say that a hook could not do what it is for; its agent goes on."""
+    return f"hook {event or 'without an event'}: {reason}"
+
+
+def too_large(most: int) -> str:
+    """Say that an agent wrote more than a hook reads."""
+    return f"what the agent wrote is larger than {most // 1024 // 1024} MB and was not read"
