@@ -24,8 +24,8 @@ from engramdown.cli import chat_aside, output
 from engramdown.cli import chat_messages as said
 from engramdown.cli.chat_asking import Confirmations
 from engramdown.cli.chat_screen import TurnScreen
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import line, table
+from engramdown.cli.output import RefusalError
 from engramdown.cli.stopping import shown_again
 from engramdown.errors import EngramdownError
 from engramdown.integrations.chat.endpoint import Endpoint

@@ -10,7 +10,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import messages, output
-from engramdown.cli.codes import REFUSED, RefusalError
+from engramdown.cli.output import REFUSED, RefusalError
 
 
 def check(needed: str) -> None:

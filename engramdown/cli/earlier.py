@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from engramdown.cli import data, output
 from engramdown.cli import git_messages as said
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.differences import commit_data, place_in_git
 from engramdown.cli.entries import full_lines, one_line
 from engramdown.cli.entry_messages import ambiguous
 from engramdown.cli.layout import line
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.scopes import roots
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError

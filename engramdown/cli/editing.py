@@ -8,7 +8,6 @@ from __future__ import annotations
 import click
 
 from engramdown.cli import entry_messages
-from engramdown.cli.changing import Outcome
 from engramdown.cli.data import entry_data
 from engramdown.cli.finding import find_archived, find_entry
 from engramdown.cli.groups import WordsCommand
@@ -22,6 +21,7 @@ from engramdown.cli.options import (
     json_option,
     pass_place,
 )
+from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text
 from engramdown.cli.who import edit_page, is_page

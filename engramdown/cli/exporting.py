@@ -17,11 +17,10 @@ import click
 
 from engramdown.cli import output, process
 from engramdown.cli import transfer_messages as messages
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import line
 from engramdown.cli.options import json_option, pass_place
+from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
-from engramdown.cli.progress import bar
 from engramdown.cli.transcripts import open_all
 from engramdown.language.characters import on_screen
 from engramdown.storage.safe_open import make_folder, open_regular, patiently

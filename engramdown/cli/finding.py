@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import entry_messages
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.entries import one_line, place
+from engramdown.cli.output import RefusalError
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, StoreError
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.placement import by_prefix, retired_name

@@ -16,7 +16,6 @@ from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output, process
-from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import settings_at
 from engramdown.cli.options import (
@@ -27,6 +26,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant
 from engramdown.cli.talk import fact_lines

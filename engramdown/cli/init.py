@@ -17,10 +17,10 @@ import click
 
 from engramdown import Hippocampus
 from engramdown.cli import messages, output
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import home_of, start_of
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.hippocampus.read_only import REFUSAL

@@ -13,13 +13,12 @@ import click
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import messages, output, process
-from engramdown.cli.changing import file_diff
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.day_lines import section_data
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import one_journal, settings_of
 from engramdown.cli.layout import diff_rows, line, whole
 from engramdown.cli.options import dry_run_option, given, json_option, pass_place, scope_options
+from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant

@@ -2,7 +2,7 @@
 
 Promises: a command's module is loaded when it is called, and no other; an expected error is one
 line on stderr with the next step, never a traceback; the exit codes are those of
-:mod:`engramdown.cli.codes`.
+:mod:`engramdown.cli.output`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from click.exceptions import Abort, Exit
 
 from engramdown import __version__
 from engramdown.cli import messages, output, process
-from engramdown.cli.codes import (
+from engramdown.cli.groups import Commands
+from engramdown.cli.output import (
     DONE,
     PIPE_CLOSED,
     REFUSED,
@@ -28,7 +29,6 @@ from engramdown.cli.codes import (
     USAGE,
     RefusalError,
 )
-from engramdown.cli.groups import Commands
 from engramdown.cli.process import Place
 from engramdown.errors import (
     AmbiguousIdError,

@@ -12,7 +12,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import process
-from engramdown.cli.codes import DONE, REFUSED
+from engramdown.cli.output import DONE, REFUSED
 from engramdown.git.driver import drive
 from engramdown.git.textual import Markers
 

@@ -14,8 +14,6 @@ from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import entry_messages, messages, output, process
-from engramdown.cli.changing import file_diff
-from engramdown.cli.codes import REFUSED, RefusalError
 from engramdown.cli.journal_opening import disk_of, settings_of
 from engramdown.cli.layout import Line, diff_rows, line, whole
 from engramdown.cli.options import (
@@ -26,6 +24,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
 from engramdown.cli.scopes import meant

@@ -16,7 +16,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import messages, output, process
-from engramdown.cli.codes import STORE_FAILED, RefusalError
+from engramdown.cli.output import STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import (

@@ -14,16 +14,23 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
-from typing import Final, Protocol
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import click
 
-from engramdown.cli import process
-from engramdown.cli.layout import Line, Part, line, wrap
+from engramdown import Cortex
+from engramdown.cli import messages, process
+from engramdown.cli.layout import Line, Part, diff, diff_rows, line, wrap
+from engramdown.cli.process import is_terminal
+from engramdown.hippocampus.files import FileChange
 from engramdown.language.characters import on_screen
+
+__all__: list[str] = []
 
 _WIDEST: Final = 100
 _USUAL: Final = 80
@@ -178,3 +185,142 @@ def complain_more(message: str) -> None:
 def _has_style() -> bool:
     wanted = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return wanted and os.environ.get("TERM") != "dumb"
+
+
+DONE: Final = 0
+REFUSED: Final = 1
+"""Nothing was found, or what was asked for was refused."""
+USAGE: Final = 2
+STORE_FAILED: Final = 3
+"""A store could not be read or written."""
+STOPPED: Final = 130
+"""Ctrl-C, as shells count it: 128 and the number of the signal."""
+PIPE_CLOSED: Final = 141
+"""Whoever read the output went away, as shells count it."""
+
+
+class RefusalError(click.ClickException):
+    """What was asked for is refused; the message says the next step.
+
+    Attributes:
+        more: Lines below the message: what could have been meant.
+        exit_code: The exit code of the command.
+    """
+
+    exit_code = REFUSED
+
+    def __init__(self, message: str, more: Sequence[str] = ()) -> None:
+        """Say why, and what could have been meant (``more``)."""
+        super().__init__(message)
+        self.more = tuple(more)
+
+
+_IN_PATCH: Final = ("--- ./", "+++ ./")
+
+
+class Outcome:
+    """The result of a command that changes memory, in the form that was asked for."""
+
+    def __init__(self, cortex: Cortex, *, as_json: bool, dry_run: bool) -> None:
+        """Rehearse from now on if it is a dry run."""
+        self._cortex = cortex
+        self._as_json = as_json
+        self._dry_run = dry_run
+        if dry_run:
+            cortex.rehearse()
+
+    def show(self, lines: Iterable[Line], data: dict[str, Any]) -> None:
+        """Print ``lines`` to a person, or ``data`` to a program."""
+        changes = self._cortex.rehearsed() if self._dry_run else []
+        if self._as_json:
+            extra = {"dry_run": True, "changes": rehearsed_data(changes)} if self._dry_run else {}
+            print_json({**data, **extra})
+            return
+        head = [line((messages.DRY_RUN, "warn"))] if self._dry_run else []
+        screen().show([*head, *lines, *rehearsed_lines(changes)])
+
+
+def rehearsed_lines(changes: Iterable[FileChange]) -> list[Line]:
+    """Return the diff of every file that would change."""
+    return [
+        item for change in changes for item in file_diff(change.path, change.before, change.after)
+    ]
+
+
+def file_diff(path: Path, before: str | None, after: str | None, name: str = "") -> list[Line]:
+    """Return the diff of a file; what no terminal reads is a patch.
+
+    A patch is applied in the project, or here where there is none: ``patch -p1``, ``git apply``.
+    A file elsewhere, as one of the global scope is, has its whole path, and a line above it says
+    what applies it: ``patch -p1 -d /``.
+
+    Args:
+        path: The file.
+        before: Its text before; ``None`` if there was no file.
+        after: Its text after; ``None`` if there is none any more.
+        name: What a person calls it; by default its path from here.
+    """
+    if before == "" and not path.exists():
+        before = None
+    shown = diff(before, after, name or os.path.relpath(path), _in_patch_changing(path))
+    is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
+    if is_patch and not _is_below(path) and not process.is_terminal(sys.stdout):
+        # No program that applies patches follows a path that leaves the folder where it runs.
+        return [line(messages.PATCH_ELSEWHERE), *shown]
+    return shown
+
+
+def _in_patch_changing(path: Path) -> str:
+    path = Path.cwd() / path
+    return path.relative_to(_base() if _is_below(path) else path.anchor).as_posix()
+
+
+def _is_below(path: Path) -> bool:
+    """Whether a file is below the folder in which a patch is applied."""
+    return (Path.cwd() / path).is_relative_to(_base())
+
+
+def _base() -> Path:
+    """Return where git would apply a patch: the folder that has a memory of its own."""
+    here = Path.cwd()
+    return next((each for each in (here, *here.parents) if (each / ".engramdown").is_dir()), here)
+
+
+def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
+    """Return the files that would change, each with its unified diff."""
+    return [
+        {
+            "path": str(change.path),
+            "diff": "\n".join(diff_rows(change.before, change.after, change.path.name)),
+        }
+        for change in changes
+        if change.before != change.after
+    ]
+
+
+@contextmanager
+def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[int], object]]:
+    """Show a bar for the length of a ``with`` block; yield what moves it on by a number.
+
+    Args:
+        title: What is done.
+        total: How much there is to do.
+        uneven: Whether its parts take too differently long to foretell when it is done: then it
+            shows how long it has taken, and that it goes on.
+    """
+    if not is_terminal(sys.stderr):
+        yield _ignore
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TimeElapsedColumn
+
+    columns = Progress.get_default_columns()
+    if uneven:
+        columns = (*columns[:-1], TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def _ignore(count: int) -> None:
+    del count

@@ -14,12 +14,11 @@ import click
 
 from engramdown.cli import output
 from engramdown.cli import page_messages as said
-from engramdown.cli.changing import file_diff
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.options import given
+from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.engram import Scope, fold
 from engramdown.errors import UnfitFileError

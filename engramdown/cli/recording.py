@@ -12,7 +12,6 @@ from typing import Any, Final
 import click
 
 from engramdown.cli import output
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import clock
 from engramdown.cli.log import COMMAND_GROUPS, SHORT_HELP
@@ -25,6 +24,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts

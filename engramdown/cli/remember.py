@@ -11,8 +11,6 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import data, messages, process
-from engramdown.cli.changing import Outcome
-from engramdown.cli.codes import REFUSED, STORE_FAILED
 from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import line
 from engramdown.cli.opening import open_cortex
@@ -24,6 +22,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.clock import today

@@ -14,8 +14,6 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal
 from engramdown.cli import output, process, review_messages
-from engramdown.cli.changing import Outcome
-from engramdown.cli.codes import STORE_FAILED
 from engramdown.cli.data import arrival_data, proposal_data, receipt_data
 from engramdown.cli.finding import find_proposal
 from engramdown.cli.layout import Line, line
@@ -27,6 +25,7 @@ from engramdown.cli.options import (
     json_option,
     pass_place,
 )
+from engramdown.cli.output import STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.receipts import receipt_line

@@ -13,8 +13,6 @@ import click
 
 from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
-from engramdown.cli.changing import file_diff
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.options import (
     dry_run_option,
@@ -23,6 +21,7 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_whole, keep_text, read_stdin
 from engramdown.cli.scopes import meant

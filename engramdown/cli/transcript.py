@@ -16,9 +16,9 @@ import click
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, line
 from engramdown.cli.options import complete_sessions, json_option, pass_place, scope_options
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.sessions import info_data
 from engramdown.cli.talk import damage_lines, fact_lines, talk_lines

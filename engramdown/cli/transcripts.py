@@ -13,9 +13,9 @@ from typing import Final
 import click
 
 from engramdown.cli import entry_messages
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import clock
 from engramdown.cli.opening import settings_at, tell_unread
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant, roots
 from engramdown.episodes.memory import EpisodicMemory

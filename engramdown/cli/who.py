@@ -14,9 +14,9 @@ import click
 from engramdown import Cortex
 from engramdown.cli import output
 from engramdown.cli import who_messages as said
-from engramdown.cli.codes import RefusalError
 from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.opening import open_cortex
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_file
 from engramdown.cortex.identity import Page

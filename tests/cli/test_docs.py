@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.cli import codes, messages
+from engramdown.cli import messages, output
 from engramdown.settings import (
     CONSOLIDATION_SETTINGS,
     CONVERSATION_SETTINGS,
@@ -41,12 +41,12 @@ def test_every_command_has_its_section_and_its_help(name: str) -> None:
 def test_every_exit_code_is_explained() -> None:
     explained = {int(code) for code in re.findall(r"(?m)^\| (\d+) \|", TEXT)}
     assert explained == {
-        codes.DONE,
-        codes.REFUSED,
-        codes.USAGE,
-        codes.STORE_FAILED,
-        codes.STOPPED,
-        codes.PIPE_CLOSED,
+        output.DONE,
+        output.REFUSED,
+        output.USAGE,
+        output.STORE_FAILED,
+        output.STOPPED,
+        output.PIPE_CLOSED,
     }
 
 

@@ -13,7 +13,7 @@ from typing import IO, Final
 
 import pytest
 
-from engramdown.cli.codes import STOPPED
+from engramdown.cli.output import STOPPED
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.cli import importing, progress, transfer_messages
+from engramdown.cli import importing, output, transfer_messages
 from engramdown.importers.importer import SOURCES
 from tests.cli.conftest import Runner
 from tests.importers.shop import claude_line, write_lines
@@ -178,13 +178,13 @@ def test_the_names_of_the_sources_are_those_of_the_readers() -> None:
 def test_a_bar_is_shown_to_a_person_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with progress.bar("Reading", 10) as advance:
+    with output.bar("Reading", 10) as advance:
         advance(5)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(progress, "is_terminal", lambda _: True)
+    monkeypatch.setattr(output, "is_terminal", lambda _: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    with progress.bar("Reading", 10) as advance:
+    with output.bar("Reading", 10) as advance:
         advance(10)
     assert "Reading" in capsys.readouterr().err
 

@@ -16,8 +16,8 @@ import pytest
 from engramdown import __version__, errors
 from engramdown.cli import main as program_module
 from engramdown.cli import messages
-from engramdown.cli.codes import PIPE_CLOSED, STOPPED
 from engramdown.cli.main import main, program
+from engramdown.cli.output import PIPE_CLOSED, STOPPED
 from engramdown.errors import (
     AmbiguousIdError,
     EngramdownError,

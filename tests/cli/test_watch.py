@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 
 import pytest
 
-from engramdown.cli.codes import STOPPED
+from engramdown.cli.output import STOPPED
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 

@@ -17,7 +17,7 @@ import pytest
 from engramdown import Cortex
 from engramdown.cli import messages
 from engramdown.cli import worker_messages as said
-from engramdown.cli.codes import STOPPED
+from engramdown.cli.output import STOPPED
 from engramdown.cortex.work_round import LOCK
 from engramdown.errors import ModelError
 from engramdown.storage.locks import SleepLock

@@ -17,7 +17,7 @@ from typing import Final
 import pytest
 
 from engramdown import EpisodicMemory, Hippocampus, clock
-from engramdown.cli.codes import REFUSED, STORE_FAILED
+from engramdown.cli.output import REFUSED, STORE_FAILED
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings
 from tests.cli.conftest import Runner
