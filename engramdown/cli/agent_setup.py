@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.cli import consent, output, process
+from engramdown.cli.commands import given
 from engramdown.cli.layout import Line, line, whole
-from engramdown.cli.options import given
 from engramdown.cli.output import file_diff
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import Change, write

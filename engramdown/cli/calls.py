@@ -15,9 +15,15 @@ from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.commands import (
+    Moment,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
 from engramdown.cli.layout import Line, clock, table
-from engramdown.cli.moment import Moment
-from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.talk import damage_lines

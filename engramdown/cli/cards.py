@@ -13,9 +13,9 @@ import click
 
 from engramdown.cli import entry_messages, output
 from engramdown.cli import forget_messages as said
+from engramdown.cli.commands import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_file, edit_text

@@ -26,10 +26,9 @@ from click.exceptions import Exit
 from engramdown import Cortex, Session
 from engramdown.cli import chat_messages as said
 from engramdown.cli import output, process
-from engramdown.cli.groups import WordsCommand
+from engramdown.cli.commands import WordsCommand, complete_sessions, given, json_option, pass_place
 from engramdown.cli.layout import line
 from engramdown.cli.opening import open_quietly
-from engramdown.cli.options import complete_sessions, given, json_option, pass_place
 from engramdown.cli.output import REFUSED, STOPPED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin

@@ -15,12 +15,18 @@ import click
 
 from engramdown import Cortex, MemoryContext
 from engramdown.cli import entry_messages, output, process, prompt_messages, review_messages
+from engramdown.cli.commands import (
+    WordsCommand,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
 from engramdown.cli.data import Folders, entry_data
 from engramdown.cli.entries import hit_lines
-from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import folders, open_cortex
-from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.context import Section

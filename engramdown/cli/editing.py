@@ -8,12 +8,8 @@ from __future__ import annotations
 import click
 
 from engramdown.cli import entry_messages
-from engramdown.cli.data import entry_data
-from engramdown.cli.finding import find_archived, find_entry
-from engramdown.cli.groups import WordsCommand
-from engramdown.cli.layout import diff, line
-from engramdown.cli.opening import folders, open_cortex
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
+    WordsCommand,
     complete_ids,
     dry_run_option,
     given,
@@ -21,6 +17,10 @@ from engramdown.cli.options import (
     json_option,
     pass_place,
 )
+from engramdown.cli.data import entry_data
+from engramdown.cli.finding import find_archived, find_entry
+from engramdown.cli.layout import diff, line
+from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text

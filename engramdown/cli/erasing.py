@@ -13,10 +13,10 @@ from typing import Any
 from engramdown import Cortex
 from engramdown.cli import consent, messages, output
 from engramdown.cli import entry_messages as said
+from engramdown.cli.commands import given
 from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import given
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cortex.erasing import Erased, Shared

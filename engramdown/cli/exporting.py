@@ -17,8 +17,8 @@ import click
 
 from engramdown.cli import output, process
 from engramdown.cli import transfer_messages as messages
+from engramdown.cli.commands import json_option, pass_place
 from engramdown.cli.layout import line
-from engramdown.cli.options import json_option, pass_place
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.cli.transcripts import open_all

@@ -16,8 +16,8 @@ import click
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.commands import complete_sessions, pass_place, scope_options
 from engramdown.cli.layout import Line, line
-from engramdown.cli.options import complete_sessions, pass_place, scope_options
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.talk import Talk

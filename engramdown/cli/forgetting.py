@@ -14,9 +14,7 @@ import click
 
 from engramdown.cli import consent, log_messages, messages, output
 from engramdown.cli import forget_messages as said
-from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import home_of, project_of
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
     Command,
     complete_sessions,
     given,
@@ -24,6 +22,8 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.layout import Line, line
+from engramdown.cli.opening import home_of, project_of
 from engramdown.cli.process import Place
 from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining

@@ -16,9 +16,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output, process
-from engramdown.cli.layout import Line, line, table
-from engramdown.cli.opening import settings_at
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
     Command,
     complete_sessions,
     given,
@@ -26,6 +24,8 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.layout import Line, line, table
+from engramdown.cli.opening import settings_at
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.scopes import meant

@@ -13,10 +13,16 @@ from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output, process
+from engramdown.cli.commands import (
+    WordsCommand,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
 from engramdown.cli.gists import looking
-from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line
-from engramdown.cli.options import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.transcripts import open_transcripts

@@ -15,8 +15,8 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import hook_process as messages
+from engramdown.cli.commands import given, pass_place
 from engramdown.cli.hook_process import SESSION, complain, happen, read_input
-from engramdown.cli.options import given, pass_place
 from engramdown.cli.output import DONE
 from engramdown.cli.process import Place, is_terminal
 from engramdown.integrations.claude_code.payload import EVENTS, Event, event_named, read_event

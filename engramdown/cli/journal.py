@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from engramdown.cli import day_messages as said
-from engramdown.cli.groups import Commands
+from engramdown.cli.commands import Commands
 
 # Where each command is; what is said of it stands in day_messages.SHORT_HELP.
 _COMMANDS: Final = {

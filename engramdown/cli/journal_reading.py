@@ -12,6 +12,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.commands import WordsCommand, json_option, pass_place, scope_options
 from engramdown.cli.day_lines import (
     day_data,
     listed_lines,
@@ -19,9 +20,7 @@ from engramdown.cli.day_lines import (
     match_lines,
     page_lines,
 )
-from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import all_journals, one_journal
-from engramdown.cli.options import json_option, pass_place, scope_options
 from engramdown.cli.output import REFUSED, STORE_FAILED
 from engramdown.cli.process import Place
 from engramdown.engram import Scope

@@ -13,11 +13,17 @@ import click
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import messages, output, process
+from engramdown.cli.commands import (
+    WordsCommand,
+    dry_run_option,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
 from engramdown.cli.day_lines import section_data
-from engramdown.cli.groups import WordsCommand
 from engramdown.cli.journal_opening import one_journal, settings_of
 from engramdown.cli.layout import diff_rows, line, whole
-from engramdown.cli.options import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from engramdown.cli.groups import Commands
+from engramdown.cli.commands import Commands
 
 # Where each command is.
 _COMMANDS: Final = {

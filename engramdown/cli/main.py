@@ -19,7 +19,7 @@ from click.exceptions import Abort, Exit
 
 from engramdown import __version__
 from engramdown.cli import messages, output, process
-from engramdown.cli.groups import Commands
+from engramdown.cli.commands import Commands
 from engramdown.cli.output import (
     DONE,
     PIPE_CLOSED,

@@ -14,9 +14,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import entry_messages, messages, output, process
-from engramdown.cli.journal_opening import disk_of, settings_of
-from engramdown.cli.layout import Line, diff_rows, line, whole
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
     complete_sessions,
     dry_run_option,
     given,
@@ -24,6 +22,8 @@ from engramdown.cli.options import (
     pass_place,
     scope_options,
 )
+from engramdown.cli.journal_opening import disk_of, settings_of
+from engramdown.cli.layout import Line, diff_rows, line, whole
 from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin

@@ -17,12 +17,17 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import entry_messages, output, process
+from engramdown.cli.commands import (
+    Moment,
+    WordsCommand,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+)
 from engramdown.cli.entries import hit_lines
-from engramdown.cli.groups import WordsCommand
 from engramdown.cli.layout import Line, line
-from engramdown.cli.moment import Moment
 from engramdown.cli.opening import folders, home_of, open_cortex, project_of, tell_unread
-from engramdown.cli.options import complete_sessions, given, json_option, pass_place
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cortex.search import Asked, Found, search

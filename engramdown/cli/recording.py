@@ -12,18 +12,18 @@ from typing import Any, Final
 import click
 
 from engramdown.cli import output
-from engramdown.cli.groups import WordsCommand
-from engramdown.cli.layout import clock
-from engramdown.cli.log import COMMAND_GROUPS, SHORT_HELP
-from engramdown.cli.messages import counted
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
     Command,
+    WordsCommand,
     complete_sessions,
     given,
     json_option,
     pass_place,
     scope_options,
 )
+from engramdown.cli.layout import clock
+from engramdown.cli.log import COMMAND_GROUPS, SHORT_HELP
+from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin

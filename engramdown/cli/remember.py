@@ -11,17 +11,17 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import data, messages, process
-from engramdown.cli.groups import WordsCommand
-from engramdown.cli.layout import line
-from engramdown.cli.opening import open_cortex
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
     Command,
+    WordsCommand,
     dry_run_option,
     given,
     json_option,
     pass_place,
     scope_options,
 )
+from engramdown.cli.layout import line
+from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin

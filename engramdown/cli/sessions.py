@@ -16,9 +16,8 @@ from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.commands import Moment, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, cells, clock, lasted, line, table
-from engramdown.cli.moment import Moment
-from engramdown.cli.options import given, json_option, pass_place, scope_options
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.transcripts import Transcripts, no_sessions, open_transcripts, words_of

@@ -13,14 +13,14 @@ import click
 
 from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
-from engramdown.cli.layout import Line, diff, diff_rows, line, whole
-from engramdown.cli.options import (
+from engramdown.cli.commands import (
     dry_run_option,
     json_option,
     label_argument,
     pass_place,
     scope_options,
 )
+from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_whole, keep_text, read_stdin

@@ -19,8 +19,8 @@ import click
 
 from engramdown import Hippocampus
 from engramdown.cli import output, tour_messages
+from engramdown.cli.commands import json_option
 from engramdown.cli.layout import diff, line
-from engramdown.cli.options import json_option
 
 _RULE = "Always run the linter before pushing"
 _REWORDED = "Always run the linter on every commit"

@@ -24,11 +24,11 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import output, process
 from engramdown.cli import watch_messages as said
+from engramdown.cli.commands import pass_place
 from engramdown.cli.data import news_data
 from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_quietly
-from engramdown.cli.options import pass_place
 from engramdown.cli.output import DONE, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
-from engramdown.cli.moment import Moment
+from engramdown.cli.commands import Moment
 
 
 @pytest.fixture

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from engramdown.cli import messages, output
+from engramdown.cli.process import Place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+__all__: list[str] = []
 
 # What other programs call them; hidden, and they work where the command is there.
 _ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}
@@ -135,3 +139,148 @@ class Commands(click.Group):
         names = [name for name in self.homes if name.startswith(incomplete)]
         found = [CompletionItem(name, help=self.said[name]) for name in names]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+Command = Callable[..., Any]
+"""A command before click has made it one."""
+
+_SHOWN: Final = 60
+
+
+pass_place = click.make_pass_decorator(Place, ensure=True)
+
+
+def complete_ids(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the ids of memories that begin with what was typed, and the beginning of each text."""
+    del param
+    return _completed(ctx, incomplete, pending=False)
+
+
+def complete_proposals(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the ids of proposals, as :func:`complete_ids` does."""
+    del param
+    return _completed(ctx, incomplete, pending=True)
+
+
+def complete_sessions(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the ids of sessions that begin with what was typed, and what each is about."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from engramdown.cli.transcripts import known_sessions
+
+    found = known_sessions(_place(ctx), ctx.params.get("scope"), incomplete)
+    return [CompletionItem(session, help=_help(said)) for session, said in found]
+
+
+def complete_labels(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the labels that begin with what was typed, each with what it is for."""
+    del param
+    from click.shell_completion import CompletionItem
+
+    from engramdown.cli.skill_opening import opened
+    from engramdown.errors import EngramdownError
+
+    try:
+        found = [each.skill for each in opened(_place(ctx)).known() if each.counts]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+    return [
+        CompletionItem(skill.label, help=_help(skill.description))
+        for skill in found
+        if skill.label.startswith(incomplete)
+    ]
+
+
+def given() -> dict[str, Any]:
+    """Return the values of the options of the command that runs."""
+    return click.get_current_context().params
+
+
+label_argument = click.argument("label", metavar="LABEL", shell_complete=complete_labels)
+id_argument = click.argument("entry_id", metavar="ID", shell_complete=complete_ids)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Change nothing; show the diff of what would change."
+)
+
+
+def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--global`` and ``--project`` as the argument ``scope``."""
+
+    def add(command: Command) -> Command:
+        project = click.option("--project", "scope", flag_value="project", help=help_project)
+        everywhere = click.option("--global", "scope", flag_value="global", help=help_global)
+        return everywhere(project(command))
+
+    return add
+
+
+def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from engramdown.cli.opening import known_ids
+
+    return [
+        CompletionItem(entry_id, help=_help(text))
+        for entry_id, text in known_ids(_place(ctx), pending=pending)
+        if entry_id.startswith(incomplete)
+    ]
+
+
+def _help(text: str) -> str:
+    """Return the beginning of a text in one line, as a shell shows it beside a word."""
+    from engramdown.language.characters import on_screen
+
+    return on_screen(" ".join(text.split()))[:_SHOWN]
+
+
+def _place(ctx: click.Context) -> Place:
+    # While a line is completed the program itself does not run, so ctx.obj is not there.
+    values = ctx.find_root().params
+    return Place(values.get("project"), values.get("home"), values.get("mode"))
+
+
+_DAY: Final = "%Y-%m-%d"
+_TIMES: Final = (_DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
+_NONE: Final = timedelta()
+
+
+class Moment(click.ParamType[str]):
+    """A day or a time of the person's clock, as a line of a transcript says it."""
+
+    name = "date"
+
+    def __init__(self, *, end: bool = False) -> None:
+        """Take a day for its first moment, or for its last if ``end``."""
+        self._end = end
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the moment in UTC."""
+        from engramdown.clock import local
+        from engramdown.transcripts.episode import stamp
+
+        text = str(value)
+        for form in _TIMES:
+            try:
+                moment = datetime.strptime(text, form)  # noqa: DTZ007 - of the person's clock
+                last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
+                # Not before: a day on which the clock is changed has 23 or 25 hours.
+                return stamp(local(moment + last))
+            except (ValueError, OverflowError):
+                continue
+        # As programs write it, with seconds and a zone; a day alone is of the person's clock.
+        if ":" in text:
+            with suppress(ValueError, OverflowError):
+                return stamp(local(datetime.fromisoformat(text)))
+        return self.fail(f'{text!r} is no date; write 2026-02-27 or "2026-02-27 10:15"', param, ctx)
