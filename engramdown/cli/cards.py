@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from engramdown.cli import entry_messages, output
 from engramdown.cli import forget_messages as said
+from engramdown.cli import output, views
 from engramdown.cli.commands import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.opening import open_cortex
@@ -65,7 +65,7 @@ def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
     before = as_page(transcripts.memory.card(session))
     after = edit_text(before.removesuffix("\n"), said.EDIT_INSTEAD)
     if f"{after}\n" == before:
-        output.note(entry_messages.UNCHANGED)
+        output.note(views.UNCHANGED)
     elif not pages.create(session, f"{after}\n"):
         raise RefusalError(said.saved_already(path))
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext
-from engramdown.cli import entry_messages, output, process, prompt_messages, review_messages
+from engramdown.cli import output, process, prompt_messages, review_messages, views
 from engramdown.cli.commands import (
     WordsCommand,
     complete_sessions,
@@ -23,12 +23,11 @@ from engramdown.cli.commands import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.data import Folders, entry_data
-from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
+from engramdown.cli.views import Folders, entry_data, hit_lines
 from engramdown.cortex.context import Section
 from engramdown.language.characters import on_screen
 from engramdown.tokens import estimate_tokens
@@ -187,7 +186,7 @@ def _data(made: MemoryContext, where: Folders) -> dict[str, Any]:
 
 
 def _explained(made: MemoryContext) -> Iterator[Line]:
-    rows = [entry_messages.EXPLAIN_HEAD]
+    rows = [views.EXPLAIN_HEAD]
     rows += [
         (
             str(section.tokens),
@@ -199,11 +198,11 @@ def _explained(made: MemoryContext) -> Iterator[Line]:
         for section in made.sections
     ]
     yield from table(rows)
-    yield line((entry_messages.explain_total(estimate_tokens(made)), "strong"))
+    yield line((views.explain_total(estimate_tokens(made)), "strong"))
     for section in made.sections:
         if section.left_out:
             yield line()
-            yield line((entry_messages.left_out(_title(section)), "where"))
+            yield line((views.left_out(_title(section)), "where"))
             yield from hit_lines(section.left_out)
 
 

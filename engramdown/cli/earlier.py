@@ -6,15 +6,14 @@ was.
 
 from __future__ import annotations
 
-from engramdown.cli import data, output
 from engramdown.cli import git_messages as said
+from engramdown.cli import output, views
 from engramdown.cli.differences import commit_data, place_in_git
-from engramdown.cli.entries import full_lines, one_line
-from engramdown.cli.entry_messages import ambiguous
 from engramdown.cli.layout import line
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.scopes import roots
+from engramdown.cli.views import ambiguous, full_lines, one_line
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
 from engramdown.git import diff
 from engramdown.git.diff import State
@@ -67,6 +66,6 @@ def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[diff.Known
 
 def _data(found: Entry | Archived) -> dict[str, object]:
     if isinstance(found, Archived):
-        return {"state": "archived", **data.archived_data(found, {})}
+        return {"state": "archived", **views.archived_data(found, {})}
     state = "pending" if found.file == PENDING else "kept"
-    return {"state": state, **data.entry_data(found, {})}
+    return {"state": state, **views.entry_data(found, {})}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from engramdown.cli import entry_messages
+from engramdown.cli import views
 from engramdown.cli.commands import (
     WordsCommand,
     complete_ids,
@@ -17,13 +17,13 @@ from engramdown.cli.commands import (
     json_option,
     pass_place,
 )
-from engramdown.cli.data import entry_data
 from engramdown.cli.finding import find_archived, find_entry
 from engramdown.cli.layout import diff, line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text
+from engramdown.cli.views import entry_data
 from engramdown.cli.who import edit_page, is_page
 
 
@@ -45,17 +45,17 @@ def edit(
         return
     cortex = open_cortex(place)
     entry = find_entry(cortex, entry_id)
-    text = " ".join(words) if words else edit_text(entry.text, entry_messages.EDIT_INSTEAD)
+    text = " ".join(words) if words else edit_text(entry.text, views.EDIT_INSTEAD)
     if not text.strip():
-        raise click.UsageError(entry_messages.empty_edit(entry.id))
+        raise click.UsageError(views.empty_edit(entry.id))
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     if text == entry.text:
-        outcome.show([line(entry_messages.UNCHANGED)], {"changed": False, "id": entry.id})
+        outcome.show([line(views.UNCHANGED)], {"changed": False, "id": entry.id})
         return
     updated = cortex.update(entry.id, text)
-    lines = [line((entry_messages.changed(updated), "good"), hang=2)]
+    lines = [line((views.changed(updated), "good"), hang=2)]
     if updated.id != entry.id:
-        lines.append(line((entry_messages.moved_address(entry.id, updated.id), "dim"), hang=2))
+        lines.append(line((views.moved_address(entry.id, updated.id), "dim"), hang=2))
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
     outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})
@@ -83,14 +83,14 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
         erase(place, entry_ids)
         return
     if options["pieces"] or options["yes"]:
-        raise click.UsageError(entry_messages.ONLY_FOREVER)
+        raise click.UsageError(views.ONLY_FOREVER)
     why, as_json, dry_run = options["why"], options["as_json"], options["dry_run"]
     cortex = open_cortex(place)
     # A dictionary, because one memory may be named twice.
     entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     gone = [cortex.forget(entry_id, why) for entry_id in entries]
-    lines = [line((entry_messages.forgotten(entry), "good"), hang=2) for entry in gone]
+    lines = [line((views.forgotten(entry), "good"), hang=2) for entry in gone]
     where = folders(cortex)
     outcome.show(lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
 
@@ -106,5 +106,5 @@ def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> 
     item = find_archived(cortex, entry_id)
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     entry = cortex.restore(item.entry.id)
-    lines = [line((entry_messages.restored(entry), "good"), hang=2)]
+    lines = [line((views.restored(entry), "good"), hang=2)]
     outcome.show(lines, entry_data(entry, folders(cortex)))

@@ -12,13 +12,13 @@ from typing import Any
 
 from engramdown import Cortex
 from engramdown.cli import consent, messages, output
-from engramdown.cli import entry_messages as said
+from engramdown.cli import views as said
 from engramdown.cli.commands import given
-from engramdown.cli.entries import beside
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
+from engramdown.cli.views import beside
 from engramdown.cortex.erasing import Erased, Shared
 from engramdown.language.characters import on_screen, visible
 from engramdown.transcripts.episode import read_line

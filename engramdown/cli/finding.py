@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import entry_messages
-from engramdown.cli.entries import one_line, place
+from engramdown.cli import views
 from engramdown.cli.output import RefusalError
+from engramdown.cli.views import one_line, place
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, StoreError
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.placement import by_prefix, retired_name
@@ -37,7 +37,7 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
         except EntryNotFoundError:
             _refuse_if_unread(cortex)
             raise error from None
-        raise RefusalError(entry_messages.is_retired(gone.entry.id)) from error
+        raise RefusalError(views.is_retired(gone.entry.id)) from error
 
 
 def _find_kept(cortex: Cortex, prefix: str) -> Entry:
@@ -46,7 +46,7 @@ def _find_kept(cortex: Cortex, prefix: str) -> Entry:
     except AmbiguousIdError as error:
         matches = [entry for entry in cortex.entries() if entry.id in error.matches]
         more = [f"{entry.id}  {place(entry)}  {one_line(entry.text)}" for entry in matches]
-        raise RefusalError(entry_messages.ambiguous(prefix), more) from error
+        raise RefusalError(views.ambiguous(prefix), more) from error
 
 
 def _refuse_if_unread(cortex: Cortex) -> None:
@@ -102,7 +102,7 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
         return by_prefix(prefix, latest, lambda each: each[0], where)[2]
     except AmbiguousIdError as error:
         more = [f"{key}  {one_line(text)}" for key, text, _ in latest if key in error.matches]
-        raise RefusalError(entry_messages.ambiguous(prefix), more) from error
+        raise RefusalError(views.ambiguous(prefix), more) from error
 
 
 def raw_text(path: Path, line: int) -> str:

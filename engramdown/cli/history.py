@@ -15,14 +15,14 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Hippocampus
-from engramdown.cli import entry_messages, journal_messages, output, process
+from engramdown.cli import journal_messages, output, process, views
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.data import step_data
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines
+from engramdown.cli.views import step_data
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.placement import by_prefix
@@ -208,7 +208,7 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
         elif not left:
             passed.append(_Kept(found.step, store))
     if not left:
-        raise click.ClickException(entry_messages.NOTHING_TO_UNDO)
+        raise click.ClickException(views.NOTHING_TO_UNDO)
     first = left[0].step
     is_with = [item is left[0] or _is_one_errand(first, item.step) for item in left]
     before = next((item for item, one in zip(left, is_with, strict=True) if not one), None)

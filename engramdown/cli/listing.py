@@ -12,15 +12,15 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import data, entry_messages, output, process
+from engramdown.cli import output, process, views
 from engramdown.cli.commands import given, id_argument, json_option, pass_place
-from engramdown.cli.entries import archived_lines, full_lines, grouped_lines
 from engramdown.cli.filtering import Filter
 from engramdown.cli.finding import Found, find_anywhere, raw_text
 from engramdown.cli.layout import line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
+from engramdown.cli.views import archived_lines, full_lines, grouped_lines
 from engramdown.cli.who import is_page, show_page
 from engramdown.clock import today
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES
@@ -49,7 +49,7 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
     if not show_them(cortex, wanted, as_json=as_json):
         if cortex.unread():
             return  # What could not be read is said, and ends with its own code.
-        process.complain(entry_messages.nothing_listed(filtered=bool(wanted), archived=archived))
+        process.complain(views.nothing_listed(filtered=bool(wanted), archived=archived))
         raise Exit(REFUSED)
 
 
@@ -80,7 +80,7 @@ def show(place: Place, /, *, entry_id: str, rev: str, as_json: bool) -> None:
     raw = _raw(cortex, found) if isinstance(found, Entry) else ""
     output.screen().show(full_lines(found, folders(cortex), raw))
     if isinstance(found, Entry):
-        output.screen().show([line(), line((entry_messages.why_pointer(found.id), "dim"))])
+        output.screen().show([line(), line((views.why_pointer(found.id), "dim"))])
 
 
 def _filters() -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _show_entries(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
     entries = [entry for entry in cortex.entries() if wanted.passes(entry, now)]
     if as_json:
         where = folders(cortex)
-        output.print_json([data.entry_data(entry, where) for entry in entries])
+        output.print_json([views.entry_data(entry, where) for entry in entries])
     else:
         output.screen().show(grouped_lines(entries, folded=_is_folded()))
     return bool(entries)
@@ -108,7 +108,7 @@ def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
     items = [item for item in cortex.archived() if wanted.passes(item.entry, now)]
     if as_json:
         where = folders(cortex)
-        output.print_json([data.archived_data(item, where) for item in items])
+        output.print_json([views.archived_data(item, where) for item in items])
     else:
         output.screen().show(archived_lines(items, folded=_is_folded()))
     return bool(items)
@@ -117,10 +117,10 @@ def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
 def _full_data(cortex: Cortex, found: Found) -> dict[str, Any]:
     where = folders(cortex)
     if isinstance(found, Entry):
-        return {"state": "kept", **data.entry_data(found, where), "raw": _raw(cortex, found)}
+        return {"state": "kept", **views.entry_data(found, where), "raw": _raw(cortex, found)}
     if isinstance(found, Proposal):
-        return {"state": "pending", **data.proposal_data(found, where)}
-    return {"state": "archived", **data.archived_data(found, where)}
+        return {"state": "pending", **views.proposal_data(found, where)}
+    return {"state": "archived", **views.archived_data(found, where)}
 
 
 def _raw(cortex: Cortex, entry: Entry) -> str:

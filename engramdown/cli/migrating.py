@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import consent, data, messages, output, process
+from engramdown.cli import consent, messages, output, process, views
 from engramdown.cli import migrate_messages as said
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
@@ -201,7 +201,7 @@ def _data(
         ],
         "memories": [
             {
-                **data.receipt_data(each.receipt),
+                **views.receipt_data(each.receipt),
                 "from": each.path,
                 "from_line": each.brought.line,
                 "topic": each.receipt.engram.topic,

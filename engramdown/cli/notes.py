@@ -13,7 +13,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
-from engramdown.cli import entry_messages, messages, output, process
+from engramdown.cli import messages, output, process, views
 from engramdown.cli.commands import (
     complete_sessions,
     dry_run_option,
@@ -182,7 +182,7 @@ def _show_changed(kept: WorkingNotes, before: str, note: Note | None, *, as_json
     if note is None:
         lines = [whole((said.notes_removed(kept.path, kept.session), "good"))]
     elif note.text == before:
-        output.note(entry_messages.UNCHANGED)
+        output.note(views.UNCHANGED)
         return
     else:
         lines = [whole((said.notes_written(kept.path), "good"))]

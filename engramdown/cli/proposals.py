@@ -11,8 +11,8 @@ from pathlib import Path
 
 from engramdown import Proposal
 from engramdown.cli import review_messages
-from engramdown.cli.entries import beside, place
 from engramdown.cli.layout import Line, line
+from engramdown.cli.views import beside, place
 
 
 def heading(proposal: Proposal, number: int, count: int) -> str:

@@ -13,7 +13,7 @@ from typing import TextIO
 
 import click
 
-from engramdown.cli import entry_messages, process
+from engramdown.cli import process, views
 
 
 def read_stdin() -> str:
@@ -69,14 +69,14 @@ def keep_text(text: str) -> Path:
 def _check_editor(instead: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not chosen and not process.is_terminal(sys.stdin):
-        raise click.UsageError(entry_messages.no_editor(instead))
+        raise click.UsageError(views.no_editor(instead))
     # Imported here: few commands open an editor, and click takes its words apart in this way.
     import shlex
 
     try:
         shlex.split(chosen or "")
     except ValueError as error:
-        raise click.UsageError(entry_messages.broken_editor(chosen or "", str(error))) from error
+        raise click.UsageError(views.broken_editor(chosen or "", str(error))) from error
 
 
 def _without_end(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import entry_messages, output, process
+from engramdown.cli import output, process, views
 from engramdown.cli.commands import (
     Moment,
     WordsCommand,
@@ -25,11 +25,11 @@ from engramdown.cli.commands import (
     json_option,
     pass_place,
 )
-from engramdown.cli.entries import hit_lines
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, home_of, open_cortex, project_of, tell_unread
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
+from engramdown.cli.views import hit_lines
 from engramdown.cortex.search import Asked, Found, search
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     """
     query = " ".join(words)
     if not query.strip() and not any(given()[name] for name in _RANGE) and given()["days"] is None:
-        raise click.UsageError(entry_messages.NO_WORDS)
+        raise click.UsageError(views.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
     found = search(cortex, _asked(query, place, finder), finder)
@@ -96,7 +96,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         output.note(note)
     _show(cortex, found, as_json=as_json)
     if not found:
-        process.complain(entry_messages.nothing_found(query))
+        process.complain(views.nothing_found(query))
         raise Exit(REFUSED)
 
 
@@ -136,13 +136,13 @@ def _asked(query: str, place: Place, finder: Finder | None) -> Asked:
 
 def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
     if as_json:
-        from engramdown.cli import data
+        from engramdown.cli import views
 
         where = folders(cortex)
         output.print_json(
             {
-                "memories": [data.entry_data(entry, where) for entry in found.memories],
-                "episodes": [data.hit_data(hit) for hit in found.episodes],
+                "memories": [views.entry_data(entry, where) for entry in found.memories],
+                "episodes": [views.hit_data(hit) for hit in found.episodes],
                 **_jotted_data(found),
             }
         )

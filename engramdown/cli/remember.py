@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import data, messages, process
+from engramdown.cli import messages, process, views
 from engramdown.cli.commands import (
     Command,
     WordsCommand,
@@ -79,7 +79,7 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     written = receipt.action in _WRITTEN
     sentence = messages.receipt(receipt)
     lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
-    outcome.show(lines, data.receipt_data(receipt))
+    outcome.show(lines, views.receipt_data(receipt))
     if not written:
         process.complain(sentence)
         raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)

@@ -21,7 +21,6 @@ from engramdown.cli.commands import (
     json_option,
     pass_place,
 )
-from engramdown.cli.data import arrival_data, proposal_data, receipt_data
 from engramdown.cli.finding import find_proposal
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_cortex
@@ -29,6 +28,7 @@ from engramdown.cli.output import STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.receipts import receipt_line
+from engramdown.cli.views import arrival_data, proposal_data, receipt_data
 from engramdown.cli.walk import Walk
 from engramdown.cortex.waiting import Answer
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from engramdown.cli import entry_messages
+from engramdown.cli import views
 from engramdown.cli.layout import clock
 from engramdown.cli.opening import settings_at, tell_unread
 from engramdown.cli.output import RefusalError
@@ -63,7 +63,7 @@ class Transcripts:
         if not matches:
             raise RefusalError(no_session(prefix, ids))
         if wanted and matches[1:]:
-            raise RefusalError(entry_messages.ambiguous(prefix), self._offered(matches))
+            raise RefusalError(views.ambiguous(prefix), self._offered(matches))
         known = self._known(matches)
         return known[0].id if known else matches[0]
 

@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol
 import click
 
 from engramdown import Proposal, Receipt
-from engramdown.cli import entry_messages, output, process, review_messages
+from engramdown.cli import output, process, review_messages, views
 from engramdown.cli.layout import line
 from engramdown.cli.proposals import heading, proposal_lines
 from engramdown.cli.reading import edit_text
@@ -129,7 +129,7 @@ class Walk:
         if not review_messages.has_words(proposal):
             return self._explain(proposal)
         try:
-            text = edit_text(proposal.engram.text, entry_messages.REVIEW_EDIT_INSTEAD)
+            text = edit_text(proposal.engram.text, views.REVIEW_EDIT_INSTEAD)
         except click.ClickException as error:
             process.complain(error.format_message())
             return _Then.SAME

@@ -15,14 +15,21 @@ from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import journal_messages, log_messages, output
 from engramdown.cli import why_messages as said
 from engramdown.cli.commands import id_argument, json_option, pass_place
-from engramdown.cli.data import archived_data, entry_data, proposal_data, step_data
-from engramdown.cli.entries import archived_lines, beside, one_line
-from engramdown.cli.entries import place as place_of
 from engramdown.cli.finding import find_anywhere
 from engramdown.cli.layout import Line, line
 from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.steps import step_lines
+from engramdown.cli.views import (
+    archived_data,
+    archived_lines,
+    beside,
+    entry_data,
+    one_line,
+    proposal_data,
+    step_data,
+)
+from engramdown.cli.views import place as place_of
 from engramdown.clock import local
 from engramdown.cortex.why import Known, Said, Taught, Why
 from engramdown.hippocampus.entry import Archived
