@@ -15,6 +15,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import Transcripts, open_transcripts
 from engramdown.cli.commands import (
     Moment,
     complete_sessions,
@@ -27,7 +28,6 @@ from engramdown.cli.layout import Line, clock, table
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.talk import damage_lines
-from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.transcripts.tool_calls import (
     MOST,
     Iteration,

@@ -13,14 +13,13 @@ import click
 
 from engramdown.cli import forget_messages as said
 from engramdown.cli import output, views
+from engramdown.cli.access import Transcripts, open_cortex, open_transcripts
 from engramdown.cli.commands import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, whole
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_file, edit_text
 from engramdown.cli.talk import fact_lines
-from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.episodes.card import Card, CardFiles, as_page
 
 

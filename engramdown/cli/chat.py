@@ -26,13 +26,12 @@ from click.exceptions import Exit
 from engramdown import Cortex, Session
 from engramdown.cli import chat_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import Transcripts, open_quietly
 from engramdown.cli.commands import WordsCommand, complete_sessions, given, json_option, pass_place
 from engramdown.cli.layout import line
-from engramdown.cli.opening import open_quietly
 from engramdown.cli.output import REFUSED, STOPPED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
-from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:

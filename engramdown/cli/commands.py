@@ -173,7 +173,7 @@ def complete_sessions(
     del param
     from click.shell_completion import CompletionItem
 
-    from engramdown.cli.transcripts import known_sessions
+    from engramdown.cli.access import known_sessions
 
     found = known_sessions(_place(ctx), ctx.params.get("scope"), incomplete)
     return [CompletionItem(session, help=_help(said)) for session, said in found]
@@ -186,7 +186,7 @@ def complete_labels(
     del param
     from click.shell_completion import CompletionItem
 
-    from engramdown.cli.skill_opening import opened
+    from engramdown.cli.access import opened
     from engramdown.errors import EngramdownError
 
     try:
@@ -227,7 +227,7 @@ def scope_options(help_global: str, help_project: str) -> Callable[[Command], Co
 def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    from engramdown.cli.opening import known_ids
+    from engramdown.cli.access import known_ids
 
     return [
         CompletionItem(entry_id, help=_help(text))

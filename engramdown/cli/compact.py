@@ -16,9 +16,9 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import compact_messages as said
 from engramdown.cli import consent, messages, output, process
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import (
     REFUSED,
     STORE_FAILED,

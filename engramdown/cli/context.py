@@ -15,6 +15,7 @@ import click
 
 from engramdown import Cortex, MemoryContext
 from engramdown.cli import output, process, prompt_messages, review_messages, views
+from engramdown.cli.access import folders, open_cortex
 from engramdown.cli.commands import (
     WordsCommand,
     complete_sessions,
@@ -24,7 +25,6 @@ from engramdown.cli.commands import (
     scope_options,
 )
 from engramdown.cli.layout import Line, line, table
-from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.views import Folders, entry_data, hit_lines

@@ -16,12 +16,11 @@ from click.exceptions import Exit
 
 from engramdown.cli import git_messages as said
 from engramdown.cli import messages, output, process
+from engramdown.cli.access import meant, settings_at
 from engramdown.cli.commands import json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, Part, line
-from engramdown.cli.opening import settings_at
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
-from engramdown.cli.scopes import meant
 from engramdown.cli.views import beside, entry_data
 from engramdown.git import diff as past
 from engramdown.git.diff import VERBS, Change, State, compare, words

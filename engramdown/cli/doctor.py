@@ -20,10 +20,10 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import consent, messages, output
 from engramdown.cli import doctor_messages as said
+from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
 from engramdown.cli.findings import STYLES, advice_lines, column, finding_data, padded
 from engramdown.cli.layout import Line, Part, line
-from engramdown.cli.opening import home_of, open_cortex, project_of, start_of
 from engramdown.cli.output import (
     DONE,
     REFUSED,

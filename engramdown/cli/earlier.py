@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from engramdown.cli import git_messages as said
 from engramdown.cli import output, views
+from engramdown.cli.access import roots
 from engramdown.cli.differences import commit_data, place_in_git
 from engramdown.cli.layout import line
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.scopes import roots
 from engramdown.cli.views import ambiguous, full_lines, one_line
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
 from engramdown.git import diff

@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from engramdown.cli import views
+from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
 from engramdown.cli.commands import (
     WordsCommand,
     complete_ids,
@@ -17,9 +18,7 @@ from engramdown.cli.commands import (
     json_option,
     pass_place,
 )
-from engramdown.cli.finding import find_archived, find_entry
 from engramdown.cli.layout import diff, line
-from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text

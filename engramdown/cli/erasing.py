@@ -13,9 +13,9 @@ from typing import Any
 from engramdown import Cortex
 from engramdown.cli import consent, messages, output
 from engramdown.cli import views as said
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import given
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
 from engramdown.cli.views import beside

@@ -17,11 +17,11 @@ import click
 
 from engramdown.cli import output, process
 from engramdown.cli import transfer_messages as messages
+from engramdown.cli.access import open_all
 from engramdown.cli.commands import json_option, pass_place
 from engramdown.cli.layout import line
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
-from engramdown.cli.transcripts import open_all
 from engramdown.language.characters import on_screen
 from engramdown.storage.safe_open import make_folder, open_regular, patiently
 

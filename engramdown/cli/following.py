@@ -16,13 +16,13 @@ import click
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.cli.commands import complete_sessions, pass_place, scope_options
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.talk import Talk
 from engramdown.cli.transcript import episode_data
-from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
 

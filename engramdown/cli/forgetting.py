@@ -14,6 +14,7 @@ import click
 
 from engramdown.cli import consent, log_messages, messages, output
 from engramdown.cli import forget_messages as said
+from engramdown.cli.access import Transcripts, home_of, open_transcripts, project_of
 from engramdown.cli.commands import (
     Command,
     complete_sessions,
@@ -23,9 +24,7 @@ from engramdown.cli.commands import (
     scope_options,
 )
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import home_of, project_of
 from engramdown.cli.process import Place
-from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
 from engramdown.episodes.forget import Forgotten

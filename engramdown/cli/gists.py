@@ -16,6 +16,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output, process
+from engramdown.cli.access import Transcripts, meant, open_transcripts, settings_at
 from engramdown.cli.commands import (
     Command,
     complete_sessions,
@@ -25,12 +26,9 @@ from engramdown.cli.commands import (
     scope_options,
 )
 from engramdown.cli.layout import Line, line, table
-from engramdown.cli.opening import settings_at
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.scopes import meant
 from engramdown.cli.talk import fact_lines
-from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
 from engramdown.cortex.conversation.lineage import (
     EXPAND,

@@ -13,6 +13,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import log_messages, output, process
+from engramdown.cli.access import open_transcripts
 from engramdown.cli.commands import (
     WordsCommand,
     complete_sessions,
@@ -25,7 +26,6 @@ from engramdown.cli.gists import looking
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
-from engramdown.cli.transcripts import open_transcripts
 from engramdown.cortex.conversation.lineage import GREP, SCOPES, Found, pointer
 
 _HANG: Final = 4

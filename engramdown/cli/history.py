@@ -16,9 +16,9 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Hippocampus
 from engramdown.cli import journal_messages, output, process, views
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.steps import change_lines, reversed_changes, step_lines

@@ -14,12 +14,12 @@ import click
 
 from engramdown.cli import output
 from engramdown.cli import transfer_messages as messages
+from engramdown.cli.access import open_transcripts
 from engramdown.cli.commands import json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
-from engramdown.cli.transcripts import open_transcripts
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import click
 
 from engramdown import Hippocampus
 from engramdown.cli import messages, output
+from engramdown.cli.access import home_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
 from engramdown.cli.layout import Line, line, whole
-from engramdown.cli.opening import home_of, start_of
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.engram import Scope

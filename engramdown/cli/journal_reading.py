@@ -12,6 +12,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import all_journals, one_journal
 from engramdown.cli.commands import WordsCommand, json_option, pass_place, scope_options
 from engramdown.cli.day_lines import (
     day_data,
@@ -20,7 +21,6 @@ from engramdown.cli.day_lines import (
     match_lines,
     page_lines,
 )
-from engramdown.cli.journal_opening import all_journals, one_journal
 from engramdown.cli.output import REFUSED, STORE_FAILED
 from engramdown.cli.process import Place
 from engramdown.engram import Scope

@@ -13,6 +13,7 @@ import click
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import messages, output, process
+from engramdown.cli.access import meant, one_journal, settings_of
 from engramdown.cli.commands import (
     WordsCommand,
     dry_run_option,
@@ -22,12 +23,10 @@ from engramdown.cli.commands import (
     scope_options,
 )
 from engramdown.cli.day_lines import section_data
-from engramdown.cli.journal_opening import one_journal, settings_of
 from engramdown.cli.layout import diff_rows, line, whole
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
-from engramdown.cli.scopes import meant
 from engramdown.errors import EngramdownError
 from engramdown.journal.journal import Written
 

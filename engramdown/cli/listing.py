@@ -13,11 +13,10 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import output, process, views
+from engramdown.cli.access import Found, find_anywhere, folders, open_cortex, raw_text
 from engramdown.cli.commands import given, id_argument, json_option, pass_place
 from engramdown.cli.filtering import Filter
-from engramdown.cli.finding import Found, find_anywhere, raw_text
 from engramdown.cli.layout import line
-from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.views import archived_lines, full_lines, grouped_lines

@@ -18,8 +18,8 @@ import click
 
 from engramdown.cli import mcp_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import home_of, open_quietly, project_of, start_of
 from engramdown.cli.commands import given, pass_place
-from engramdown.cli.opening import home_of, open_quietly, project_of, start_of
 from engramdown.cli.output import USAGE, RefusalError
 from engramdown.cli.process import Place
 from engramdown.mcp.client_config import CLIENTS

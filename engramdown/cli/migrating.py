@@ -17,9 +17,9 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import consent, messages, output, process, views
 from engramdown.cli import migrate_messages as said
+from engramdown.cli.access import open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import open_cortex, project_of, start_of
 from engramdown.cli.output import (
     REFUSED,
     STORE_FAILED,

@@ -14,6 +14,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import day_messages as said
 from engramdown.cli import messages, output, process, views
+from engramdown.cli.access import disk_of, meant, open_transcripts, settings_of
 from engramdown.cli.commands import (
     complete_sessions,
     dry_run_option,
@@ -22,13 +23,10 @@ from engramdown.cli.commands import (
     pass_place,
     scope_options,
 )
-from engramdown.cli.journal_opening import disk_of, settings_of
 from engramdown.cli.layout import Line, diff_rows, line, whole
 from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_text, keep_text, read_stdin
-from engramdown.cli.scopes import meant
-from engramdown.cli.transcripts import open_transcripts
 from engramdown.errors import EngramdownError
 from engramdown.journal.working_notes import Note, WorkingNotes
 from engramdown.transcripts.episode import is_session_id

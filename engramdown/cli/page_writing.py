@@ -14,10 +14,10 @@ import click
 
 from engramdown.cli import output
 from engramdown.cli import page_messages as said
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import given
 from engramdown.cli.layout import Line, line
 from engramdown.cli.messages import DRY_RUN
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.engram import Scope, fold

@@ -16,8 +16,8 @@ import click
 from engramdown import Cortex, WorkingContext
 from engramdown.cli import output, process
 from engramdown.cli import prompt_messages as said
+from engramdown.cli.access import Transcripts
 from engramdown.cli.layout import Line, line, table
-from engramdown.cli.transcripts import Transcripts
 from engramdown.errors import StoreError
 from engramdown.language.characters import on_screen
 from engramdown.tokens import estimate_tokens

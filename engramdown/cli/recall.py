@@ -17,6 +17,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import output, process, views
+from engramdown.cli.access import folders, home_of, open_cortex, project_of, tell_unread
 from engramdown.cli.commands import (
     Moment,
     WordsCommand,
@@ -26,7 +27,6 @@ from engramdown.cli.commands import (
     pass_place,
 )
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import folders, home_of, open_cortex, project_of, tell_unread
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.views import hit_lines
@@ -119,7 +119,7 @@ def _asked(query: str, place: Place, finder: Finder | None) -> Asked:
     session, since, until = wanted["session"], wanted["since"], wanted["until"]
     if finder and session:
         # Imported here: it loads what records, too.
-        from engramdown.cli.transcripts import open_transcripts
+        from engramdown.cli.access import open_transcripts
 
         session = open_transcripts(place, None).find(session)
     return Asked(

@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from engramdown.cli import output
+from engramdown.cli.access import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.cli.commands import (
     Command,
     WordsCommand,
@@ -27,7 +28,6 @@ from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin
-from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
 from engramdown.transcripts.episode import check_session_id

@@ -11,6 +11,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import messages, process, views
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import (
     Command,
     WordsCommand,
@@ -21,7 +22,6 @@ from engramdown.cli.commands import (
     scope_options,
 )
 from engramdown.cli.layout import line
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.reading import read_stdin

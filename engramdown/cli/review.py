@@ -14,6 +14,7 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal
 from engramdown.cli import output, process, review_messages
+from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.commands import (
     complete_proposals,
     dry_run_option,
@@ -21,9 +22,7 @@ from engramdown.cli.commands import (
     json_option,
     pass_place,
 )
-from engramdown.cli.finding import find_proposal
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.output import STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.proposals import heading, proposal_lines

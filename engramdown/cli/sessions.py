@@ -16,11 +16,11 @@ from click.exceptions import Exit
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.cli.commands import Moment, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, cells, clock, lasted, line, table
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
-from engramdown.cli.transcripts import Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.transcripts.sessions import SessionInfo, Tally, count
 
 _INDENT: Final = 2

@@ -13,6 +13,7 @@ import click
 
 from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
+from engramdown.cli.access import meant, opened
 from engramdown.cli.commands import (
     dry_run_option,
     json_option,
@@ -24,9 +25,7 @@ from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_whole, keep_text, read_stdin
-from engramdown.cli.scopes import meant
 from engramdown.cli.skill_listing import finding_lines, skill_data
-from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.markdown.front_matter import Page

@@ -16,13 +16,11 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
+from engramdown.cli.access import meant, opened, start_of
 from engramdown.cli.commands import dry_run_option, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, whole
-from engramdown.cli.opening import start_of
 from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.scopes import meant
-from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.skills.imports import PLACES, Incoming, found_at

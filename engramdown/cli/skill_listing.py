@@ -13,11 +13,11 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output
 from engramdown.cli import skill_messages as said
+from engramdown.cli.access import opened
 from engramdown.cli.commands import json_option, label_argument, pass_place, scope_options
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import REFUSED, STORE_FAILED
 from engramdown.cli.process import Place
-from engramdown.cli.skill_opening import opened
 from engramdown.engram import Scope
 from engramdown.skills.files import files_beside
 from engramdown.skills.library import Known

@@ -14,9 +14,9 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output, process
 from engramdown.cli import sleep_messages as said
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.engram import Scope

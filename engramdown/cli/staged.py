@@ -16,9 +16,9 @@ from click.exceptions import Exit
 
 from engramdown.cli import doctor_messages as said
 from engramdown.cli import output
+from engramdown.cli.access import home_of, project_of, start_of
 from engramdown.cli.findings import STYLES, advice_lines, finding_data
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import home_of, project_of, start_of
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cortex.findings import Level

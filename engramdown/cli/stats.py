@@ -15,10 +15,10 @@ import click
 
 from engramdown import Cortex, Entry
 from engramdown.cli import messages, output, stats_messages
+from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import json_option, pass_place
 from engramdown.cli.filtering import age_of
 from engramdown.cli.layout import Line, line, table
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.steps import when
 from engramdown.clock import moment, today

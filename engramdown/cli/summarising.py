@@ -15,13 +15,12 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import conversation_messages as said
 from engramdown.cli import messages, output, process
+from engramdown.cli.access import NONE_RUNS, Transcripts, open_cortex, open_transcripts
 from engramdown.cli.commands import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.gists import gist_data, row_of, whole_data
 from engramdown.cli.layout import Line, line, table
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.transcripts import NONE_RUNS, Transcripts, open_transcripts
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.transcripts.summary_log import Gist

@@ -16,13 +16,13 @@ import click
 
 from engramdown.cli import log_messages as said
 from engramdown.cli import output, process
+from engramdown.cli.access import Transcripts, open_transcripts
 from engramdown.cli.commands import complete_sessions, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.sessions import info_data
 from engramdown.cli.talk import damage_lines, fact_lines, talk_lines
-from engramdown.cli.transcripts import Transcripts, open_transcripts
 from engramdown.language.characters import on_screen
 from engramdown.transcripts.episode import Episode, Pointer, write_line
 from engramdown.transcripts.sessions import Reading, SessionInfo, Tally, count

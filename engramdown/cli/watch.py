@@ -24,9 +24,9 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import output, process
 from engramdown.cli import watch_messages as said
+from engramdown.cli.access import folders, open_quietly
 from engramdown.cli.commands import pass_place
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import folders, open_quietly
 from engramdown.cli.output import DONE, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, news_data

@@ -14,8 +14,8 @@ import click
 from engramdown import Cortex
 from engramdown.cli import output
 from engramdown.cli import who_messages as said
+from engramdown.cli.access import open_cortex
 from engramdown.cli.layout import Line, diff, line, whole
-from engramdown.cli.opening import open_cortex
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.reading import edit_file

@@ -14,10 +14,9 @@ import click
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import journal_messages, log_messages, output
 from engramdown.cli import why_messages as said
+from engramdown.cli.access import find_anywhere, folders, open_cortex
 from engramdown.cli.commands import id_argument, json_option, pass_place
-from engramdown.cli.finding import find_anywhere
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import folders, open_cortex
 from engramdown.cli.process import Place
 from engramdown.cli.steps import step_lines
 from engramdown.cli.views import (

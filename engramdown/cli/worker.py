@@ -23,9 +23,9 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output, process
 from engramdown.cli import worker_messages as said
+from engramdown.cli.access import open_quietly
 from engramdown.cli.commands import pass_place
 from engramdown.cli.layout import Line, line
-from engramdown.cli.opening import open_quietly
 from engramdown.cli.output import DONE, REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local

@@ -1,0 +1,540 @@
+"""Opens memory for a command, or says what to do when there is none.
+
+Promises: a command that only reads works with the global scope alone; one that writes to a
+project refuses to start one by accident: that is what ``engramdown init`` is for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+import click
+from click.exceptions import Exit
+
+from engramdown import Cortex, Entry, Proposal
+from engramdown.cli import messages, output, process, views
+from engramdown.cli.layout import clock
+from engramdown.cli.output import STORE_FAILED, RefusalError
+from engramdown.cli.process import Place
+from engramdown.cli.views import one_line, place
+from engramdown.engram import Scope
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
+from engramdown.hippocampus.entry import Archived
+from engramdown.hippocampus.placement import by_prefix, retired_name
+from engramdown.journal.journal import Journal
+from engramdown.markdown.document import parse
+from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
+from engramdown.skills.library import Skills, open_skills
+from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count
+
+__all__: list[str] = []
+
+Need = Literal["any", "project", "nothing"]
+
+_NOTES: Final = "engramdown.notes"
+_LOOKING: Final = frozenset(
+    {
+        *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
+        *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
+        *("journal search", "skills list", "skills show", "skills validate", "log list"),
+        *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
+        *("log gists", "log grep", "log describe", "log expand"),
+    }
+)
+_CHANGING: Final = {
+    "context": frozenset({"page"}),
+    "review": frozenset({"accept", "decline", "edit", "everything"}),
+    "doctor": frozenset({"mend", "dry_run"}),
+    "log card": frozenset({"edit", "fill"}),
+    "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
+}
+"""The commands that only look, and the options with which one of them does not."""
+
+
+def open_cortex(place: Place, need: Need = "any") -> Cortex:
+    """Open memory at ``place``; what is noticed there is said on stderr when the command ends.
+
+    Raises:
+        click.ClickException: There is no memory of the kind that is needed.
+    """
+    cortex = open_quietly(place, need)
+    click.get_current_context().call_on_close(lambda: _say_notices(cortex))
+    return cortex
+
+
+def open_quietly(place: Place, need: Need) -> Cortex:
+    """Open memory as :func:`open_cortex` does, and say nothing of what is noticed.
+
+    Raises:
+        click.ClickException: There is no memory of the kind that is needed.
+    """
+    project = project_of(place)
+    if need != "nothing" and project is None:
+        home = home_of(place)
+        if need == "project":
+            raise click.ClickException(messages.no_project(start_of(place)))
+        if not os.path.lexists(home):
+            raise click.ClickException(messages.no_memory(start_of(place), home))
+    from engramdown import Cortex
+
+    places = find_places(project or place.project, place.home)
+    settings = settings_at(place, places.project)
+    return Cortex.open(places.project, places.home, settings=settings)
+
+
+def settings_at(place: Place, project: Path | None) -> Settings:
+    """Return what is set for whoever stands in a project, or outside of any.
+
+    If the project's ``config.toml`` is broken, a command that only looks goes on with the
+    strictest settings: it says at its end what is wrong, and ends with 3.
+
+    Raises:
+        SettingsError: If what is set at home is wrong.
+        StoreError: If the project's is broken, and the command is to change something.
+    """
+    settings = load_or_strictest(home_of(place), project, place.mode)
+    context = click.get_current_context(silent=True)
+    if not settings.trouble or context is None:
+        return settings
+    if not _only_looks(context):
+        raise StoreError(messages.broken_settings(settings.trouble))
+    _say_at_end(context, messages.strictest_settings(settings.trouble), beside_error=True)
+    return settings
+
+
+def _only_looks(context: click.Context) -> bool:
+    """Whether the command that runs looks at memory and was not told to change anything."""
+    said = {key for key, value in context.params.items() if value not in (None, False, (), "")}
+    # Behind the name of the program, which may be another.
+    name = " ".join(context.command_path.split(" ")[1:])
+    return name in _LOOKING and not said & _CHANGING.get(name, frozenset())
+
+
+def tell_unread(transcripts: Iterable[str]) -> None:
+    """Say of transcripts that cannot be read, once, at the end of a command that only looks.
+
+    Args:
+        transcripts: Which these are, and why, a sentence each.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and _only_looks(context):
+        for reason in transcripts:
+            _say_at_end(context, messages.left_out(reason))
+
+
+def _say_at_end(context: click.Context, note: str, *, beside_error: bool = False) -> None:
+    """Say something once when the command ends, which is with 3 unless an error ends it.
+
+    Args:
+        context: Of the command.
+        note: What to say.
+        beside_error: Whether also where an error of ours ends it, which may say the same.
+    """
+    notes: dict[str, bool] = context.meta.setdefault(_NOTES, {})
+    if not notes:
+        context.call_on_close(lambda: _end_with(notes))
+    notes[note] = beside_error
+
+
+def _end_with(notes: Mapping[str, bool]) -> None:
+    ending = sys.exception()
+    failed = isinstance(ending, EngramdownError)
+    if not failed and not (ending is None or isinstance(ending, (Exit, click.ClickException))):
+        return
+    for note, beside_error in notes.items():
+        if beside_error or not failed:
+            output.note(note)
+    if isinstance(ending, click.ClickException):
+        process.complain(ending.format_message())
+    if not failed:
+        raise Exit(STORE_FAILED)
+
+
+def start_of(place: Place) -> Path:
+    """Return the folder in which the search for a project begins.
+
+    Raises:
+        RefusalError: It is the working directory, and that is gone.
+    """
+    try:
+        return (place.project or Path.cwd()).absolute()
+    except FileNotFoundError as error:
+        raise RefusalError(messages.NO_FOLDER) from error
+
+
+def project_of(place: Place) -> Path | None:
+    """Return the ``.engramdown`` folder of the project, or ``None``."""
+    return find_project(start_of(place))
+
+
+def home_of(place: Place) -> Path:
+    """Return the folder of the global scope; it need not exist."""
+    return place.home.absolute() if place.home else global_home()
+
+
+def folders(cortex: Cortex) -> dict[str, Path]:
+    """Return the memory folder of each scope."""
+    return {store.scope: store.memory for store in cortex.stores}
+
+
+def known_ids(place: Place, /, *, pending: bool = False) -> list[tuple[str, str]]:
+    """Return the ids of memories or proposals with their texts; none if they cannot be read."""
+    try:
+        cortex = open_quietly(place, "any")
+        if pending:
+            found = [(item.id, item.engram.text) for item in cortex.pending()]
+        else:
+            found = [(entry.id, entry.text) for entry in cortex.entries()]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+    return [(key, " ".join(text.split())) for key, text in found]
+
+
+def _say_notices(cortex: Cortex) -> None:
+    """Say what was noticed, once; not when the command failed, as its error says the same."""
+    ending = sys.exception()
+    failed = isinstance(ending, Exit) and ending.exit_code == STORE_FAILED
+    if failed or isinstance(ending, EngramdownError):
+        return
+    for notice in dict.fromkeys(cortex.notices()):
+        output.note(notice)
+    if cortex.unread() and (ending is None or isinstance(ending, Exit)):
+        # What was shown is not all that there is.
+        raise Exit(STORE_FAILED)
+
+
+def meant(place: Place, scope: str | None) -> tuple[Scope, Path]:
+    """Return the scope that is meant: by default the project, or else the global one.
+
+    Raises:
+        click.ClickException: There is no such scope.
+    """
+    home, project = home_of(place), project_of(place)
+    if scope == "global":
+        return "global", home
+    if project is not None:
+        return "project", project
+    if scope == "project":
+        raise click.ClickException(messages.no_project(start_of(place)))
+    if not home.is_dir():
+        raise click.ClickException(messages.no_memory(start_of(place), home))
+    return "global", home
+
+
+def roots(place: Place) -> list[tuple[Scope, Path]]:
+    """Return the scopes that there are, the project first.
+
+    Raises:
+        click.ClickException: There is none.
+    """
+    first = meant(place, None)
+    home = home_of(place)
+    return [first, ("global", home)] if first[0] == "project" and home.is_dir() else [first]
+
+
+_OFFERED: Final = 8
+_COMPLETED: Final = 50
+NONE_RUNS: Final = "no session runs; `engramdown log list --open` shows those that were left open"
+SWITCHED_OFF: Final = (
+    "nothing is recorded: transcripts are switched off, by ENGRAMDOWN_EPISODES or by `enabled` "
+    "below [episodes] in config.toml"
+)
+
+
+class Transcripts:
+    """The transcripts of one scope.
+
+    Attributes:
+        memory: What records them.
+        disk: What reads them.
+        sessions: What stands in their folder.
+    """
+
+    def __init__(self, memory: EpisodicMemory) -> None:
+        """Read where ``memory`` records."""
+        self.memory = memory
+        self.disk = EpisodeDisk()
+        self.sessions = Sessions(memory.folder, self.disk)
+
+    def find(self, prefix: str) -> str:
+        """Return the id of the session that ``prefix`` means; the newest one for ``""``.
+
+        Raises:
+            RefusalError: There is none, or there are several.
+        """
+        ids = self.sessions.ids()
+        if not ids:
+            raise RefusalError(no_sessions(self.memory.folder))
+        wanted = prefix.lower()
+        if wanted in ids:
+            return wanted
+        matches = [session for session in ids if session.startswith(wanted)]
+        if not matches:
+            raise RefusalError(no_session(prefix, ids))
+        if wanted and matches[1:]:
+            raise RefusalError(views.ambiguous(prefix), self._offered(matches))
+        known = self._known(matches)
+        return known[0].id if known else matches[0]
+
+    def running(self) -> SessionInfo | None:
+        """Return the session that runs; see :func:`engramdown.transcripts.sessions.find_running`."""
+        from engramdown.transcripts.sessions import find_running
+
+        return find_running(self.sessions, self.disk)
+
+    def _known(self, ids: Sequence[str]) -> list[SessionInfo]:
+        """Return what is known of sessions, the newest first."""
+        known = [info for info in map(self.sessions.info, ids) if info is not None]
+        return sorted(known, key=lambda info: (info.started, info.id), reverse=True)
+
+    def _offered(self, ids: Sequence[str]) -> list[str]:
+        known = self._known(ids)
+        shown = [one_session(info) for info in known[:_OFFERED]]
+        return [*shown, *([and_more(len(known) - _OFFERED)] if known[_OFFERED:] else [])]
+
+
+def open_transcripts(place: Place, scope: str | None, *, write: bool = False) -> Transcripts:
+    """Return the transcripts of a scope: by default the project's, or else the global ones.
+
+    Args:
+        place: Where memory is.
+        scope: ``project`` or ``global``, if one was asked for.
+        write: Whether something is to be recorded.
+
+    Raises:
+        click.ClickException: There is no such scope, or recording is switched off.
+    """
+    memory = open_one(place, scope)
+    if write and not memory.settings.enabled:
+        raise RefusalError(SWITCHED_OFF)
+    transcripts = Transcripts(memory)
+    tell_unread(transcripts.sessions.obstacles())
+    return transcripts
+
+
+def open_one(place: Place, scope: str | None) -> EpisodicMemory:
+    """Return what records in a scope; see :func:`open_transcripts`."""
+    own, root = meant(place, scope)
+    settings = settings_at(place, root if own == "project" else None)
+    return EpisodicMemory(root, settings.episodes)
+
+
+def open_all(place: Place) -> list[EpisodicMemory]:
+    """Return what records in each scope that there is, the project first.
+
+    Raises:
+        click.ClickException: There is none.
+    """
+    found = [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]
+    for memory in found:
+        tell_unread(Sessions(memory.folder, EpisodeDisk()).obstacles())
+    return found
+
+
+def no_sessions(folder: Path) -> str:
+    """Say that nothing was recorded."""
+    return f'no session in {folder} yet; `engramdown log user "..."` records the first line'
+
+
+def no_session(wanted: str, known: Iterable[str]) -> str:
+    """Say that there is no such session, and which one was perhaps meant."""
+    import difflib
+
+    near = difflib.get_close_matches(wanted, known, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return f"no session {wanted!r}; {meant}`engramdown log` lists them"
+
+
+def one_session(info: SessionInfo) -> str:
+    """Name a session among others, in one line."""
+    title = f"  {' '.join(info.title.split())}" if info.title else ""
+    return f"{info.id}  {clock(info.started)}  {info.reason or 'open'}{title}"
+
+
+def and_more(count: int) -> str:
+    """Say how many are not shown."""
+    return f"... and {count} more"
+
+
+def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
+    """Return the ids that begin with ``prefix``, the newest first, and what each is about.
+
+    None if they cannot be read.
+    """
+    try:
+        transcripts = open_transcripts(place, scope)
+        ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
+        known = [info for info in map(transcripts.sessions.info, ids) if info is not None]
+        known.sort(key=lambda info: (info.started, info.id), reverse=True)
+        return [
+            (info.id, words_of(info, count(transcripts.sessions, transcripts.disk, info.id)))
+            for info in known[:_COMPLETED]
+        ]
+    except (EngramdownError, click.ClickException, OSError):
+        return []
+
+
+def words_of(info: SessionInfo, tally: Tally) -> str:
+    """Return the title of a session, or its first words, in one line."""
+    return " ".join((info.title or tally.first).split())
+
+
+def one_journal(place: Place, scope: Scope | None) -> Journal:
+    """Return the journal of a scope: by default the project's, or else the global one.
+
+    Raises:
+        click.ClickException: There is no such scope.
+    """
+    return _opened(place, *meant(place, scope))
+
+
+def all_journals(place: Place, scope: Scope | None) -> list[Journal]:
+    """Return the journals of a scope, or of all that there are, the project's first."""
+    found = [meant(place, scope)] if scope else roots(place)
+    return [_opened(place, *each) for each in found]
+
+
+def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
+    """Return what is set for a scope, for whoever stands in a project."""
+    project = root if scope == "project" else project_of(place)
+    return settings_at(place, project).of(scope)
+
+
+def disk_of(settings: Settings) -> Disk:
+    """Return the system calls on the files of a scope."""
+    return Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
+
+
+def _opened(place: Place, scope: Scope, root: Path) -> Journal:
+    settings = settings_of(place, scope, root)
+    journal = Journal(
+        root,
+        zone=settings.timezone,
+        disk=disk_of(settings),
+        lock_timeout=settings.lock_timeout,
+    )
+    if journal.clock.notice:
+        output.note(journal.clock.notice)
+    try:
+        journal.tidy()
+    except StoreError as error:
+        output.note(str(error))
+    return journal
+
+
+def opened(place: Place, scope: Scope | None = None) -> Skills:
+    """Open the skills of a scope, or of all that there are.
+
+    Raises:
+        click.ClickException: There is no such scope.
+    """
+    places = [meant(place, scope)] if scope else roots(place)
+    skills = open_skills(places, settings_at(place, project_of(place)))
+    try:
+        skills.tidy()
+    except StoreError as error:
+        output.note(_not_tidied(str(error)))
+    return skills
+
+
+def _not_tidied(reason: str) -> str:
+    """Say that what a crash left could not be swept up."""
+    return f"what was left by a program that was stopped stays for now: {reason}"
+
+
+Found = Entry | Proposal | Archived
+
+
+def find_entry(cortex: Cortex, prefix: str) -> Entry:
+    """Return the memory that ``prefix`` means.
+
+    Raises:
+        EntryNotFoundError: There is none.
+        RefusalError: There are several, which it lists, or it is retired.
+    """
+    try:
+        return _find_kept(cortex, prefix)
+    except EntryNotFoundError as error:
+        try:
+            gone = find_archived(cortex, prefix)
+        except EntryNotFoundError:
+            _refuse_if_unread(cortex)
+            raise error from None
+        raise RefusalError(views.is_retired(gone.entry.id)) from error
+
+
+def _find_kept(cortex: Cortex, prefix: str) -> Entry:
+    try:
+        return cortex.find(prefix)
+    except AmbiguousIdError as error:
+        matches = [entry for entry in cortex.entries() if entry.id in error.matches]
+        more = [f"{entry.id}  {place(entry)}  {one_line(entry.text)}" for entry in matches]
+        raise RefusalError(views.ambiguous(prefix), more) from error
+
+
+def _refuse_if_unread(cortex: Cortex) -> None:
+    """Say that what is sought may stand in a file that cannot be read, if there is one."""
+    if cortex.unread():
+        raise StoreError("; ".join(cortex.unread()))
+
+
+def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
+    """Return the proposal that ``prefix`` means; raises as :func:`find_entry`."""
+    try:
+        return _find_waiting(cortex, prefix)
+    except EntryNotFoundError:
+        _refuse_if_unread(cortex)
+        raise
+
+
+def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
+    pending = [(item.id, item.engram.text, item) for item in cortex.pending()]
+    return _only(pending, prefix, "pending.md")
+
+
+def find_archived(cortex: Cortex, prefix: str) -> Archived:
+    """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
+    items = cortex.archived()
+    name = retired_name(prefix, [item.entry for item in items])
+    return _only(
+        [(name(item.entry), item.entry.text, item) for item in items], prefix, "archive.md"
+    )
+
+
+def find_anywhere(cortex: Cortex, prefix: str) -> Found:
+    """Return what ``prefix`` means, memories before proposals before retired memories."""
+    try:
+        return _find_kept(cortex, prefix)
+    except EntryNotFoundError:
+        for find in (_find_waiting, find_archived):
+            try:
+                return find(cortex, prefix)
+            except EntryNotFoundError:
+                continue
+        _refuse_if_unread(cortex)
+        raise
+
+
+_Item = TypeVar("_Item")
+
+
+def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
+    # Of several with one id it is the last.
+    latest = list({key: (key, text, item) for key, text, item in items}.values())
+    try:
+        return by_prefix(prefix, latest, lambda each: each[0], where)[2]
+    except AmbiguousIdError as error:
+        more = [f"{key}  {one_line(text)}" for key, text, _ in latest if key in error.matches]
+        raise RefusalError(views.ambiguous(prefix), more) from error
+
+
+def raw_text(path: Path, line: int) -> str:
+    """Return the entry that starts on ``line`` of the file as it stands there, or ``""``."""
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    return next((item.block.raw for item in parse(text).placed() if item.line == line), "")
