@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.cli import consent, output, process
+from engramdown.cli import output, process, user_input
 from engramdown.cli.commands import given
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import file_diff
@@ -96,9 +96,9 @@ class ForAgents(NamedTuple):
         if not options["as_json"]:
             output.screen().show(self._diff())
             process.flush()
-        consent.check(_NEEDS_YES)
+        user_input.check(_NEEDS_YES)
         if not options["dry_run"]:
-            consent.ask(_ASK_REMOVE if self.remove else _ASK)
+            user_input.ask(_ASK_REMOVE if self.remove else _ASK)
 
     def write(self) -> None:
         """Write it.

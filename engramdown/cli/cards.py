@@ -18,8 +18,8 @@ from engramdown.cli.commands import complete_sessions, given, json_option, pass_
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.reading import edit_file, edit_text
 from engramdown.cli.talk import fact_lines
+from engramdown.cli.user_input import edit_file, edit_text
 from engramdown.episodes.card import Card, CardFiles, as_page
 
 

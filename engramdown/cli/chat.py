@@ -31,7 +31,7 @@ from engramdown.cli.commands import WordsCommand, complete_sessions, given, json
 from engramdown.cli.layout import line
 from engramdown.cli.output import REFUSED, STOPPED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.reading import read_stdin
+from engramdown.cli.user_input import read_stdin
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:

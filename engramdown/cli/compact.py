@@ -15,7 +15,7 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import compact_messages as said
-from engramdown.cli import consent, messages, output, process
+from engramdown.cli import messages, output, process, user_input
 from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
@@ -57,7 +57,7 @@ def compact(
     cortex = open_cortex(place)
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
-    consent.check(said.NEEDS_YES)
+    user_input.check(said.NEEDS_YES)
     from engramdown.cortex.compacting import Compaction
 
     compaction = Compaction.of(cortex)
@@ -95,9 +95,9 @@ def _tell_model(cortex: Cortex, *, use_model: bool) -> None:
 
 def _ask(prepared: Sequence[Prepared]) -> None:
     if any(each.apply for each in prepared):
-        consent.ask(said.ASK)
+        user_input.ask(said.ASK)
     elif any(each.propose for each in prepared):
-        consent.ask(said.ASK_LATER)
+        user_input.ask(said.ASK_LATER)
 
 
 def _exit_code(receipts: Iterable[CompactionReceipt]) -> int:

@@ -26,7 +26,7 @@ from engramdown.cli.commands import (
 )
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.process import Place
-from engramdown.cli.reading import read_stdin
+from engramdown.cli.user_input import read_stdin
 from engramdown.cli.views import Folders, entry_data, hit_lines
 from engramdown.cortex.context import Section
 from engramdown.language.characters import on_screen

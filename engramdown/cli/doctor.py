@@ -18,8 +18,8 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import consent, messages, output
 from engramdown.cli import doctor_messages as said
+from engramdown.cli import messages, output, user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
 from engramdown.cli.findings import STYLES, advice_lines, column, finding_data, padded
@@ -174,8 +174,8 @@ def _mend(place: Place) -> _Mended:
         _show(done, dry_run=dry_run)
     if not done or dry_run:
         return done
-    consent.check(said.NEEDS_YES)
-    consent.ask(said.ASK)
+    user_input.check(said.NEEDS_YES)
+    user_input.ask(said.ASK)
     if _rehearsed(_open(place), ids) != changes:
         raise RefusalError(said.CHANGED_MEANWHILE)
     _repair(_open(place), ids)

@@ -21,7 +21,7 @@ from engramdown.cli.commands import (
 from engramdown.cli.layout import diff, line
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
-from engramdown.cli.reading import edit_text
+from engramdown.cli.user_input import edit_text
 from engramdown.cli.views import entry_data
 from engramdown.cli.who import edit_page, is_page
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from engramdown import Cortex
-from engramdown.cli import consent, messages, output
+from engramdown.cli import messages, output, user_input
 from engramdown.cli import views as said
 from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import given
 from engramdown.cli.layout import Line, line
 from engramdown.cli.process import Place
-from engramdown.cli.reading import read_stdin
+from engramdown.cli.user_input import read_stdin
 from engramdown.cli.views import beside
 from engramdown.cortex.erasing import Erased, Shared
 from engramdown.language.characters import on_screen, visible
@@ -33,11 +33,11 @@ def erase(place: Place, names: Sequence[str]) -> None:
     words = [read_stdin().rstrip("\n")] if _STDIN in names else []
     ids = [name for name in names if name != _STDIN]
     told = cortex.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
-    consent.check(said.NEEDS_YES)
+    user_input.check(said.NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
             output.screen().show([*_texts(cortex, told), *_lines(told)])
-        consent.ask(said.ASK_ERASE)
+        user_input.ask(said.ASK_ERASE)
         told = cortex.erase(ids, words=words, pieces=options["pieces"])
     if options["as_json"]:
         output.print_json(_data(told, dry_run=options["dry_run"]))

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from engramdown.cli import consent, log_messages, messages, output
 from engramdown.cli import forget_messages as said
+from engramdown.cli import log_messages, messages, output, user_input
 from engramdown.cli.access import Transcripts, home_of, open_transcripts, project_of
 from engramdown.cli.commands import (
     Command,
@@ -98,9 +98,9 @@ def purge(place: Place, /, **_: object) -> None:
             raise click.UsageError(said.no_number_here(target))
     if not given()["dry_run"]:
         told = _rehearsed(transcripts, "purge", targets)
-        consent.check(said.NEEDS_YES)
+        user_input.check(said.NEEDS_YES)
         count = sum(len(each.files) for each in told)
-        consent.ask(said.ask_purge([each.session for each in told], count))
+        user_input.ask(said.ask_purge([each.session for each in told], count))
     _run(place, transcripts, "purge", targets)
 
 

@@ -26,7 +26,7 @@ from engramdown.cli.day_lines import section_data
 from engramdown.cli.layout import diff_rows, line, whole
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
-from engramdown.cli.reading import edit_text, keep_text, read_stdin
+from engramdown.cli.user_input import edit_text, keep_text, read_stdin
 from engramdown.errors import EngramdownError
 from engramdown.journal.journal import Written
 

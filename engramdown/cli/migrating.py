@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import consent, messages, output, process, views
+from engramdown.cli import messages, output, process, user_input, views
 from engramdown.cli import migrate_messages as said
 from engramdown.cli.access import open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
@@ -60,7 +60,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
     yes = given()["yes"]
-    consent.check(said.NEEDS_YES)
+    user_input.check(said.NEEDS_YES)
     from engramdown.importers.migration import Migration
 
     migration = Migration(cortex, scope, again=given()["again"])
@@ -110,7 +110,7 @@ def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
 
     if not came:
         raise Exit(0)
-    consent.ask(said.ASK)
+    user_input.ask(said.ASK)
     return Migration(_open(place, scope), scope)
 
 

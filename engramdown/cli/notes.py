@@ -26,7 +26,7 @@ from engramdown.cli.commands import (
 from engramdown.cli.layout import Line, diff_rows, line, whole
 from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
-from engramdown.cli.reading import edit_text, keep_text, read_stdin
+from engramdown.cli.user_input import edit_text, keep_text, read_stdin
 from engramdown.errors import EngramdownError
 from engramdown.journal.working_notes import Note, WorkingNotes
 from engramdown.transcripts.episode import is_session_id

@@ -27,7 +27,7 @@ from engramdown.cli.log import COMMAND_GROUPS, SHORT_HELP
 from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.reading import read_stdin
+from engramdown.cli.user_input import read_stdin
 from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
 from engramdown.transcripts.episode import check_session_id

@@ -24,7 +24,7 @@ from engramdown.cli.commands import (
 from engramdown.cli.layout import line
 from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
-from engramdown.cli.reading import read_stdin
+from engramdown.cli.user_input import read_stdin
 from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source

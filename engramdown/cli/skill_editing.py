@@ -24,8 +24,8 @@ from engramdown.cli.commands import (
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
-from engramdown.cli.reading import edit_whole, keep_text, read_stdin
 from engramdown.cli.skill_listing import finding_lines, skill_data
+from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.markdown.front_matter import Page

@@ -17,8 +17,8 @@ from engramdown import Proposal, Receipt
 from engramdown.cli import output, process, review_messages, views
 from engramdown.cli.layout import line
 from engramdown.cli.proposals import heading, proposal_lines
-from engramdown.cli.reading import edit_text
 from engramdown.cli.receipts import receipt_line
+from engramdown.cli.user_input import edit_text
 from engramdown.cortex.waiting import Answer
 from engramdown.errors import EngramdownError
 

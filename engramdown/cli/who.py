@@ -18,7 +18,7 @@ from engramdown.cli.access import open_cortex
 from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.reading import edit_file
+from engramdown.cli.user_input import edit_file
 from engramdown.cortex.identity import Page
 from engramdown.hippocampus.placement import PROFILE
 from engramdown.hippocampus.snapshot import SOUL, meant

@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import TextIO
 
 import click
+from click.exceptions import Exit
 
-from engramdown.cli import process, views
+from engramdown.cli import messages, output, process, views
+from engramdown.cli.output import REFUSED, RefusalError
+
+__all__: list[str] = []
 
 
 def read_stdin() -> str:
@@ -81,3 +85,31 @@ def _check_editor(instead: str) -> None:
 
 def _without_end(text: str) -> str:
     return text[:-1].removesuffix("\r") if text.endswith("\n") else text
+
+
+def check(needed: str) -> None:
+    """Make sure that a yes was said, is not needed, or can be asked for.
+
+    The command has the options ``--yes``, ``--dry-run`` and ``--json``.
+
+    Args:
+        needed: What to say if nobody is there to ask.
+
+    Raises:
+        RefusalError: If nobody is there.
+    """
+    options = click.get_current_context().params
+    said = options["yes"] or options["dry_run"]
+    if not said and (options["as_json"] or not output.is_person()):
+        raise RefusalError(needed)
+
+
+def ask(question: str) -> None:
+    """Ask a person, unless ``--yes`` was said.
+
+    Raises:
+        Exit: If the person says no.
+    """
+    if not click.get_current_context().params["yes"] and not click.confirm(question):
+        output.note(messages.NOT_DONE)
+        raise Exit(REFUSED)
