@@ -84,7 +84,7 @@ _COMMANDS: Final = {
     "compact": "compact:compact",
     "doctor": "doctor:doctor",
     "hook": "hook:hook",
-    "merge-driver": "merge_driver:merge_driver",
+    "merge-driver": "init:merge_driver",
 }
 # Those that go on for long, with a person or a client: each thing that they do is a call.
 _LASTING: Final = frozenset({"chat", "log", "mcp", "review", "tour", "watch", "worker"})

@@ -275,7 +275,7 @@ def test_taking_ours_out_leaves_what_was_never_ours(run: Runner, project: Path) 
 def test_without_the_extra_the_tools_are_left_out_and_said(
     run: Runner, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramdown.cli.agent_setup.find_spec", lambda _: None)
+    monkeypatch.setattr("engramdown.cli.init.find_spec", lambda _: None)
     done = run.ok("init", "--claude", "--no-global", "--yes")
     assert "engramdown[mcp]" in done.out
     assert (project / ".claude" / "settings.json").is_file()
