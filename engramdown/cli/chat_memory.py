@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from engramdown import Cortex, Session
 from engramdown.cli import chat_aside, conversation_messages, output
 from engramdown.cli import chat_messages as said
+from engramdown.cli.context import explained
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import RefusalError
-from engramdown.cli.prompting import explained
 from engramdown.cli.views import hit_lines
 from engramdown.integrations.chat.endpoint import OPENAI_KEY
 
