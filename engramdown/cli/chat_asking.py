@@ -10,7 +10,7 @@ from engramdown import Cortex, Proposal, Session
 from engramdown.cli import chat_aside, output
 from engramdown.cli import chat_messages as said
 from engramdown.cli.layout import line
-from engramdown.cli.walk import Walk
+from engramdown.cli.review import Walk
 
 
 class Confirmations:

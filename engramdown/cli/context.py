@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext, WorkingContext
-from engramdown.cli import output, process, review_messages, views
+from engramdown.cli import output, process, review, views
 from engramdown.cli.access import Transcripts, folders, open_cortex
 from engramdown.cli.commands import (
     WordsCommand,
@@ -152,7 +152,7 @@ def _say_news(cortex: Cortex) -> None:
     if process.is_terminal(sys.stderr):
         count = len(cortex.arrivals())
         if count:
-            output.note(review_messages.came_briefly(count))
+            output.note(review.came_briefly(count))
 
 
 def _message(words: tuple[str, ...]) -> str:
