@@ -6,10 +6,10 @@ was.
 
 from __future__ import annotations
 
-from engramdown.cli import git_messages as said
+from engramdown.cli import history as said
 from engramdown.cli import output, views
 from engramdown.cli.access import roots
-from engramdown.cli.differences import commit_data, place_in_git
+from engramdown.cli.history import commit_data, place_in_git
 from engramdown.cli.layout import line
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place

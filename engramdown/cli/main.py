@@ -66,7 +66,7 @@ _COMMANDS: Final = {
     "show": "listing:show",
     "why": "why:why",
     "history": "history:history",
-    "diff": "differences:diff",
+    "diff": "history:diff",
     "stats": "stats:stats",
     "watch": "watch:watch",
     "log": "log:log",

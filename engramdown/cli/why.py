@@ -12,13 +12,13 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import journal_messages, log_messages, output
+from engramdown.cli import history, log_messages, output
 from engramdown.cli import why_messages as said
 from engramdown.cli.access import find_anywhere, folders, open_cortex
 from engramdown.cli.commands import id_argument, json_option, pass_place
+from engramdown.cli.history import step_lines
 from engramdown.cli.layout import Line, line
 from engramdown.cli.process import Place
-from engramdown.cli.steps import step_lines
 from engramdown.cli.views import (
     archived_data,
     archived_lines,
@@ -68,9 +68,9 @@ def _lines(known: Why) -> Iterator[Line]:
     yield line((engram.text, "strong"), *beside(entry.comments))
     yield line()
     if known.is_ours:
-        yield line(journal_messages.whence(engram.source, engram.basis, engram.origin))
+        yield line(history.whence(engram.source, engram.basis, engram.origin))
     else:
-        yield line(journal_messages.SOMEBODY_ELSES)
+        yield line(history.SOMEBODY_ELSES)
     yield line(_state(found))
     yield from map(line, _facts(known))
     yield from (row for taught in known.taught for row in _taught_lines(taught))
@@ -85,18 +85,18 @@ def _lines(known: Why) -> Iterator[Line]:
 
 def _state(found: Known) -> str:
     if isinstance(found, Entry):
-        return journal_messages.stands_in(place_of(found), found.scope)
+        return history.stands_in(place_of(found), found.scope)
     if isinstance(found, Proposal):
-        return journal_messages.waits_in(found)
-    return journal_messages.retired(found)
+        return history.waits_in(found)
+    return history.retired(found)
 
 
 def _facts(known: Why) -> Iterator[str]:
     """Yield what else is known, a sentence each."""
     if isinstance(known.found, Entry) and is_address(known.found.id) and known.is_ours:
-        yield journal_messages.BY_HAND
+        yield history.BY_HAND
     elif not known.steps:
-        yield journal_messages.NO_STEPS
+        yield history.NO_STEPS
     if known.waited and not isinstance(known.found, Proposal):
         yield said.waited(known.waited)
     yield said.brought(known.brought, by_git=_came_by_git(known))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cli.git_messages import commit
+from engramdown.cli.history import commit
 
 if TYPE_CHECKING:
     from engramdown.cortex.why import Brought, Taught
