@@ -21,9 +21,9 @@ from engramdown.cli.commands import (
 from engramdown.cli.layout import diff, line
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
+from engramdown.cli.show import edit_page, is_page
 from engramdown.cli.user_input import edit_text
 from engramdown.cli.views import entry_data
-from engramdown.cli.who import edit_page, is_page
 
 
 @click.command(cls=WordsCommand)

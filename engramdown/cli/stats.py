@@ -17,10 +17,10 @@ from engramdown import Cortex, Entry
 from engramdown.cli import messages, output, stats_messages
 from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import json_option, pass_place
-from engramdown.cli.filtering import age_of
 from engramdown.cli.history import when
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.process import Place
+from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
 from engramdown.consolidation.asking.calls import Sum, sums
 from engramdown.cortex.asking import ledger_of

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from engramdown.cli.filtering import Filter, age_of
+from engramdown.cli.show import Filter, age_of
 from engramdown.hippocampus.entry import Entry
 
 TODAY = date(2026, 3, 31)
