@@ -10,7 +10,7 @@ import pytest
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.cli.test_compact import configured
-from tests.cli.test_editing import editor
+from tests.cli.test_edit import editor
 from tests.consolidation.provider import Provider, answering, serving
 
 

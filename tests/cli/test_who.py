@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Runner
-from tests.cli.test_editing import editor
+from tests.cli.test_edit import editor
 from tests.git.conftest import untold
 from tests.git.desk import Desk
 
