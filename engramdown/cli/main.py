@@ -80,7 +80,7 @@ _COMMANDS: Final = {
     "skills": "skills:skills",
     "mcp": "mcp:mcp",
     "sleep": "sleep:sleep",
-    "worker": "worker:worker",
+    "worker": "sleep:worker",
     "compact": "compact:compact",
     "doctor": "doctor:doctor",
     "hook": "hook:hook",

@@ -14,7 +14,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.cli import messages
-from engramdown.cli import sleep_messages as said
+from engramdown.cli import sleep as said
 from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
@@ -203,7 +203,7 @@ def test_ctrl_c_ends_it_with_what_was_done(
     done = run("sleep")
     assert done.code == 130
     assert "  remembered: Use uv\n" in done.out
-    assert done.out.endswith(f"{said.STOPPED}\n")
+    assert done.out.endswith(f"{said.STOPPED_MESSAGES}\n")
     model.meanwhile = lambda: None
     model.answers["Lessons"] = {"items": [LESSON]}
     again = run.ok("sleep").out

@@ -16,7 +16,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.cli import messages
-from engramdown.cli import worker_messages as said
+from engramdown.cli import sleep as said
 from engramdown.cli.output import STOPPED
 from engramdown.cortex.work_round import LOCK
 from engramdown.errors import ModelError
