@@ -7,6 +7,7 @@ a person's waits in pending.md whatever the answer is.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,6 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import compact_messages as said
 from engramdown.cli import messages, output, process, user_input
 from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engramdown.consolidation.plan import Operation, Ruling
     from engramdown.cortex.compacting import CompactionReceipt, Prepared
 
+__all__: list[str] = []
 
 _STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}
 
@@ -57,7 +58,7 @@ def compact(
     cortex = open_cortex(place)
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
-    user_input.check(said.NEEDS_YES)
+    user_input.check(NEEDS_YES)
     from engramdown.cortex.compacting import Compaction
 
     compaction = Compaction.of(cortex)
@@ -88,16 +89,16 @@ def _tell_model(cortex: Cortex, *, use_model: bool) -> None:
     if not use_model or not cortex.needs_compaction():
         return
     if model:
-        output.note(said.thinks(model if isinstance(model, str) else type(model).__name__))
+        output.note(thinks(model if isinstance(model, str) else type(model).__name__))
     else:
-        output.note(said.no_model(cortex.settings.consolidation.threshold))
+        output.note(no_model(cortex.settings.consolidation.threshold))
 
 
 def _ask(prepared: Sequence[Prepared]) -> None:
     if any(each.apply for each in prepared):
-        user_input.ask(said.ASK)
+        user_input.ask(ASK)
     elif any(each.propose for each in prepared):
-        user_input.ask(said.ASK_LATER)
+        user_input.ask(ASK_LATER)
 
 
 def _exit_code(receipts: Iterable[CompactionReceipt]) -> int:
@@ -117,14 +118,14 @@ def _shown(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
     for each in prepared:
         name = messages.SCOPE_NAMES[each.store.scope]
         if each.problem:
-            yield line(said.nothing_done(name, each.problem), hang=2)
+            yield line(nothing_done(name, each.problem), hang=2)
             continue
         yield line((name, "strong"))
         if each.apply:
-            yield line((said.APPLY, "strong"), indent=2)
+            yield line((APPLY, "strong"), indent=2)
             yield from _rows(each.diff())
-        yield from _rulings(each, said.WAITS, said.ASKED, each.propose)
-        yield from _rulings(each, said.LEFT_OUT, said.NOT_DONE, each.refused)
+        yield from _rulings(each, WAITS, ASKED, each.propose)
+        yield from _rulings(each, LEFT_OUT, NOT_DONE, each.refused)
         yield line()
 
 
@@ -151,8 +152,8 @@ def _rows(rows: Iterable[Row]) -> Iterator[Line]:
 def _told(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:
     for each in receipts:
         if each.operation is not None and each.action in ("failed", "passed over"):
-            yield line((said.receipt(each), "warn"), hang=2)
-    yield line((said.summary(each for each in receipts if each.operation), "good"), hang=2)
+            yield line((receipt(each), "warn"), hang=2)
+    yield line((summary(each for each in receipts if each.operation), "good"), hang=2)
 
 
 # ---- for programs ----
@@ -199,3 +200,64 @@ def _operation_data(operation: Operation) -> dict[str, Any]:
         "topic": getattr(operation, "topic", ""),
         "reason": operation.reason,
     }
+
+
+APPLY: Final = "Apply"
+WAITS: Final = "Waits for you in pending.md"
+LEFT_OUT: Final = "Left as it is"
+ASKED: Final = "yours to decide"
+NOT_DONE: Final = "not done"
+ASK: Final = "Apply this?"
+ASK_LATER: Final = "Put these questions into pending.md?"
+NEEDS_YES: Final = (
+    "compacting needs a person's yes; --dry-run shows what would change, --yes applies"
+)
+_UNDO: Final = (
+    "",
+    "; `engramdown undo` takes it back",
+    "; each scope is a step of its own: `engramdown undo`, twice, takes them back",
+)
+_DONE: Final = {
+    "applied": "applied",
+    "queued": "waiting in pending.md",
+    "refused": "left as it is",
+    "passed over": "passed over, as you or somebody else changed it meanwhile",
+    "failed": "failed",
+}
+
+
+def thinks(name: str) -> str:
+    """Say that a model is asked."""
+    return f"asking {name}; this can take a while"
+
+
+def no_model(threshold: int) -> str:
+    """Say what a model could do that is not set."""
+    return (
+        f"a file holds more than {threshold} memories; a model could say the same in fewer: name "
+        "one as `model` under [consolidation] in the global config.toml"
+    )
+
+
+def nothing_done(scope: str, problem: str) -> str:
+    """Say why nothing is done in a scope."""
+    return f"{scope}: {problem}"
+
+
+def receipt(each: CompactionReceipt) -> str:
+    """Say what became of an operation that was not simply applied."""
+    names = ", ".join(each.operation.ids) if each.operation else each.scope
+    said = "failed" if each.action == "failed" else "passed over"
+    return f"{names}: {said}: {each.reason}"
+
+
+def summary(receipts: Iterable[CompactionReceipt]) -> str:
+    """Say how many operations came to what end."""
+    told = list(receipts)
+    counts = Counter[str](each.action for each in told)
+    said = ", ".join(f"{counts[key]} {words}" for key, words in _DONE.items() if counts[key])
+    if not said:
+        return "Nothing to compact."
+    scopes = {each.scope for each in told if each.action == "applied"}
+    undo = _UNDO[len(scopes)]
+    return f"{said}{undo}."

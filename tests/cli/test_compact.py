@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.cli import compact_messages, messages
+from engramdown.cli import compact, messages
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
@@ -128,7 +128,7 @@ def test_a_yes_applies_what_was_shown_and_undo_takes_it_back(
     assert files(lessons.parent) == before
     asks(monkeypatch, merge())
     done = run.ok("compact", stdin=b"y\n")
-    assert compact_messages.ASK in done.out
+    assert compact.ASK in done.out
     assert done.out.endswith("3 applied; `engramdown undo` takes it back.\n")
     text = lessons.read_text(encoding="utf-8")
     assert f"- {TEXT} <!-- id:" in text
@@ -179,7 +179,7 @@ def test_what_only_a_person_may_decide_is_put_into_pending(
     run.ok("compact", "--yes", "--no-model")
     asks(monkeypatch, {"operation": "move", "ids": [mine], "topic": "tools"})
     done = run.ok("compact", stdin=b"y\n")
-    assert compact_messages.ASK_LATER in done.out
+    assert compact.ASK_LATER in done.out
     assert f"{mine} is yours: you wrote, confirmed or pinned it" in done.out
     assert done.out.endswith("1 waiting in pending.md.\n")
     listed = run.ok("review", "--json").json["pending"]
@@ -215,7 +215,7 @@ def test_without_a_terminal_a_yes_is_needed(run: Runner, memory: Path) -> None:
     for options in ([], ["--json"]):
         done = run("compact", *options)
         assert (done.code, done.out) == (1, "")
-        assert done.err == f"engramdown: {compact_messages.NEEDS_YES}\n"
+        assert done.err == f"engramdown: {compact.NEEDS_YES}\n"
     assert files(memory) == before
 
 
@@ -257,7 +257,7 @@ def test_without_a_model_it_says_what_one_could_do(run: Runner, memory: Path) ->
 @pytest.mark.usefixtures("person")
 def test_where_there_is_nothing_to_do_nothing_is_asked(run: Runner, memory: Path) -> None:
     del memory
-    assert compact_messages.ASK not in run.ok("compact").out
+    assert compact.ASK not in run.ok("compact").out
 
 
 @pytest.mark.usefixtures("lessons")
