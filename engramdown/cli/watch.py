@@ -12,7 +12,7 @@ import queue
 import select
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -22,8 +22,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import output, process
-from engramdown.cli import watch_messages as said
+from engramdown.cli import messages, output, process
 from engramdown.cli.access import folders, open_quietly
 from engramdown.cli.commands import pass_place
 from engramdown.cli.layout import Line, line
@@ -32,6 +31,8 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import beside, news_data
 from engramdown.clock import local
 from engramdown.cortex.news import News
+
+__all__: list[str] = []
 
 _PAUSE: Final = 2.0
 """Seconds between two looks at whether anybody still reads."""
@@ -58,7 +59,7 @@ def watch(place: Place, /, *, poll: bool, as_json: bool) -> None:
             with contextlib.suppress(queue.Empty):
                 _print(cortex, told.get(timeout=_PAUSE), as_json=as_json)
     if not watching.is_running and watching.trouble:
-        raise RefusalError(said.ended(watching.trouble))
+        raise RefusalError(ended(watching.trouble))
     raise BrokenPipeError
 
 
@@ -71,7 +72,7 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
         _begin([item for item in news if item.what == "watching"])
         for item in news:
             if item.what in _ASIDE:
-                output.note(said.aside(item))
+                output.note(aside(item))
         changes = [item for item in news if item.what not in (*_ASIDE, "watching")]
         output.fast_screen().show(_lines(changes))
     process.flush()
@@ -79,9 +80,9 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
 
 def _begin(scopes: Sequence[News]) -> None:
     """Say what is watched, if it begins."""
-    lines = [said.watching(item.scope, Path(item.text)) for item in scopes]
+    lines = [watching(item.scope, Path(item.text)) for item in scopes]
     if lines and process.is_terminal(sys.stdout):
-        shown = [line((text, "dim"), hang=4) for text in (*lines, said.HINT)]
+        shown = [line((text, "dim"), hang=4) for text in (*lines, HINT)]
         output.fast_screen().show([*shown, line()])
     else:
         for text in lines:
@@ -92,15 +93,15 @@ def _lines(news: Sequence[News]) -> Iterator[Line]:
     for item in news[:_MOST]:
         yield line(
             (f"{_time(item.at)}  ", "dim"),
-            (said.verb(item), _STYLES.get(item.what, "good")),
-            f": {said.about(item)}",
+            (verb(item), _STYLES.get(item.what, "good")),
+            f": {about(item)}",
             *beside(item.comments),
             " ",
-            (said.place(item), "where"),
+            (place(item), "where"),
             hang=4,
         )
     if len(news) > _MOST:
-        yield line((said.more(len(news) - _MOST), "dim"), indent=4)
+        yield line((more(len(news) - _MOST), "dim"), indent=4)
 
 
 def _time(at: str) -> str:
@@ -135,3 +136,61 @@ def _is_closed(stream: TextIO) -> bool:
     except (OSError, ValueError):
         return False
     return bool(poll.poll(0))
+
+
+HINT: Final = "Ctrl-C stops."
+_VERBS: Final = {
+    "learned": "Learned",
+    "changed": "Changed",
+    "moved": "Moved",
+    "forgot": "Forgot",
+    "restored": "Restored",
+    "approved": "Approved",
+    "declined": "Declined",
+    "asked": "Asked",
+    "edited": "Edited",
+}
+_MOST_MESSAGES: Final = 240
+"""How many characters of a text are shown."""
+
+
+def watching(scope: str, root: Path) -> str:
+    """Say which folder is watched."""
+    return f"watching {root} ({messages.SCOPE_NAMES[scope]})"
+
+
+def verb(item: News) -> str:
+    """Say in a word what happened."""
+    return _VERBS[item.what]
+
+
+def aside(item: News) -> str:
+    """Say what keeps memory from being looked at, and that it does not any more."""
+    return f"no longer: {item.text}" if item.what == "mended" else item.text
+
+
+def ended(trouble: str) -> str:
+    """Say that watching came to an end by itself."""
+    return f"watching ended: {trouble}; start it again, and `engramdown doctor` if it ends again"
+
+
+def about(item: News) -> str:
+    """Return what it is about, on one line; a long text is cut."""
+    text = " ".join(item.text.split()) or item.file
+    return text if len(text) <= _MOST_MESSAGES else f"{text[: _MOST_MESSAGES - 1]}…"
+
+
+def place(item: News) -> str:
+    """Say what kind of memory it is, if no lesson, where it stands, its id, and who did it."""
+    file = f"{item.file}:{item.line}" if item.line else item.file
+    scope = "global" if item.scope == "global" else ""
+    where = f"{scope} {file}".strip() if item.text else scope
+    kind = item.kind if item.kind != "lesson" else ""
+    who = messages.BY_NAMES.get(item.by, item.by)
+    parts: Iterable[str] = (kind, where, f"id {item.id}" if item.id else "", who)
+    return f"({', '.join(part for part in parts if part)})"
+
+
+def more(count: int) -> str:
+    """Say how many changes of a burst are not shown."""
+    return f"... and {count} more; `engramdown history` shows all"
