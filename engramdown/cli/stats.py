@@ -6,7 +6,7 @@ Promises: counts only what a store holds now; changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, Entry
-from engramdown.cli import messages, output, stats_messages
+from engramdown.cli import messages, output
 from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import json_option, pass_place
 from engramdown.cli.history import when
@@ -22,13 +22,117 @@ from engramdown.cli.layout import Line, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
-from engramdown.consolidation.asking.calls import Sum, sums
+from engramdown.consolidation.asking.calls import OUTCOMES, Sum, sums
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.sleep_state import slept_at
 from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.tokens import estimate_tokens
 
-_TOTALS: Final = stats_messages.STATS_TOTALS | stats_messages.TRANSCRIPT_TOTALS
+__all__: list[str] = []
+
+MODELS: Final = "calls of language models, for all projects"
+
+
+def cost(asked: Mapping[str, int]) -> str:
+    """Say what some calls cost.
+
+    >>> cost({"tokens_in": 1200, "tokens_out": 80, "ms": 2340})
+    '1,200 tokens in, 80 out, 2.3 s'
+    """
+    seconds = asked["ms"] / 1000
+    return f"{asked['tokens_in']:,} tokens in, {asked['tokens_out']:,} out, {seconds:,.1f} s"
+
+
+def outcome(name: str) -> str:
+    """Say how calls ended.
+
+    >>> outcome("timeout"), outcome("of a newer program")
+    ('no answer in time', 'of a newer program')
+    """
+    return OUTCOMES.get(name, name)
+
+
+def switched_off(what: Sequence[str]) -> str:
+    """Say what the project switches off.
+
+    >>> switched_off(["recording (episodes.enabled)"])
+    "switched off by this project's config.toml: recording (episodes.enabled)"
+    """
+    return f"switched off by this project's config.toml: {', '.join(what)}"
+
+
+def window(spent: Mapping[str, Any]) -> str:
+    """Say what was spent lately.
+
+    >>> window({"hours": 24.0, "calls": 3, "tokens": 4100})
+    'in the last 24 hours: 3 calls, 4,100 tokens'
+    """
+    calls = "1 call" if spent["calls"] == 1 else f"{spent['calls']:,} calls"
+    return f"in the last {spent['hours']:g} hours: {calls}, {spent['tokens']:,} tokens"
+
+
+def slept_messages(at: str) -> str:
+    """Say when sleep last got something done.
+
+    >>> slept_messages("2026-03-01 10:00")
+    'sleep last got a step done on 2026-03-01 10:00'
+    """
+    if not at:
+        return "nothing was slept on yet; `engramdown sleep` learns from finished sessions"
+    return f"sleep last got a step done on {at}"
+
+
+def torn_lines(count: int) -> str:
+    """Say that lines of the ledger cannot be read."""
+    lines = "1 line of ledger.jsonl is" if count == 1 else f"{count} lines of ledger.jsonl are"
+    return f"{lines} cut short and not counted"
+
+
+TRANSCRIPT_TOTALS: Final = {
+    "sessions": "sessions in the transcripts",
+    "episodes": "episodes in them",
+    "episode_bytes": "bytes of transcripts",
+}
+
+
+def degraded(reason: str) -> str:
+    """Say that something is not being recorded.
+
+    >>> degraded("no space")
+    'Memory is degraded: no space'
+    """
+    return f"Memory is degraded: {reason}"
+
+
+NO_DATE: Final = "without a date"
+OLDER: Final = "older"
+STATS_GROUPS: Final = {
+    "by_file": "by file",
+    "by_kind": "by kind",
+    "by_source": "by source",
+    "by_basis": "by how it is known",
+    "by_age": "by age",
+}
+STATS_TOTALS: Final = {
+    "pending": "waiting in pending.md",
+    "archived": "retired, in archive.md",
+    "context_tokens": "tokens of context",
+    "history_steps": "steps in the journal",
+    "history_bytes": "bytes of journal",
+}
+
+
+def up_to(name: str) -> str:
+    """Name a class of age."""
+    return f"up to {name}"
+
+
+def count_title(count: int) -> str:
+    """Say how many memories there are."""
+    return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
+_TOTALS: Final = STATS_TOTALS | TRANSCRIPT_TOTALS
 # Upper ends, in days.
 _AGES: Final = ((7, "a week"), (30, "a month"), (365, "a year"))
 
@@ -110,10 +214,8 @@ def _by_age(entries: Iterable[Entry], now: date) -> dict[str, int]:
 
 def _age_name(age: int | None) -> str:
     if age is None:
-        return stats_messages.NO_DATE
-    return next(
-        (stats_messages.up_to(name) for most, name in _AGES if age <= most), stats_messages.OLDER
-    )
+        return NO_DATE
+    return next((up_to(name) for most, name in _AGES if age <= most), OLDER)
 
 
 def _journal_size(root: Path) -> int:
@@ -122,8 +224,8 @@ def _journal_size(root: Path) -> int:
 
 
 def _lines(counted: dict[str, Any]) -> Iterator[Line]:
-    yield line((stats_messages.count_title(counted["memories"]), "strong"))
-    for key, title in stats_messages.STATS_GROUPS.items():
+    yield line((count_title(counted["memories"]), "strong"))
+    for key, title in STATS_GROUPS.items():
         if counted[key]:
             yield line()
             yield line((title, "where"))
@@ -134,31 +236,28 @@ def _lines(counted: dict[str, Any]) -> Iterator[Line]:
     rows = [(str(counted[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
     slept = max(counted["slept"].values(), default="")
-    yield line((stats_messages.slept(when(slept)), "dim"), hang=2)
+    yield line((slept_messages(when(slept)), "dim"), hang=2)
     yield from _asked_lines(counted["models"])
     if counted["switched_off"]:
-        yield line((stats_messages.switched_off(counted["switched_off"]), "warn"), hang=2)
+        yield line((switched_off(counted["switched_off"]), "warn"), hang=2)
     for reason in counted["degraded"]:
-        yield line((stats_messages.degraded(reason), "bad"))
+        yield line((degraded(reason), "bad"))
 
 
 def _asked_lines(asked: dict[str, Any]) -> Iterator[Line]:
     """Show what models were asked, if they were."""
     if asked["by_outcome"]:
         yield line()
-        yield line((stats_messages.MODELS, "where"))
+        yield line((MODELS, "where"))
         for key in ("by_job", "by_model"):
-            rows = [
-                (str(each["calls"]), name, stats_messages.cost(each))
-                for name, each in asked[key].items()
-            ]
+            rows = [(str(each["calls"]), name, cost(each)) for name, each in asked[key].items()]
             yield from table(rows, ("strong",), indent=2)
         ended = [
-            (str(count), stats_messages.outcome(name))
+            (str(count), outcome(name))
             for name, count in asked["by_outcome"].items()
             if name != "ok"
         ]
         yield from table(ended, ("strong",), indent=2)
-        yield line(f"  {stats_messages.window(asked['window'])}")
+        yield line(f"  {window(asked['window'])}")
     if asked["torn_lines"]:
-        yield line((stats_messages.torn_lines(asked["torn_lines"]), "bad"))
+        yield line((torn_lines(asked["torn_lines"]), "bad"))
