@@ -13,14 +13,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from engramdown import Hippocampus
-from engramdown.cli import output, tour_messages
+from engramdown.cli import output
 from engramdown.cli.commands import json_option
 from engramdown.cli.layout import diff, line
+
+__all__: list[str] = []
 
 _RULE = "Always run the linter before pushing"
 _REWORDED = "Always run the linter on every commit"
@@ -123,7 +125,7 @@ _STORY = (
 def _play(stage: _Stage, *, wait: bool) -> None:
     screen = output.screen()
     for number, scene in enumerate(_STORY, 1):
-        title, words = tour_messages.TOUR[scene.key]
+        title, words = TOUR[scene.key]
         screen.show([line((f"{number}. {title}", "strong")), line(words), line()])
         if scene.shown:
             screen.show([line((scene.shown, "id"), hang=4)])
@@ -135,7 +137,7 @@ def _play(stage: _Stage, *, wait: bool) -> None:
         screen.show([line()])
         if wait and number < len(_STORY) and not _goes_on():
             return
-    screen.show([line((tour_messages.TOUR_END, "good"))])
+    screen.show([line((TOUR_END, "good"))])
 
 
 def _changes(
@@ -148,14 +150,14 @@ def _changes(
 
 
 def _goes_on() -> bool:
-    click.echo(tour_messages.TOUR_KEY, nl=False)
+    click.echo(TOUR_KEY, nl=False)
     key = click.getchar()
     click.echo("\n")
     return key not in ("q", "\x1b", "\x04")
 
 
 def _data(stage: _Stage, scene: _Scene) -> dict[str, Any]:
-    title, words = tour_messages.TOUR[scene.key]
+    title, words = TOUR[scene.key]
     before = stage.files()
     printed = scene.play(stage)
     return {
@@ -168,3 +170,53 @@ def _data(stage: _Stage, scene: _Scene) -> dict[str, Any]:
             for name, (old, new) in _changes(before, stage.files())
         ],
     }
+
+
+if TYPE_CHECKING:
+    pass
+
+
+TOUR: Final = {
+    "init": (
+        "Memory is a folder beside your work",
+        "Each file explains itself in a private note, which no model ever sees.",
+    ),
+    "remember": (
+        "You say something once",
+        "The words tell that it is a rule. One memory is one line, with a comment of metadata.",
+    ),
+    "again": (
+        "Saying it again adds nothing",
+        "Case, spaces and the final full stop make no difference.",
+    ),
+    "edit": (
+        "The file is yours",
+        "You open rules.md in your editor and change the line.",
+    ),
+    "listed": (
+        "What you wrote counts most",
+        "Your edit is noticed. The line is verified now: nothing automatic will touch it.",
+    ),
+    "propose": (
+        "An assistant proposes, and waits",
+        "In the mode copilot, what is not certain goes to pending.md. Nobody is interrupted.",
+    ),
+    "tick": (
+        "You decide, in any editor",
+        "A cross in the box accepts, a dash declines. `engramdown review` asks with one key.",
+    ),
+    "review": (
+        "What you ticked is done",
+        "The line moves from pending.md to rules.md in one step.",
+    ),
+    "context": (
+        "This is all that a model sees",
+        "No ids, no notes, nothing that waits; always within a budget.",
+    ),
+    "undo": (
+        "Every change can be taken back",
+        "`engramdown history` lists them. What you wrote by hand is never overwritten.",
+    ),
+}
+TOUR_KEY: Final = "Any key goes on, q stops. "
+TOUR_END: Final = "That was all; the folder is gone. Begin with `engramdown init`."

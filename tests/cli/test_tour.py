@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cli import tour_messages
+from engramdown.cli import tour
 from tests.cli.conftest import Runner
 
 
@@ -22,7 +22,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_story_is_told_to_its_end(run: Runner, scratch: Path, isolated_home: Path) -> None:
     done = run.ok("tour")
-    for title, _ in tour_messages.TOUR.values():
+    for title, _ in tour.TOUR.values():
         assert title in done.out
     for shown in (
         "$ engramdown remember 'Always run the linter before pushing'",
@@ -35,7 +35,7 @@ def test_the_story_is_told_to_its_end(run: Runner, scratch: Path, isolated_home:
         "+- [x] Prefer pytest fixtures over setUp",
         "## Your Memory — Project Rules",
         "Undone: step",
-        tour_messages.TOUR_END,
+        tour.TOUR_END,
     ):
         assert shown in done.out
     assert list(scratch.iterdir()) == []
@@ -51,14 +51,12 @@ def test_what_a_person_has_set_does_not_change_the_story(
     home = isolated_home / ".engramdown"
     home.mkdir()
     (home / "config.toml").write_text('mode = "off"\n', encoding="utf-8")
-    assert tour_messages.TOUR_END in run.ok("tour").out
+    assert tour.TOUR_END in run.ok("tour").out
 
 
 def test_a_program_gets_every_scene(run: Runner, scratch: Path) -> None:
     scenes = run.ok("tour", "--json").json
-    assert [scene["title"] for scene in scenes] == [
-        title for title, _ in tour_messages.TOUR.values()
-    ]
+    assert [scene["title"] for scene in scenes] == [title for title, _ in tour.TOUR.values()]
     assert scenes[1]["printed"].startswith("Remembered in rules.md:")
     (change,) = scenes[1]["changes"]
     assert change["file"].endswith("rules.md")
@@ -71,4 +69,4 @@ def test_every_change_of_the_story_is_shown(run: Runner, scratch: Path) -> None:
     scenes = {scene["title"]: scene for scene in run.ok("tour", "--json").json}
     silent = [title for title, scene in scenes.items() if not scene["changes"]]
     # What was edited is verified in the journal: the file may be open in the editor still.
-    assert silent == [tour_messages.TOUR[each][0] for each in ("again", "listed", "context")]
+    assert silent == [tour.TOUR[each][0] for each in ("again", "listed", "context")]
