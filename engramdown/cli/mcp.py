@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli import mcp_messages as said
 from engramdown.cli import output, process
 from engramdown.cli.access import home_of, open_quietly, project_of, start_of
 from engramdown.cli.commands import given, pass_place
@@ -27,6 +26,49 @@ from engramdown.mcp.client_config import CLIENTS
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.mcp.server import Offer
+
+__all__: list[str] = []
+
+CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
+
+KEEP: Final = "it holds your token: keep the file out of git"
+
+NO_PIPES: Final = "a client talks through standard input and output, and one of them is closed"
+WAITS: Final = (
+    "waiting for a client on standard input; `engramdown mcp --print-config claude-code` prints "
+    "what one needs. Ctrl-C stops."
+)
+
+
+def missing(error: ImportError) -> str:
+    """Say that the extra is not installed, or an older one is."""
+    return (
+        f"the MCP server needs the extra `mcp` ({error}); "
+        'install it with: pip install "engramdown[mcp]"'
+    )
+
+
+def serving(url: str, token: Path) -> str:
+    """Say where a server over HTTP is found, and with what."""
+    return (
+        f"serving memory at {url}; clients show the token in {token}: "
+        "`engramdown mcp --http --print-config CLIENT` prints their settings. Ctrl-C stops."
+    )
+
+
+def no_project(start: Path) -> str:
+    """Say that there is no project yet."""
+    return f"no project at {start} yet; one begins there with the first memory of the project"
+
+
+def config(title: str, file: str) -> str:
+    """Say where what was printed belongs."""
+    return f"for {title}: put this into {file}"
+
+
+def no_tool(reason: str) -> str:
+    """Say that there is no such tool."""
+    return f"--tools: {reason}"
 
 
 _PORT: Final = 8377
@@ -60,7 +102,7 @@ class _MissingError(RefusalError):
     "client",
     type=click.Choice([*CLIENTS]),
     metavar="CLIENT",
-    help=said.CLIENT_HELP.format(known=", ".join(CLIENTS)),
+    help=CLIENT_HELP.format(known=", ".join(CLIENTS)),
 )
 @pass_place
 def mcp(place: Place, /, **_: object) -> None:
@@ -81,21 +123,21 @@ def mcp(place: Place, /, **_: object) -> None:
     try:
         definitions = cortex.tool_definitions("mcp", names or None)
     except ValueError as error:
-        raise click.UsageError(said.no_tool(str(error))) from error
+        raise click.UsageError(no_tool(str(error))) from error
     offer = running.Offer(definitions, asks=not options["no_ask"])
     for notice in cortex.notices():
         output.note(notice)
     if project_of(place) is None:
-        output.note(said.no_project(start_of(place)))
+        output.note(no_project(start_of(place)))
     if options["over_http"]:
         _serve_http(place, cortex, offer, options)
         return
     # Python sets a stream that its parent closed to None, which no type of its library says.
     ends: list[object] = [sys.stdin, sys.stdout]
     if None in ends:
-        raise click.UsageError(said.NO_PIPES)
+        raise click.UsageError(NO_PIPES)
     if process.is_terminal(sys.stdin):
-        output.note(said.WAITS)
+        output.note(WAITS)
     running.over_stdio(cortex, offer)
 
 
@@ -110,7 +152,7 @@ def _loaded() -> ModuleType:
     except ImportError as error:
         if (error.name or "").startswith("engramdown"):
             raise
-        raise _MissingError(said.missing(error)) from error
+        raise _MissingError(missing(error)) from error
     return running
 
 
@@ -122,7 +164,7 @@ def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, A
     shown = token.token_of(home)
     listening = http.bind(options["host"], options["port"])
     url = http.url_of(listening.host, listening.port)
-    begins = said.serving(url, home / token.FILE)
+    begins = serving(url, home / token.FILE)
     running.over_http(cortex, offer, listening, shown, lambda: output.note(begins))
 
 
@@ -141,9 +183,9 @@ def _print_config(place: Place, options: dict[str, Any]) -> None:
         found = client_config.over_stdio(client, _program(), _where(place), _more(options))
     # Standard output holds the settings and nothing else: it may go into a file.
     click.echo(json.dumps(found, indent=2))
-    output.note(said.config(client.title, client.file))
+    output.note(config(client.title, client.file))
     if options["over_http"]:
-        output.note(said.KEEP)
+        output.note(KEEP)
 
 
 def _where(place: Place) -> list[str]:
