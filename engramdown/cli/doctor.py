@@ -6,8 +6,10 @@ exactly what it showed; what a person wrote is only reported.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
@@ -18,12 +20,10 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import doctor_messages as said
 from engramdown.cli import messages, output, user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
-from engramdown.cli.findings import STYLES, advice_lines, column, finding_data, padded
-from engramdown.cli.layout import Line, Part, line
+from engramdown.cli.layout import Line, Part, cells, line
 from engramdown.cli.output import (
     DONE,
     REFUSED,
@@ -35,15 +35,20 @@ from engramdown.cli.output import (
 from engramdown.cli.process import Place
 from engramdown.clock import today
 from engramdown.cortex.checkup import check
-from engramdown.cortex.findings import Finding, Level, find
+from engramdown.cortex.findings import CODES, Finding, Level, find
 from engramdown.cortex.inspection import UNREADABLE, inspect, inspect_settings
 from engramdown.cortex.origins import inspect_origins
 from engramdown.cortex.repair import Ids, repair
+from engramdown.cortex.staged import StagedReport, inspect_staged, stops
 from engramdown.cortex.tidying import Tidying, plan_tidying, telling_findings, tidy
 from engramdown.engram import Scope
+from engramdown.errors import SettingsError
+from engramdown.git.repository import find_repository
 from engramdown.hippocampus.files import FileChange
 from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
-from engramdown.settings import Settings
+from engramdown.settings import Settings, load
+
+__all__: list[str] = []
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 _WEEK: Final = 7
@@ -88,10 +93,8 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
     you wrote is only reported.
     """
     if staged:
-        from engramdown.cli.staged import check_staged
-
         if mend or dry_run:
-            raise click.UsageError(said.STAGED_ONLY_LOOKS)
+            raise click.UsageError(STAGED_ONLY_LOOKS)
         check_staged(place, as_json=given()["as_json"])
         return
     done = _mend(place) if mend or dry_run else _Mended()
@@ -101,7 +104,7 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
     else:
         screen = output.screen()
         if done.changes and not dry_run:
-            screen.show([line((said.mended(len(done.changes)), "good"))])
+            screen.show([line((mended(len(done.changes)), "good"))])
         screen.show(_lines(reports))
     raise Exit(_exit_code(reports))
 
@@ -174,10 +177,10 @@ def _mend(place: Place) -> _Mended:
         _show(done, dry_run=dry_run)
     if not done or dry_run:
         return done
-    user_input.check(said.NEEDS_YES)
-    user_input.ask(said.ASK)
+    user_input.check(NEEDS_YES)
+    user_input.ask(ASK)
     if _rehearsed(_open(place), ids) != changes:
-        raise RefusalError(said.CHANGED_MEANWHILE)
+        raise RefusalError(CHANGED_MEANWHILE)
     _repair(_open(place), ids)
     for each in done.tidied:
         tidy([each], chosen[each.root])
@@ -207,7 +210,7 @@ def _show(done: _Mended, *, dry_run: bool) -> None:
     head = [line((messages.DRY_RUN, "warn"))] if dry_run else []
     screen.show([*head, *rehearsed_lines(done.changes), *map(line, _tidied(done))])
     if not done:
-        screen.show([line((said.NOTHING_TO_MEND, "dim"))])
+        screen.show([line((NOTHING_TO_MEND, "dim"))])
     screen.show([line()])
 
 
@@ -217,13 +220,9 @@ def _tidied(done: _Mended) -> list[str]:
         sentence
         for each in done.tidied
         for sentence in (
-            *map(said.ends, each.open),
-            *(said.removes(path.name, why) for path, why in each.told),
-            *(
-                said.hides(session, seq, text)
-                for session, lines in each.telling
-                for seq, text in lines
-            ),
+            *map(ends, each.open),
+            *(removes(path.name, why) for path, why in each.told),
+            *(hides(session, seq, text) for session, lines in each.telling for seq, text in lines),
         )
     ]
 
@@ -236,14 +235,14 @@ def _lines(reports: Sequence[_Report]) -> list[Line]:
     counts = {level: sum(each.level == level for each in found) for level in _LEVELS}
     lines = list(chain.from_iterable(_scope_lines(report) for report in reports if report.findings))
     if found:
-        lines += [line((said.ADVICE, "strong")), *advice_lines(found), line()]
+        lines += [line((ADVICE, "strong")), *advice_lines(found), line()]
     if not counts["error"] and not counts["warning"]:
         return [
             *lines,
-            line((said.healthy(sum(each.files for each in reports), counts["note"]), "good")),
+            line((healthy(sum(each.files for each in reports), counts["note"]), "good")),
         ]
     fixable = sum(finding.fixable for finding in found)
-    return [*lines, line((said.summary(counts, fixable), "strong"))]
+    return [*lines, line((summary(counts, fixable), "strong"))]
 
 
 def _scope_lines(report: _Report) -> list[Line]:
@@ -291,3 +290,195 @@ def _report_data(report: _Report) -> dict[str, Any]:
         "files": report.files,
         "findings": [finding_data(finding, report.path(finding)) for finding in report.findings],
     }
+
+
+STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
+"""The style of each level."""
+# A longer name of a file takes what it needs, and its row is out of line.
+_WIDEST: Final = 24
+
+
+def advice_lines(found: Iterable[Finding]) -> list[Line]:
+    """Return what to do about each kind of finding."""
+    codes = list(dict.fromkeys(finding.code for finding in found))
+    width = column(codes)
+    return [
+        line(Part(padded(code, width), "dim"), CODES[code].advice, hang=width + 2) for code in codes
+    ]
+
+
+def column(texts: Iterable[str]) -> int:
+    """Return how wide a column of ``texts`` is."""
+    return min(max(map(cells, texts)), _WIDEST)
+
+
+def padded(text: str, width: int) -> str:
+    """Return ``text`` as a column of ``width``, with the gap behind it."""
+    return f"{text}{' ' * max(width - cells(text), 0)}  "
+
+
+def finding_data(finding: Finding, path: Path) -> dict[str, Any]:
+    """Return a finding as JSON shows it; ``path`` is its file."""
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "code": finding.code,
+        "level": finding.level,
+        "message": finding.message,
+        "advice": finding.advice,
+        "fixable": finding.fixable,
+        "path": str(path),
+    }
+
+
+def check_staged(place: Place, *, as_json: bool) -> None:
+    """Show what is wrong, and end with code 1 if a commit is to be stopped for it.
+
+    Raises:
+        GitError: If there is no repository.
+    """
+    repository = find_repository(start_of(place))
+    settings = Settings()
+    # What is wrong there `doctor` says; here it is what is staged that counts.
+    with contextlib.suppress(SettingsError):
+        settings = load(home_of(place), project_of(place))
+    report = inspect_staged(repository, home_of(place), settings.max_file_bytes)
+    if as_json:
+        output.print_json(_data_staged(report, repository.top))
+    else:
+        output.screen().show(_lines_staged(report))
+    if _stops(report):
+        raise Exit(REFUSED)
+
+
+def _stops(report: StagedReport) -> bool:
+    return any(stops(finding) for _, finding in report.findings)
+
+
+def _lines_staged(report: StagedReport) -> Iterator[Line]:
+    found = report.findings
+    for path, finding in found:
+        where = f"{path}:{finding.line}" if finding.line else path
+        code = (finding.code, STYLES[finding.level])
+        yield line((where, "where"), ": ", code, f": {finding.message}", hang=4)
+    if found:
+        yield line()
+        yield line((ADVICE, "strong"))
+        yield from advice_lines(finding for _, finding in found)
+        yield line()
+        yield line((staged_summary(_counts(report), stops=_stops(report)), "strong"))
+    elif report.files:
+        yield line((staged_healthy(report.files), "good"))
+    else:
+        yield line((NOTHING_STAGED, "dim"))
+
+
+def _counts(report: StagedReport) -> dict[Level, int]:
+    found = Counter(finding.level for _, finding in report.findings)
+    levels: tuple[Level, ...] = ("error", "warning")
+    return {level: found[level] for level in levels}
+
+
+def _data_staged(report: StagedReport, top: Path) -> dict[str, Any]:
+    return {
+        "healthy": not _stops(report),
+        "files": report.files,
+        "errors": _counts(report)["error"],
+        "warnings": _counts(report)["warning"],
+        "findings": [
+            {**finding_data(finding, top / path), "file": path, "stops": stops(finding)}
+            for path, finding in report.findings
+        ],
+    }
+
+
+ADVICE: Final = "What to do"
+ASK: Final = "Write this?"
+NEEDS_YES: Final = "nothing was written; `engramdown doctor --fix --yes` mends without asking"
+CHANGED_MEANWHILE: Final = (
+    "nothing was written: the files changed meanwhile; run `engramdown doctor --fix` again"
+)
+NOTHING_TO_MEND: Final = "There is nothing that can be mended without you."
+
+NOTHING_STAGED: Final = "No memory is staged."
+STAGED_ONLY_LOOKS: Final = (
+    "--staged only looks; mend with `engramdown doctor --fix`, then `git add` the files again"
+)
+
+
+def healthy(files: int, notes: int) -> str:
+    """Say that nothing is wrong.
+
+    >>> healthy(1, 2)
+    'Nothing is wrong in 1 file; 2 notes.'
+    """
+    said = f"Nothing is wrong in {_count(files, 'file')}"
+    return f"{said}; {_count(notes, 'note')}." if notes else f"{said}."
+
+
+def summary(counts: Mapping[Level, int], fixable: int) -> str:
+    """Say how much was found, by level, and what can be done about it.
+
+    >>> summary({"error": 1, "warning": 0, "note": 2}, 0)
+    '1 error, 2 notes.'
+    """
+    found = [_count(number, level) for level, number in counts.items() if number]
+    if not fixable:
+        return f"{', '.join(found)}."
+    return f"{', '.join(found)}; `engramdown doctor --fix` can mend {fixable} of them."
+
+
+def staged_healthy(files: int) -> str:
+    """Say that nothing is wrong with what is staged.
+
+    >>> staged_healthy(1)
+    'Nothing is wrong in 1 staged file.'
+    """
+    return f"Nothing is wrong in {_count(files, 'staged file')}."
+
+
+def staged_summary(counts: Mapping[Level, int], *, stops: bool) -> str:
+    """Say how much was found in what is staged, and what that means.
+
+    >>> staged_summary({"error": 1, "warning": 0, "note": 0}, stops=True)
+    '1 error in what is staged; mend it and `git add` it again, or `git commit --no-verify`.'
+    """
+    found = ", ".join(_count(number, level) for level, number in counts.items() if number)
+    more = "; mend it and `git add` it again, or `git commit --no-verify`" if stops else ""
+    return f"{found} in what is staged{more}."
+
+
+def mended(files: int) -> str:
+    """Say that ``files`` were changed.
+
+    >>> mended(2)
+    'Mended 2 files; `engramdown undo` takes a step back.'
+    """
+    return f"Mended {_count(files, 'file')}; `engramdown undo` takes a step back."
+
+
+def ends(session: str) -> str:
+    """Say that a session is ended that nobody ended."""
+    return f"End the session {session}, with the time of its last line"
+
+
+def removes(name: str, why: str) -> str:
+    """Say that the note of a process that ended is removed, and what it told."""
+    return f"Remove {name}, which told that {why}"
+
+
+def hides(session: str, seq: int, text: str) -> str:
+    """Say that the secrets in a line of a transcript are hidden, and show where."""
+    mark = text.find("[redacted: ")
+    if mark < 0:
+        return f"Hide what {session}#{seq} tells in the whole text that was kept beside it"
+    at = max(0, mark - _BEFORE)
+    return f"Hide what {session}#{seq} tells: {' '.join(text[at : at + _SHOWN].split())}"
+
+
+_BEFORE: Final = 40
+_SHOWN: Final = 100
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.cli import doctor_messages
+from engramdown.cli import doctor
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 from tests.cli.conftest import Runner
@@ -126,7 +126,7 @@ def test_mending_leaves_what_a_person_wrote(run: Runner, broken: Path) -> None:
         "# Lessons\n\n- Ours <!-- id:k3v9q2ht source:llm confidence:high -->\n- Mine\n- mine!\n"
     )
     again = run("doctor", "--fix")
-    assert doctor_messages.NOTHING_TO_MEND in again.out
+    assert doctor.NOTHING_TO_MEND in again.out
 
 
 def test_all_mended_is_a_success(run: Runner, broken: Path) -> None:
