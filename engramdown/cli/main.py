@@ -56,7 +56,7 @@ from engramdown.storage.locks import one_call
 _COMMANDS: Final = {
     "init": "init:init",
     "tour": "tour:tour",
-    "migrate": "migrating:migrate",
+    "migrate": "migrate:migrate",
     "chat": "chat:chat",
     "remember": "remember:remember",
     "recall": "recall:recall",

@@ -7,6 +7,7 @@ becomes of each memory, by file, and what is not taken, with the reason.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +17,6 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown.cli import messages, output, process, user_input, views
-from engramdown.cli import migrate_messages as said
 from engramdown.cli.access import open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line
@@ -31,8 +31,10 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
+    from engramdown import Receipt
     from engramdown.importers.migration import Came, Migration, Surveyed
 
+__all__: list[str] = []
 
 _STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merged": "dim"}
 
@@ -60,14 +62,14 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
     yes = given()["yes"]
-    user_input.check(said.NEEDS_YES)
+    user_input.check(NEEDS_YES)
     from engramdown.importers.migration import Migration
 
     migration = Migration(cortex, scope, again=given()["again"])
     paths, base = _where(place, scope)
     surveyed = migration.survey(paths, base)
     if not surveyed:
-        raise RefusalError(said.nothing_found(paths))
+        raise RefusalError(nothing_found(paths))
     if dry_run or not yes:
         cortex.rehearse()
         came = migration.bring(surveyed, dry_run=True)
@@ -100,7 +102,7 @@ def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
     found = project_of(place)
     base = found.parent if found is not None else start_of(place)
     if not paths and scope == "global":
-        raise click.UsageError(said.NO_PATH)
+        raise click.UsageError(NO_PATH)
     return paths or (base,), base
 
 
@@ -110,7 +112,7 @@ def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
 
     if not came:
         raise Exit(0)
-    user_input.ask(said.ASK)
+    user_input.ask(ASK)
     return Migration(_open(place, scope), scope)
 
 
@@ -136,31 +138,31 @@ def _shown(surveyed: Sequence[Surveyed], came: Sequence[Came], *, would: bool) -
         for each in by_file.get(found.path, ()):
             yield from _memory(each)
         if found.known:
-            yield line((said.duplicates(found.known), "dim"), indent=2)
+            yield line((duplicates(found.known), "dim"), indent=2)
         if found.waiting:
-            yield line((said.waiting(found.waiting), "warn"), indent=2, hang=4)
+            yield line((waiting(found.waiting), "warn"), indent=2, hang=4)
         for reason, lines in _reasons(found).items():
-            yield line((said.passed(reason, lines), "dim"), indent=2, hang=4)
+            yield line((passed(reason, lines), "dim"), indent=2, hang=4)
     yield line()
     known = sum(found.known for found in surveyed)
-    yield line((said.summary((each.receipt for each in came), known, would=would), "good"), hang=2)
+    yield line((summary((each.receipt for each in came), known, would=would), "good"), hang=2)
     if known and not came:
-        yield line((said.AGAIN, "dim"), hang=2)
+        yield line((AGAIN, "dim"), hang=2)
 
 
 def _say_what_stays(came: Sequence[Came]) -> None:
     """Say that files which assistants read by themselves say the same as memory now."""
     there = (each.path for each in came if each.receipt.action in ("encoded", "merged"))
     for path in dict.fromkeys(there):
-        if Path(path).name in said.READ_BY_AGENTS:
-            output.note(said.still_says(path))
+        if Path(path).name in READ_BY_AGENTS:
+            output.note(still_says(path))
 
 
 def _memory(each: Came) -> Iterator[Line]:
     engram = each.receipt.engram
     kind = f"{engram.kind} · {engram.topic}" if engram.topic else engram.kind
     yield line(("+ ", "good"), engram.text, (f"  {kind}", "dim"), indent=2, hang=4)
-    why = said.become(each.receipt)
+    why = become(each.receipt)
     if why:
         yield line((why, _STYLES[each.receipt.action]), indent=6, hang=6)
 
@@ -176,7 +178,7 @@ def _told(came: Sequence[Came]) -> Iterator[Line]:
     failed = (each.receipt for each in came if each.receipt.action == "failed")
     for reason in dict.fromkeys(receipt.reason for receipt in failed):
         yield line((reason, "bad"), hang=2)
-    yield line((said.summary((each.receipt for each in came), 0, would=False), "good"), hang=2)
+    yield line((summary((each.receipt for each in came), 0, would=False), "good"), hang=2)
 
 
 # ---- for a program ----
@@ -214,3 +216,78 @@ def _data(
         ],
         "changes": rehearsed_data(cortex.rehearsed()) if dry_run else [],
     }
+
+
+AGAIN: Final = "`engramdown migrate --again` brings what is gone here since once more"
+
+ASK: Final = "Bring this in?"
+NEEDS_YES: Final = (
+    "migrating needs a person's yes; --dry-run shows what would come, --yes brings it in"
+)
+NO_PATH: Final = "name the files or folders whose memories are for all projects"
+_SHOWN: Final = 8
+_DONE: Final = {
+    "encoded": "remembered",
+    "merged": "known already",
+    "queued": "waiting in pending.md",
+    "discarded": "not written",
+    "failed": "failed",
+}
+
+
+READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
+"""Files that an assistant reads by itself."""
+
+
+def still_says(path: str) -> str:
+    """Say that an assistant gets the same twice, and what to do about it."""
+    return (
+        f"{path} still says this, so an assistant that reads it and has memory gets it twice; "
+        f"`engramdown context --write {path} --replace` puts a block of memory in the place of "
+        "these lines."
+    )
+
+
+def nothing_found(paths: Iterable[Path]) -> str:
+    """Say that no file of an older layout is there."""
+    places = ", ".join(str(path) for path in paths)
+    return f"nothing to migrate in {places}; name the files, such as docs/notes.md"
+
+
+def become(receipt: Receipt) -> str:
+    """Say what becomes of a memory that is not simply remembered, or ``""``."""
+    if receipt.action == "encoded":
+        return ""
+    said = _DONE[receipt.action]
+    return said if receipt.action == "merged" else f"{said}: {receipt.reason}"
+
+
+def duplicates(known: int) -> str:
+    """Say how many memories of a file came before."""
+    return f"{known:,} came before"
+
+
+def waiting(count: int) -> str:
+    """Say how many memories of a file the next run brings."""
+    return f"{count:,} more wait for the next run"
+
+
+def passed(reason: str, lines: list[int]) -> str:
+    """Say what is not taken, and where it stands.
+
+    >>> passed("code", [3, 9])
+    'left out: code (lines 3, 9)'
+    """
+    noun = "line" if len(lines) == 1 else "lines"
+    more = ", …" if len(lines) > _SHOWN else ""
+    return f"left out: {reason} ({noun} {', '.join(map(str, lines[:_SHOWN]))}{more})"
+
+
+def summary(receipts: Iterable[Receipt], known: int, *, would: bool) -> str:
+    """Say how many memories came to what end; ``would`` if it is a preview."""
+    counts = Counter[str](receipt.action for receipt in receipts)
+    said = ", ".join(f"{counts[key]:,} {words}" for key, words in _DONE.items() if counts[key])
+    before = f"{known:,} came before" if known else ""
+    if not said:
+        return f"Nothing new; {before}." if before else "Nothing new."
+    return f"{'Would be: ' if would else ''}{'; '.join(filter(None, (said, before)))}."
