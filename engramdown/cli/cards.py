@@ -16,9 +16,9 @@ from engramdown.cli import output, views
 from engramdown.cli.access import Transcripts, open_cortex, open_transcripts
 from engramdown.cli.commands import complete_sessions, given, json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, whole
+from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.talk import fact_lines
 from engramdown.cli.user_input import edit_file, edit_text
 from engramdown.episodes.card import Card, CardFiles, as_page
 

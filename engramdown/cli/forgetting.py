@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from engramdown.cli import forget_messages as said
-from engramdown.cli import log_messages, messages, output, user_input
+from engramdown.cli import log_show, messages, output, user_input
 from engramdown.cli.access import Transcripts, home_of, open_transcripts, project_of
 from engramdown.cli.commands import (
     Command,
@@ -115,7 +115,7 @@ def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
     for target in given()["targets"]:
         wanted, mark, number = target.partition("#")
         if not wanted or (mark and not (number.isascii() and number.isdigit())):
-            raise click.UsageError(log_messages.no_number(target))
+            raise click.UsageError(log_show.no_number(target))
         session = transcripts.find(wanted)
         targets.setdefault(session, []).extend([int(number)] if mark else [])
         whole |= set() if mark else {session}

@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, output, process
+from engramdown.cli import log_show, output, process
 from engramdown.cli.access import Transcripts, meant, open_transcripts, settings_at
 from engramdown.cli.commands import (
     Command,
@@ -26,9 +26,9 @@ from engramdown.cli.commands import (
     scope_options,
 )
 from engramdown.cli.layout import Line, line, table
+from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.talk import fact_lines
 from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
 from engramdown.cortex.conversation.lineage import (
     EXPAND,
@@ -285,7 +285,7 @@ def _expansion_lines(session: str, items: Sequence[Expanded]) -> Iterator[Line]:
 
 def _head(session: str, item: Expanded) -> Line:
     is_summary = isinstance(item.source, str)
-    who = said.summary(item.role) if is_summary else log_messages.speaks(item.role, item.name)
+    who = said.summary(item.role) if is_summary else log_show.speaks(item.role, item.name)
     return line(
         (pointer(session, item.source), "id" if is_summary else "where"),
         "  ",

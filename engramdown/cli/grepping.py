@@ -12,7 +12,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import conversation_messages as said
-from engramdown.cli import log_messages, output, process
+from engramdown.cli import log_show, output, process
 from engramdown.cli.access import open_transcripts
 from engramdown.cli.commands import (
     WordsCommand,
@@ -84,7 +84,7 @@ def grep(
 
 def _line(session: str, hit: Found) -> Line:
     is_summary = isinstance(hit.source, str)
-    who = said.summary(hit.role) if is_summary else log_messages.speaks(hit.role, hit.name)
+    who = said.summary(hit.role) if is_summary else log_show.speaks(hit.role, hit.name)
     return line(
         (pointer(session, hit.source), "id" if is_summary else "where"),
         (f"  {said.when(hit.ts)}  ", "dim"),

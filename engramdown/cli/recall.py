@@ -150,7 +150,7 @@ def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
     folded = not process.is_terminal(sys.stdout)
     lines = hit_lines(found.memories, folded=folded)
     if found.episodes:
-        from engramdown.cli.talk import found_lines
+        from engramdown.cli.log_show import found_lines
 
         lines += found_lines(found.episodes)
     output.fast_screen().show([*lines, *_jotted_lines(found)])

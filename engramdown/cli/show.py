@@ -16,7 +16,7 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import history as said
-from engramdown.cli import log_messages, messages, output, process, views
+from engramdown.cli import log_show, messages, output, process, views
 from engramdown.cli.access import Found, find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.commands import given, id_argument, json_option, pass_place
 from engramdown.cli.history import commit, commit_data, place_in_git, step_lines
@@ -507,7 +507,7 @@ def _said_lines(session: str, each: Said, *, marked: bool = False) -> Iterator[L
         ("> " if marked else "  ", "warn"),
         (f"#{episode.seq}", "id"),
         "  ",
-        (log_messages.speaker(episode), "strong" if marked else "dim"),
+        (log_show.speaker(episode), "strong" if marked else "dim"),
         (f"  {local(episode.at):%Y-%m-%d %H:%M}", "dim"),
         hang=4,
     )
@@ -518,7 +518,7 @@ def _said_lines(session: str, each: Said, *, marked: bool = False) -> Iterator[L
         left = (episode.cut or 0) - len(episode.text)
         if left > 0:
             pointer = str(Pointer(session, episode.seq)) if episode.payload else ""
-            yield line((log_messages.cut_off(left, pointer), "dim"), indent=4)
+            yield line((log_show.cut_off(left, pointer), "dim"), indent=4)
     else:
         text = one_line(episode.text)
         more = "…" if len(text) > _SHOWN else ""

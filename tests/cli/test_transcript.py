@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from engramdown.cli.layout import cells
-from engramdown.cli.talk import talk_lines
+from engramdown.cli.log_show import talk_lines
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 from tests.cli.conftest import Runner
