@@ -6,23 +6,46 @@ of a command is loaded before it is called, so that a hook may record every line
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import Any, Final
 
 import click
 
-from engramdown.cli.commands import Commands
+from engramdown.cli import output
+from engramdown.cli.access import NONE_RUNS, Transcripts, open_transcripts
+from engramdown.cli.commands import (
+    Command,
+    Commands,
+    WordsCommand,
+    complete_sessions,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+)
+from engramdown.cli.layout import clock
+from engramdown.cli.messages import counted
+from engramdown.cli.output import RefusalError
+from engramdown.cli.process import Place
+from engramdown.cli.user_input import read_stdin
+from engramdown.episodes.recorder import Said
+from engramdown.errors import StoreError
+from engramdown.transcripts.episode import check_session_id
+from engramdown.transcripts.sessions import SessionInfo
+
+__all__: list[str] = []
 
 # Where each command is.
 _COMMANDS: Final = {
-    "user": "recording:user",
-    "assistant": "recording:assistant",
-    "system": "recording:system",
-    "tool_call": "recording:tool_call",
-    "tool_result": "recording:tool_result",
-    "scratchpad": "recording:scratchpad",
-    "ingest": "recording:ingest",
-    "start": "recording:start",
-    "end": "recording:end",
+    "user": "log:user",
+    "assistant": "log:assistant",
+    "system": "log:system",
+    "tool_call": "log:tool_call",
+    "tool_result": "log:tool_result",
+    "scratchpad": "log:scratchpad",
+    "ingest": "log:ingest",
+    "start": "log:start",
+    "end": "log:end",
     "list": "log_show:list_sessions",
     "show": "log_show:show",
     "follow": "log_show:follow",
@@ -121,3 +144,260 @@ def log() -> None:
     Without a command it lists the sessions, as `engramdown log list` does; `engramdown log
     --follow` follows the one that runs.
     """
+
+
+_SPOKEN: Final = frozenset({"user", "assistant", "system"})
+_REASONS: Final = ("finished", "reset", "shutdown", "manual")
+
+_scope = scope_options("In the global scope.", "In this project (default where there is one).")
+_session = click.option(
+    "--session",
+    metavar="ID",
+    default="",
+    shell_complete=complete_sessions,
+    help="The session; without it, the one that runs, or a new one.",
+)
+_name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
+_tool = click.option("--name", metavar="TOOL", default="", help="The tool.")
+_call = click.option(
+    "--call", metavar="ID", default="", help="What a call and its result have in common."
+)
+_model = click.option("--model", metavar="MODEL", default="", help="The model that speaks.")
+_offered = click.option(
+    "--offered",
+    multiple=True,
+    metavar="TOOL",
+    help="A tool that the model was offered in this step; may be given again.",
+)
+_ms = click.option(
+    "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
+)
+_error = click.option("--error", is_flag=True, help="It failed.")
+NO_TEXT: Final = (
+    'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
+)
+_WHERE: Final = (
+    'Prints where it stands: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes '
+    "to the session that runs: the one that began last of those that have not ended, unless "
+    "nothing was said in it for an hour. If there is none, a new one begins."
+)
+RECORD_HELP: Final = {
+    name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"][:-1]
+}
+
+
+def _role(name: str, *options: Command) -> click.Command:
+    """Return the command that records an episode of the role ``name``."""
+    spoken = name in _SPOKEN
+
+    def record(place: Place, /, **_: object) -> None:
+        _record(place, name)
+
+    record.__doc__ = RECORD_HELP[name]
+    metavar = "TEXT..." if spoken else "[TEXT]..."
+    made: Command = pass_place(record)
+    every: tuple[Command, ...] = (*options, _session, _scope, json_option)
+    for option in reversed(every):
+        made = option(made)
+    return click.command(name, cls=WordsCommand)(
+        click.argument("words", metavar=metavar, nargs=-1, required=spoken)(made)
+    )
+
+
+def _record(place: Place, role: str) -> None:
+    options = given()
+    transcripts = open_transcripts(place, options["scope"], write=True)
+    text = _text(options["words"])
+    if role in _SPOKEN and not text:
+        raise RefusalError(NO_TEXT)
+    session = options["session"] and check_session_id(options["session"])
+    session = session or transcripts.memory.running_or_new()
+    pointer = transcripts.memory.log(session, role, text, **_said(options))
+    if pointer is None:
+        _raise_trouble(transcripts)
+    if options["as_json"]:
+        seq = None if pointer is None else pointer.seq
+        output.print_json({"pointer": pointer and str(pointer), "session": session, "seq": seq})
+    else:
+        # Without its number what was written at the second attempt only.
+        click.echo(pointer or session)
+
+
+user = _role("user", _name)
+assistant = _role("assistant", _name, _model, _offered)
+system = _role("system", _name)
+tool_call = _role("tool_call", _tool, _call, _offered)
+tool_result = _role("tool_result", _tool, _call, _ms, _error)
+scratchpad = _role("scratchpad", _name, _ms, _error)
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=click.File(encoding="utf-8"))
+@click.option(
+    "--session",
+    metavar="ID",
+    shell_complete=complete_sessions,
+    help="The session; without it, the one that the messages name.",
+)
+@_scope
+@json_option
+@pass_place
+def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: object) -> None:
+    """Record messages of another program, all of them or none, each once.
+
+    FILE has one JSON object a line with `id`, `role` and `text`; "-" reads stdin. A message whose
+    id stands in the session already is not written again.
+    """
+    transcripts = open_transcripts(place, scope, write=True)
+    # Only a line feed ends a line: JSON may hold other ends as they are.
+    lines = enumerate(given()["file"].read().split("\n"), 1)
+    batch = [_message(at, text) for at, text in lines if text.strip()]
+    try:
+        done = transcripts.memory.ingest(batch, session)
+    except ValueError as error:
+        raise RefusalError(str(error)) from error
+    if given()["as_json"]:
+        pointers = [None if each is None else str(each) for each in done.pointers]
+        output.print_json({**done._asdict(), "pointers": pointers})
+    else:
+        click.echo(ingested(done.session, done.new, done.known))
+
+
+def _message(at: int, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    raise RefusalError(no_message(at))
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default="")
+@click.option("--title", metavar="TITLE", default="", help="What to call it.")
+@click.option(
+    "--parent",
+    metavar="ID",
+    shell_complete=complete_sessions,
+    help="The session that it is begun from.",
+)
+@click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
+@_scope
+@json_option
+@pass_place
+def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: object) -> None:
+    """Begin a session and print its id.
+
+    SESSION is an id of your own; one that is there already goes on. Without it a new one is made.
+    """
+    options = given()
+    transcripts = open_transcripts(place, options["scope"], write=True)
+    memory = transcripts.memory
+    memory.tidy()
+    parent, call = options["parent"], options["parent_call"]
+    begun = memory.start_session(session or None, parent, call, title=title)
+    _raise_trouble(transcripts)
+    if as_json:
+        output.print_json({"session": begun, "path": str(transcripts.sessions.path(begun))})
+    else:
+        click.echo(begun)
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.option(
+    "--reason",
+    type=click.Choice(_REASONS),
+    default=_REASONS[0],
+    show_default=True,
+    help="Why it ends.",
+)
+@_scope
+@json_option
+@pass_place
+def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_json: bool) -> None:
+    """End SESSION, or the one that runs.
+
+    Of a session in which nothing was said nothing is left.
+    """
+    transcripts = open_transcripts(place, scope, write=True)
+    chosen = transcripts.find(session) if session else _running(transcripts)
+    before = transcripts.sessions.info(chosen)
+    if before is not None and before.ended:
+        raise RefusalError(ended_already(before))
+    transcripts.memory.end(chosen, reason)
+    _raise_trouble(transcripts)
+    kept = transcripts.sessions.info(chosen) is not None
+    if as_json:
+        output.print_json({"session": chosen, "reason": reason, "kept": kept})
+    else:
+        click.echo(ended(chosen) if kept else nothing_said(chosen))
+
+
+def _text(words: tuple[str, ...]) -> str:
+    return read_stdin() if words == ("-",) else " ".join(words)
+
+
+def _said(options: dict[str, Any]) -> Said:
+    offered = options.get("offered")
+    return Said(
+        name=options["name"],
+        call=options.get("call", ""),
+        model=options.get("model", ""),
+        ms=options.get("ms"),
+        error=options.get("error", False),
+        meta={"tools_offered": list(offered)} if offered else {},
+    )
+
+
+def _running(transcripts: Transcripts) -> str:
+    found = transcripts.running()
+    if found is None:
+        raise RefusalError(NONE_RUNS)
+    return found.id
+
+
+def _raise_trouble(transcripts: Transcripts) -> None:
+    """Try a last time to write what waits, and say why if it cannot be.
+
+    Raises:
+        StoreError: If something is not written.
+    """
+    memory = transcripts.memory
+    if memory.trouble is not None:
+        memory.recorder.flush()
+    trouble = memory.trouble
+    if trouble is not None:
+        raise StoreError(not_written(trouble.reason))
+
+
+def ingested(session: str, new: int, known: int) -> str:
+    """Say what became of a batch."""
+    there = f"; {known} {'was' if known == 1 else 'were'} there already" if known else ""
+    return f"{session}: recorded {counted(new, 'message')}{there}"
+
+
+def no_message(place: int) -> str:
+    """Say that a line of a batch is no message."""
+    return f"line {place} is no JSON object; write one message a line, with id, role and text"
+
+
+def not_written(reason: str) -> str:
+    """Say that something could not be recorded."""
+    return f"not recorded: {reason}"
+
+
+def ended(session: str) -> str:
+    """Say that a session was ended."""
+    return f"Ended {session}"
+
+
+def nothing_said(session: str) -> str:
+    """Say that nothing is left of a session."""
+    return f"Ended {session}; nothing was said in it, so nothing is kept"
+
+
+def ended_already(info: SessionInfo) -> str:
+    """Say that a session has ended."""
+    return f"{info.id} has ended already ({info.reason or 'ended'}, {clock(info.ended)})"
