@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from engramdown import Cortex, Session
-from engramdown.cli import chat_aside, conversation_messages, output
+from engramdown.cli import chat_aside, log_summaries, output
 from engramdown.cli import chat_messages as said
 from engramdown.cli.context import explained
 from engramdown.cli.layout import Line, line
@@ -64,14 +64,14 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
             name = cortex.settings.consolidation.model
             if not name:
                 name, cortex.model = address.model, _asked(address)
-            chat_aside.note(conversation_messages.thinks(name))
+            chat_aside.note(log_summaries.thinks(name))
         conversation = cortex.conversation(session)
         done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
     finally:
         cortex.model = before
     if not done.gists:
         raise RefusalError(done.reason)
-    output.screen().show([line(conversation_messages.summarised(done))])
+    output.screen().show([line(log_summaries.summarised(done))])
 
 
 def _asked(address: Address) -> InstructorModel:
