@@ -52,7 +52,7 @@ _COMMANDS: Final = {
     "tools": "log_show:tools",
     "steps": "log_show:steps",
     "card": "log_forget:card",
-    "notes": "notes:notes",
+    "notes": "journal:notes",
     "compact": "log_summaries:compact",
     "gists": "log_summaries:gists",
     "grep": "log_summaries:grep",

@@ -159,21 +159,21 @@ def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
 def _jotted_lines(found: Found) -> Iterator[Line]:
     if found.journal or found.working:
         # Imported here, as what follows: there is seldom any.
-        from engramdown.cli import day_lines, day_messages
+        from engramdown.cli import journal
 
         if found.journal:
-            yield line((day_messages.JOURNAL_HEAD, "dim"))
-            yield from day_lines.match_lines(found.journal)
+            yield line((journal.JOURNAL_HEAD, "dim"))
+            yield from journal.match_lines(found.journal)
         if found.working:
-            yield line((day_messages.NOTES_HEAD, "dim"))
-            yield from day_lines.note_lines(found.working)
+            yield line((journal.NOTES_HEAD, "dim"))
+            yield from journal.note_lines(found.working)
 
 
 def _jotted_data(found: Found) -> dict[str, Any]:
     """Return what was found in the journal and the notes, if anything was."""
     if not found.journal and not found.working:
         return {}
-    from engramdown.cli import day_lines
+    from engramdown.cli import journal as day_lines
 
     journal = [day_lines.match_data(match) for match in found.journal]
     notes = [day_lines.note_data(match) for match in found.working]
