@@ -24,7 +24,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Session
-from engramdown.cli import chat_messages as said
+from engramdown.cli import chat_screen as said
 from engramdown.cli import output, process
 from engramdown.cli.access import Transcripts, open_quietly
 from engramdown.cli.commands import WordsCommand, complete_sessions, given, json_option, pass_place

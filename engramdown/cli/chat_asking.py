@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engramdown import Cortex, Proposal, Session
 from engramdown.cli import chat_aside, output
-from engramdown.cli import chat_messages as said
+from engramdown.cli import chat_screen as said
 from engramdown.cli.layout import line
 from engramdown.cli.review import Walk
 

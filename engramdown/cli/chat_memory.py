@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown import Cortex, Session
 from engramdown.cli import chat_aside, log_summaries, output
-from engramdown.cli import chat_messages as said
+from engramdown.cli import chat_screen as said
 from engramdown.cli.context import explained
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import RefusalError

@@ -21,12 +21,11 @@ import click
 
 from engramdown import Cortex, Session
 from engramdown.cli import chat_aside, output
-from engramdown.cli import chat_messages as said
+from engramdown.cli import chat_screen as said
 from engramdown.cli.chat_asking import Confirmations
-from engramdown.cli.chat_screen import TurnScreen
+from engramdown.cli.chat_screen import TurnScreen, shown_again
 from engramdown.cli.layout import line, table
 from engramdown.cli.output import RefusalError
-from engramdown.cli.stopping import shown_again
 from engramdown.errors import EngramdownError
 from engramdown.integrations.chat.endpoint import Endpoint
 from engramdown.integrations.chat.turns import Chat, Turn

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.cli.blocks import Blocks, Words
+from engramdown.cli.chat_screen import Blocks, Words
 
 LIST = "1. a\n\n   b\n2. c\n\n"
 FENCE = "```py\nx\n\ny\n```\n\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from engramdown.cli.preview import Preview, rows_taken, wraps_again
+from engramdown.cli.chat_screen import Preview, rows_taken, wraps_again
 from tests.cli.window import Window
 from tests.consolidation.wire import Sends, Wire, wired
 from tests.integrations.chat.streams import hangs, says, streamed
