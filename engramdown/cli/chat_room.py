@@ -19,20 +19,27 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from engramdown import Cortex, Session
-from engramdown.cli import chat_aside, output
+from engramdown import Cortex, Proposal, Session
 from engramdown.cli import chat_screen as said
-from engramdown.cli.chat_asking import Confirmations
+from engramdown.cli import log_summaries, output, process
 from engramdown.cli.chat_screen import TurnScreen, shown_again
-from engramdown.cli.layout import line, table
+from engramdown.cli.context import explained
+from engramdown.cli.layout import Line, line, table
 from engramdown.cli.output import RefusalError
+from engramdown.cli.review import Walk
+from engramdown.cli.views import hit_lines
 from engramdown.errors import EngramdownError
-from engramdown.integrations.chat.endpoint import Endpoint
+from engramdown.integrations.chat.endpoint import OPENAI_KEY, Endpoint
 from engramdown.integrations.chat.turns import Chat, Turn
+from engramdown.language.characters import on_screen
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.cli.process import Place
+    from engramdown.consolidation.asking.instructor_model import InstructorModel
+    from engramdown.integrations.chat.endpoint import Address
 
+__all__: list[str] = []
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")
 # What a person pastes comes faster than anybody types.
@@ -108,7 +115,7 @@ class Room:
         if turn.outcome == "stopped":
             click.echo(said.STOPPED)
         elif turn.outcome:
-            chat_aside.complain(said.failed(turn, self._endpoint.address))
+            complain(said.failed(turn, self._endpoint.address))
         self._tell()
         self._ask()
         return turn
@@ -118,7 +125,7 @@ class Room:
         try:
             self._asking.ask()
         except (EngramdownError, OSError) as error:
-            chat_aside.complain(str(error))
+            complain(str(error))
 
     def _greet(self) -> None:
         rows = [
@@ -130,7 +137,7 @@ class Room:
         output.screen().show(rows)
         arrivals = self._session.news()
         if arrivals:
-            chat_aside.note(said.came_with_git(len(arrivals)))
+            note_aside(said.came_with_git(len(arrivals)))
         self._tell()
 
     def _tell(self) -> None:
@@ -145,7 +152,7 @@ class Room:
         for note in notes:
             if note not in self._told:
                 self._told.add(note)
-                chat_aside.note(note)
+                note_aside(note)
 
     def _warm_up(self) -> None:
         # Whatever is wrong is told when the model is asked.
@@ -163,7 +170,7 @@ class Room:
                 with shown_again(_prompt_again):
                     text = _read()
             except UnicodeDecodeError:
-                chat_aside.complain(said.NOT_READ)
+                complain(said.NOT_READ)
                 continue
             if text.strip():
                 yield text
@@ -183,14 +190,14 @@ class Room:
     def _command(self, name: str, rest: str) -> None:
         do = self._does.get(name)
         if do is None:
-            chat_aside.complain(said.no_command(name))
+            complain(said.no_command(name))
             return
         try:
             do(rest)
         except click.ClickException as error:
-            chat_aside.complain(error.format_message())
+            complain(error.format_message())
         except (EngramdownError, OSError) as error:
-            chat_aside.complain(str(error))
+            complain(str(error))
         except KeyboardInterrupt:
             click.echo(said.STOPPED)
         if name == "/review":
@@ -206,13 +213,10 @@ class Room:
 
     def _memory(self, rest: str) -> None:
         del rest
-        from engramdown.cli.chat_memory import memory_lines
 
         output.screen().show(memory_lines(self._cortex, self._session, self._chat))
 
     def _compact(self, rest: str) -> None:
-        from engramdown.cli.chat_memory import compact
-
         compact(self._cortex, self._session, self._endpoint.address, rest)
 
     def _ours(self, name: str) -> Callable[[str], object]:
@@ -289,3 +293,119 @@ def _set_up_readline(earlier: list[str]) -> None:
         readline.add_history(text)
     if "libedit" not in (readline.__doc__ or ""):
         readline.parse_and_bind("set enable-bracketed-paste on")
+
+
+class Confirmations:
+    """Asks about the proposals that a conversation brings, each of them once."""
+
+    def __init__(self, cortex: Cortex, session: Session) -> None:
+        """Take what waits already for known: the command ``/review`` asks about it."""
+        self._cortex = cortex
+        self._session = session
+        self._known = {proposal.id for proposal in session.confirmations()}
+
+    @property
+    def new(self) -> list[Proposal]:
+        """What is new and to be asked about."""
+        found = self._session.confirmations()
+        return [proposal for proposal in found if proposal.id not in self._known]
+
+    def ask(self) -> None:
+        """Ask about what is new, until all is decided or a person says later."""
+        waiting = self.new
+        self._known |= {proposal.id for proposal in waiting}
+        if not waiting:
+            return
+        output.screen().show([line(), line((said.asks(len(waiting)), "strong"))])
+        together = self._cortex.resolve_all
+        walk = Walk(self._session.resolve, together, self._complain, goes_on=True)
+        walk.through(waiting)
+
+    def pass_over(self) -> None:
+        """Take for known what waits now: a person has just looked at it."""
+        self._known |= {proposal.id for proposal in self._session.confirmations()}
+
+    def _complain(self, reason: str) -> None:
+        complain(said.gone(reason))
+
+
+_BY_RULES: Final = "--without-model"
+# Who asks for it wants to see something gone: fewer of the newest are left alone than by itself.
+_TAIL: Final = 4
+
+
+def memory_lines(cortex: Cortex, session: Session, chat: Chat) -> Iterator[Line]:
+    """Yield what the model sees of memory, where it stands, and what it costs.
+
+    Raises:
+        StoreError: If memory cannot be read.
+    """
+    made = session.build_context(max(chat.budget - chat.overhead, 0))
+    for section in made.sections:
+        if section.shown:
+            yield line((section.heading.removeprefix("## "), "where"))
+            yield from hit_lines(section.shown)
+            yield line()
+    if not any(section.shown for section in made.sections):
+        yield line(said.NO_MEMORY)
+        yield line()
+    yield from explained(made)
+    yield line((said.overhead(chat.overhead, chat.budget), "dim"))
+    for store in cortex.stores:
+        if store.memory.is_dir():
+            yield line((said.files(str(store.memory)), "dim"))._replace(whole=True)
+
+
+def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> None:
+    """Summarise the older part of a conversation, by the model that is set, or that talks.
+
+    Raises:
+        RefusalError: If there is nothing to summarise, or it could not be.
+    """
+    if rest not in ("", _BY_RULES):
+        raise RefusalError(said.no_such_way(rest))
+    before = cortex.model
+    try:
+        if not rest:
+            name = cortex.settings.consolidation.model
+            if not name:
+                name, cortex.model = address.model, _asked(address)
+            note_aside(log_summaries.thinks(name))
+        conversation = cortex.conversation(session)
+        done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
+    finally:
+        cortex.model = before
+    if not done.gists:
+        raise RefusalError(done.reason)
+    output.screen().show([line(log_summaries.summarised(done))])
+
+
+def _asked(address: Address) -> InstructorModel:
+    """Return the model that talks as one that can be asked for a form."""
+    # Imported here: it is rarely asked.
+    from engramdown.consolidation.asking.instructor_model import InstructorModel
+
+    kind = "ollama" if address.name.startswith("ollama/") else "openai"
+    own = "" if address.wanted == OPENAI_KEY else address.url
+    return InstructorModel(f"{kind}/{address.model}", own)
+
+
+def complain(message: str) -> None:
+    """Say what went wrong; a secret in it is hidden."""
+    if process.is_terminal(sys.stderr):
+        _show(f"engramdown: {redact(message)}")
+    else:
+        process.complain(message)
+
+
+def note_aside(message: str) -> None:
+    """Say something that is no answer."""
+    if process.is_terminal(sys.stderr):
+        _show(f"note: {message}")
+    else:
+        output.note(message)
+
+
+def _show(text: str) -> None:
+    item = line((on_screen(" ".join(text.split("\n"))), ""), hang=2)
+    click.echo("\n".join(output.PlainScreen().rows([item])), err=True)
