@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.cortex.findings import Finding, find
-from engramdown.episodes.card import FOLDER as GISTS
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
@@ -22,6 +21,7 @@ from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import read_line
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
 from engramdown.transcripts.sessions import Sessions, left_open
+from engramdown.transcripts.summary_log import FOLDER as GISTS
 
 __all__ = ["Tally", "count_transcripts", "inspect_transcripts"]
 

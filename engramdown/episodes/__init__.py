@@ -1,6 +1,3 @@
-"""Transcripts: what was said and done, one line an episode, one file a session.
-
-Promises: what was recorded is never rewritten, except where a person asks for it.
-"""
+"""Recording what was said and done, taking it back, and showing it: on cards and as exports."""
 
 __all__: list[str] = []

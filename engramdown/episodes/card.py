@@ -29,24 +29,6 @@ from engramdown.transcripts.sessions import Transcript
 from engramdown.transcripts.summary_log import FOLDER, without_gists_of
 from engramdown.transcripts.visibility import live
 
-__all__ = [
-    "CUES",
-    "EMPTY",
-    "FOLDER",
-    "Card",
-    "CardFiles",
-    "Filled",
-    "as_page",
-    "compute",
-    "cut_at_word",
-    "filled_in",
-    "overlaid",
-    "read_filled",
-    "taken_back",
-    "without_filled",
-    "write_filled",
-]
-
 EMPTY: Final = "empty"
 """The kind of a session in which nothing was said that counts."""
 

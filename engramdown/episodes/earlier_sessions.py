@@ -21,18 +21,6 @@ from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live
 
-__all__ = [
-    "MESSAGES",
-    "SESSIONS",
-    "Past",
-    "Span",
-    "earlier",
-    "eligible",
-    "gap_before",
-    "graded",
-    "shorter",
-]
-
 SESSIONS: Final = 20
 """How many sessions are told of at most."""
 MESSAGES: Final = 50

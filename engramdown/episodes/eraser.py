@@ -26,8 +26,6 @@ from engramdown.transcripts.summary_log import FOLDER as GISTS
 from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED
 
-__all__ = ["EpisodeEraser", "Held"]
-
 _ERASED: Final = "erased"
 
 

@@ -24,7 +24,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from engramdown.episodes.card import FOLDER as PAGES
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 from engramdown.journal.working_notes import path_of, pieces
@@ -43,22 +42,9 @@ from engramdown.transcripts.episode import (
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
+from engramdown.transcripts.summary_log import FOLDER as PAGES
 from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED, excluded
-
-__all__ = [
-    "UNFINISHED",
-    "WORK",
-    "Derived",
-    "Forgetting",
-    "Forgotten",
-    "Traces",
-    "blank",
-    "cover",
-    "digests",
-    "in_hand",
-    "remove_leftovers",
-]
 
 UNFINISHED: Final = "forgetting.json"
 """The file that says what was begun; it is there only in between."""

@@ -16,7 +16,6 @@ from engramdown.transcripts.episode import ROLES, Pointer, as_text, read_line, s
 if TYPE_CHECKING:
     from engramdown.episodes.recorder import Item, Said
 
-__all__ = ["Arranged", "Message", "read_messages"]
 
 _OWN: Final = ("id", "role", "text", "session")
 _LONGEST: Final = 500

@@ -28,8 +28,6 @@ from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
 from engramdown.transcripts.session_log import SessionLog
 
-__all__ = ["Item", "Recorder", "Said", "Trouble", "find_trouble", "marker"]
-
 LOCK: Final = ".lock"
 QUEUE_ITEMS: Final = 1_000
 QUEUE_BYTES: Final = 16 * 1024 * 1024

@@ -17,8 +17,6 @@ from typing import Any, Final
 from engramdown.transcripts.episode import Episode, write_line
 from engramdown.transcripts.tool_calls import paired
 
-__all__ = ["FORMAT_VERSION", "Whole", "as_json", "as_markdown"]
-
 FORMAT_VERSION: Final = 1
 
 Whole = Callable[[Episode], str | None]

@@ -35,8 +35,6 @@ from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock
 
-__all__ = ["FOLDER", "Clock", "Day", "Journal", "Match", "Recent", "Written", "recent_of", "zone"]
-
 FOLDER: Final = "journal"
 """The name of the folder in that of a scope."""
 

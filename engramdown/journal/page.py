@@ -23,25 +23,6 @@ from engramdown.language.words import spaced
 from engramdown.markdown.front_matter import Front, fold, split
 from engramdown.transcripts.episode import check_session_id
 
-__all__ = [
-    "LONGEST",
-    "SUFFIX",
-    "Author",
-    "Entry",
-    "Page",
-    "Section",
-    "blank_page",
-    "day_of",
-    "drafted",
-    "file_of",
-    "named_in",
-    "normal",
-    "of_day",
-    "parse",
-    "title",
-    "without_secrets",
-]
-
 Author = Literal["person", "agent"]
 
 _OURS: Final = re.compile(

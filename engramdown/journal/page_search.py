@@ -27,19 +27,6 @@ from engramdown.transcripts.episode import is_session_id, stamp_of
 from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import excluded
 
-__all__ = [
-    "PREVIEW",
-    "NoteMatch",
-    "asked",
-    "may_hold",
-    "piece",
-    "preview",
-    "ranked",
-    "search_notes",
-    "stand_in",
-    "telling",
-]
-
 PREVIEW: Final = 250
 """Characters of a preview at most, and of one that is cut exactly."""
 

@@ -27,23 +27,6 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import check_session_id
 from engramdown.transcripts.summary_log import GistLog
 
-__all__ = [
-    "FOLDER",
-    "Note",
-    "Version",
-    "WorkingNotes",
-    "is_own",
-    "new_lines",
-    "path_of",
-    "pieces",
-    "read_versions",
-    "text_of",
-    "updated_of",
-    "with_text",
-    "without_versions",
-    "write_version",
-]
-
 FOLDER: Final = "working"
 """The name of the folder in that of a scope."""
 EPISODES: Final = "episodes"

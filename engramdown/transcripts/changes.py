@@ -21,23 +21,6 @@ from engramdown.errors import StoreError
 from engramdown.storage.safe_open import open_regular
 from engramdown.transcripts.episode import is_session_id
 
-__all__ = [
-    "CACHE",
-    "FOLDER",
-    "MANY",
-    "RECENT",
-    "SUFFIX",
-    "Seen",
-    "changed",
-    "is_due",
-    "listing",
-    "look",
-    "moment_of",
-    "settled",
-    "touch",
-    "touched",
-]
-
 MANY: Final = 1_000
 """Sessions whose files are looked at for every question."""
 RECENT: Final = 256

@@ -19,33 +19,6 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from engramdown.errors import InvalidSessionError
 
-__all__ = [
-    "EVENTS",
-    "LONGEST",
-    "ROLES",
-    "VERSION",
-    "Episode",
-    "Event",
-    "Pointer",
-    "Role",
-    "as_text",
-    "check_session_id",
-    "cut",
-    "encode",
-    "episode_id",
-    "is_like",
-    "is_session_id",
-    "joined",
-    "number",
-    "read_line",
-    "session_id",
-    "session_of",
-    "stamp",
-    "stamp_of",
-    "words",
-    "write_line",
-]
-
 Role = Literal[
     "user",
     "assistant",

@@ -15,8 +15,6 @@ from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import cut
 
-__all__ = ["PAYLOADS", "TOOL_ROLES", "Payloads", "Shown", "digest", "hidden", "shown"]
-
 PAYLOADS: Final = "payloads"
 """The name of the folder."""
 

@@ -22,8 +22,6 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE, SUFFIX, touch
 from engramdown.transcripts.episode import number, read_line
 
-__all__ = ["ORPHAN_MINUTES", "SessionLog"]
-
 ORPHAN_MINUTES: Final = 60
 """How long nothing was said in a session that is taken for one whose program died."""
 

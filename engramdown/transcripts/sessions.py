@@ -23,21 +23,6 @@ from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, encode, is_session_id, read_line, stamp_of
 from engramdown.transcripts.session_log import ORPHAN_MINUTES, SessionLog
 
-__all__ = [
-    "Ended",
-    "Reading",
-    "SessionInfo",
-    "Sessions",
-    "Silence",
-    "Tally",
-    "Transcript",
-    "count",
-    "end_silent",
-    "find_running",
-    "left_open",
-    "lines",
-]
-
 _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _PIECE: Final = 1024 * 1024
 _END_PIECE: Final = 8 * 1024

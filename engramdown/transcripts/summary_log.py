@@ -21,28 +21,6 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE
 
-__all__ = [
-    "FOLDER",
-    "FORMS",
-    "KIND",
-    "LEVELS",
-    "VIEWS",
-    "Fold",
-    "Form",
-    "Gist",
-    "GistLog",
-    "Kept",
-    "Level",
-    "Place",
-    "Source",
-    "ViewCache",
-    "fold",
-    "read_gist",
-    "read_gists",
-    "without_gists_of",
-    "write_gist",
-]
-
 FOLDER: Final = "gists"
 """The name of the folder in that of a scope."""
 

@@ -17,18 +17,6 @@ from typing import Any, Final
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.visibility import live
 
-__all__ = [
-    "MOST",
-    "Iteration",
-    "ToolCall",
-    "ToolSum",
-    "iterations",
-    "newest",
-    "paired",
-    "sums",
-    "tool_calls",
-]
-
 MOST: Final = 1_000
 """So many calls are returned at once."""
 

@@ -10,18 +10,6 @@ from typing import Final, NamedTuple
 
 from engramdown.transcripts.episode import Episode
 
-__all__ = [
-    "LOOKED_UP",
-    "LOOKS",
-    "REDACTED",
-    "Excluded",
-    "echoes",
-    "excluded",
-    "live",
-    "marked",
-    "new_of",
-]
-
 REDACTED: Final = "redacted"
 """The key of a line whose content was replaced."""
 

@@ -23,7 +23,7 @@ from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.storage.disk import Disk
 from tests import laws
-from tests.episodes.journal import laws as days
+from tests.journal import laws as days
 from tests.skills import laws as skills
 
 __all__ = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.journal.page import Page, Section, blank_page, normal, parse
-from tests.episodes.journal import laws
+from tests.journal import laws
 
 OURS = "## 09:00 <!-- by:agent at:2026-02-27T09:00:00Z session:s-1 themes:ci,a%20b -->"
 LINES = [

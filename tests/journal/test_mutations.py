@@ -12,7 +12,7 @@ from tests.mutants import Bug, mutated
 PAGES: Final = (
     "engramdown.markdown.front_matter",
     "engramdown.journal.page",
-    "tests.episodes.journal.laws",
+    "tests.journal.laws",
 )
 OURS: Final = "## 09:00 <!-- by:agent -->\n\n"
 

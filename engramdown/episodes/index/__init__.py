@@ -1,3 +1,0 @@
-"""What is known of every line without reading it again: a disposable SQLite file, or a scan."""
-
-__all__: list[str] = []

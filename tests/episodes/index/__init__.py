@@ -1,1 +1,0 @@
-"""Importers: readers, and the shell around them."""
