@@ -132,7 +132,7 @@ class ToolSum:
 def tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:
     """Return the calls among the lines of ``session``, in order.
 
-    A result that answers no call is none; :func:`engramdown.transcripts.tool_calls.paired` says which
+    A result that answers no call is none; :func:`paired` says which
     answers which.
     """
     return [call for step in _steps(episodes) for call in _calls(session, step.lines)]
