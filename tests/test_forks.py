@@ -149,7 +149,7 @@ assert os.waitpid(child, 0)[1] == 0
             "hippocampus.hand_edits",
             "hippocampus.transaction",
         ),
-        *("redaction", "episodes.memory", "episodes.forget", "transcripts.sessions"),
+        *("secrets.redaction", "episodes.memory", "episodes.forget", "transcripts.sessions"),
     ],
 )
 def test_a_child_works_that_is_forked_while_a_thread_loads(

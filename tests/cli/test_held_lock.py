@@ -185,15 +185,16 @@ def test_doctor_finds_no_lock_that_is_held_where_nobody_holds_one(
 def granted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return for how long each lock that was not free was waited for."""
     waits: list[float] = []
-    take = locks._Waiter.take
+    wait_for = locks.wait_for
 
-    def noted(waiter: locks._Waiter, timeout: float) -> bool:
-        taken = take(waiter, timeout)
+    def noted(attempt: Callable[[], bool], limit: float) -> bool:
+        may = locks.left(limit)
+        taken = wait_for(attempt, limit)
         if not taken:
-            waits.append(timeout)
+            waits.append(may)
         return taken
 
-    monkeypatch.setattr(locks._Waiter, "take", noted)
+    monkeypatch.setattr(locks, "wait_for", noted)
     return waits
 
 

@@ -274,7 +274,7 @@ def mounted(place: Path, volume: Volume | None = None) -> Iterator[Mount]:
         for name in _BY_DESCRIPTOR:
             _replace(stack, os, name, getattr(mount, name), mount.holds)
         _replace(stack, disk, "_control", mount.fcntl, mount.holds)
-        for name in ("take", "share", "wait", "unlock"):
+        for name in ("take", "share", "unlock"):
             _replace(stack, locks, name, _lock, mount.holds)
         _replace(stack, disk, "_exchange", mount.exchange, lambda p: mount.inside(p) is not None)
         stack.enter_context(mock.patch.object(time, "sleep", return_value=None))

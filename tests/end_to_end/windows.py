@@ -26,9 +26,11 @@ import stat
 import sys
 import types
 from collections.abc import Callable
-from importlib import import_module
+from importlib import import_module, reload
 from pathlib import Path
 from typing import Any, Final
+
+import portalocker
 
 __all__ = ["main"]
 
@@ -124,9 +126,12 @@ def _load_portalocker() -> None:
 
     os.name, before = "nt", os.name
     try:
-        locks.prepare()
+        flags, low = (reload(each) for each in (portalocker.constants, portalocker.portalocker))
     finally:
         os.name = before
+    vars(portalocker).update(LockFlags=flags.LockFlags, lock=low.lock, unlock=low.unlock)
+    locks._system.cache_clear()
+    locks.prepare()
 
 
 def _no_library(*_: object, **__: object) -> object:

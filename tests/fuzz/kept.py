@@ -101,7 +101,7 @@ def states(data: bytes) -> None:
         state.done("replay")
         state.work()
         sleep_state.slept_at(root)
-        assert locks.SleepLock(root)._holder().pid >= 0
+        assert locks.ScopeLock(root / locks.NAME, 0).named().pid >= 0
         migration.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
         for _, wrong in recorder.find_trouble(root / "episodes", disk):
             assert str(wrong)

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
+import portalocker
 import pytest
 
 from engramdown.storage import locks
@@ -19,20 +20,14 @@ import os, sys
 from engramdown.storage import locks
 print(locks.take(os.open(sys.argv[1], os.O_RDWR)))
 """
-# As if its folder could not be loaded under a second name.
-LAID_OUT_OTHERWISE: Final = """
-import sys
-sys.modules["engramdown._portalocker.portalocker"] = None
-"""
 
 
 @pytest.fixture
-def low(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return the module of portalocker that locks, told to do so by itself, as on Windows."""
-    found = locks._low_level()
+def ported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let portalocker lock, as where the system has no ``flock``."""
     locks._system.cache_clear()
-    monkeypatch.setattr(found, "LOCKER", found.FlockLocker)
-    yield found
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    yield
     locks._system.cache_clear()
 
 
@@ -40,7 +35,7 @@ def low(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def either_way(request: pytest.FixtureRequest) -> None:
     """Lock in both ways; on Windows, there is only the second."""
     if request.param != "the system's call":
-        request.getfixturevalue("low")
+        request.getfixturevalue("ported")
 
 
 @pytest.fixture
@@ -74,7 +69,6 @@ class TestBothWays:
         locks.unlock(first)
         assert locks.take(second)
         os.close(second)
-        locks.wait(first)
         os.close(first)
 
     def test_many_share_and_nobody_has_it_alone(self, file: Path) -> None:
@@ -90,52 +84,30 @@ class TestBothWays:
     def test_what_is_no_open_file_is_an_error_of_the_system(self, file: Path) -> None:
         closed = opened(file)
         os.close(closed)
-        for call in (locks.take, locks.wait, locks.share, locks.unlock):
+        for call in (locks.take, locks.share, locks.unlock):
             with pytest.raises(OSError, match="descriptor"):
                 call(closed)
 
 
-def test_a_system_that_gives_up_waiting_is_asked_again(
-    file: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    low: Any,  # noqa: ANN401 - a module
-) -> None:
-    """Windows looks ten times, a second apart, and calls that locked."""
-    answers = [low.exceptions.AlreadyLocked("held"), low.exceptions.AlreadyLocked("held"), None]
-
-    def lock(_descriptor: int, _flags: int) -> None:
-        answer = answers.pop(0)
-        if answer:
-            raise answer
-
-    monkeypatch.setattr(low, "lock", lock)
-    descriptor = opened(file)
-    locks.wait(descriptor)
-    os.close(descriptor)
-    assert answers == []
-
-
+@pytest.mark.usefixtures("ported")
 def test_a_file_system_without_locks_is_no_lock_that_somebody_holds(
-    file: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    low: Any,  # noqa: ANN401 - a module
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> NoReturn:
-        raise low.exceptions.LockException("no locks available")
+        raise portalocker.LockException("no locks available")
 
-    monkeypatch.setattr(low, "lock", fail)
-    monkeypatch.setattr(low, "unlock", fail)
+    monkeypatch.setattr(portalocker, "lock", fail)
+    monkeypatch.setattr(portalocker, "unlock", fail)
     descriptor = opened(file)
-    for call in (locks.take, locks.wait, locks.share, locks.unlock):
+    for call in (locks.take, locks.share, locks.unlock):
         with pytest.raises(OSError, match="no locks available") as caught:
             call(descriptor)
         assert caught.value.errno == errno.ENOLCK
     os.close(descriptor)
 
 
-@pytest.mark.parametrize("before", ["", LAID_OUT_OTHERWISE], ids=["as it is", "laid out otherwise"])
-def test_a_lock_loads_little(file: Path, child_env: dict[str, str], before: str) -> None:
-    program = f"{before}\n{TRY}\nprint('portalocker' in sys.modules)"
+def test_a_lock_loads_little(file: Path, child_env: dict[str, str]) -> None:
+    program = f"{TRY}\nprint('portalocker' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program, str(file)],
         check=True,
@@ -143,4 +115,4 @@ def test_a_lock_loads_little(file: Path, child_env: dict[str, str], before: str)
         encoding="utf-8",
         env=child_env,
     )
-    assert done.stdout.split() == ["True", str(bool(before))]
+    assert done.stdout.split() == ["True", "False"]
