@@ -117,14 +117,14 @@ def mcp(place: Place, /, **_: object) -> None:
     if options["client"]:
         _print_config(place, options)
         return
-    running = _loaded()
+    server = _server()
     cortex = open_quietly(place, "nothing")
     names = _names(options)
     try:
         definitions = cortex.tool_definitions("mcp", names or None)
     except ValueError as error:
         raise click.UsageError(no_tool(str(error))) from error
-    offer = running.Offer(definitions, asks=not options["no_ask"])
+    offer = server.Offer(definitions, asks=not options["no_ask"])
     for notice in cortex.notices():
         output.note(notice)
     if project_of(place) is None:
@@ -138,34 +138,32 @@ def mcp(place: Place, /, **_: object) -> None:
         raise click.UsageError(NO_PIPES)
     if process.is_terminal(sys.stdin):
         output.note(WAITS)
-    running.over_stdio(cortex, offer)
+    server.over_stdio(cortex, offer)
 
 
-def _loaded() -> ModuleType:
+def _server() -> ModuleType:
     """Return what runs a server.
 
     Raises:
         click.ClickException: The extra is not installed.
     """
     try:
-        from engramdown.mcp import running
+        from engramdown.mcp import server
     except ImportError as error:
         if (error.name or "").startswith("engramdown"):
             raise
         raise _MissingError(missing(error)) from error
-    return running
+    return server
 
 
 def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
-    from engramdown.mcp import http, running
-    from engramdown.mcp import http as token
+    from engramdown.mcp import http, server
 
     home = home_of(place)
-    shown = token.token_of(home)
-    listening = http.bind(options["host"], options["port"])
-    url = http.url_of(listening.host, listening.port)
-    begins = serving(url, home / token.FILE)
-    running.over_http(cortex, offer, listening, shown, lambda: output.note(begins))
+    token = http.token_of(home)
+    address = http.bind(options["host"], options["port"])
+    begins = serving(http.url_of(address.host, address.port), home / http.TOKEN_FILE)
+    server.over_http(cortex, offer, address, token, lambda: output.note(begins))
 
 
 def _print_config(place: Place, options: dict[str, Any]) -> None:
@@ -174,11 +172,9 @@ def _print_config(place: Place, options: dict[str, Any]) -> None:
     client = CLIENTS[options["client"]]
     if options["over_http"]:
         from engramdown.mcp import http
-        from engramdown.mcp import http as token
 
-        host = http.shown(options["host"])
-        secret = token.token_of(home_of(place))
-        found = client_config.over_http(client, http.url_of(host, options["port"]), secret)
+        url = http.url_of(http.in_url(options["host"]), options["port"])
+        found = client_config.over_http(client, url, http.token_of(home_of(place)))
     else:
         found = client_config.over_stdio(client, _program(), _where(place), _more(options))
     # Standard output holds the settings and nothing else: it may go into a file.

@@ -1,6 +1,6 @@
 """What a person puts into the settings of a client, so that it finds the server.
 
-Promises: pure; what is returned is the whole file that a client reads if it has no other server.
+What is returned is the whole file that a client reads if it has no other server.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
-
-__all__ = ["CLIENTS", "Client", "over_http", "over_stdio"]
 
 NAME: Final = "engramdown"
 

@@ -1,8 +1,8 @@
 """Asks the person in front of a client about what waits for them.
 
-Promises: only a person decides, through the form of their own client: no text of a model, no other
+Only a person decides, through the form of their own client: no text of a model, no other
 client and no silence does; what is not decided waits in ``pending.md``, and the answer says so.
-What is held without prompting is not asked about. No I/O of its own.
+What is held without prompting is not asked about.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from engramdown.language.untrusted import inert
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.cortex.proposals import Proposal
-    from engramdown.mcp.worker_pool import Seat
-
-__all__ = ["can_be_asked", "mark", "question", "settled", "to_ask"]
+    from engramdown.cortex.receipts import Receipt
 
 _LONGEST: Final = 4_000
 _KINDS: Final = {
@@ -61,26 +59,36 @@ def can_be_asked(declared: types.ClientCapabilities | None) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def to_ask(seat: Seat, name: str, arguments: object) -> list[Proposal]:
+def to_ask(
+    cortex: Cortex, receipts: Iterable[Receipt], name: str, arguments: object
+) -> list[Proposal]:
     """Return what a call left waiting, if a person may be asked about it now.
 
     Args:
-        seat: Where the call was worked on.
+        cortex: What the call worked on.
+        receipts: What happened to what it proposed.
         name: The tool.
         arguments: What it was given.
 
     Raises:
         StoreError: If what waits cannot be read.
     """
-    queued = {receipt.id for receipt in seat.receipts if receipt.action == "queued"}
-    wanted = _memory(arguments) if name == "forget" else ""
+    queued = {receipt.id for receipt in receipts if receipt.action == "queued"}
+    given = arguments.get("id") if name == "forget" and isinstance(arguments, dict) else ""
+    wanted = given.strip() if isinstance(given, str) else ""
     if not queued and not wanted:
         return []
     return [
         each
-        for each in seat.cortex.pending()
-        if not each.hold and (each.id in queued or (wanted and _takes(each, wanted)))
+        for each in cortex.pending()
+        if not each.hold and (each.id in queued or (wanted and _forgets(each, wanted)))
     ]
+
+
+def _forgets(proposal: Proposal, prefix: str) -> bool:
+    """Whether a proposal is to forget the memory whose id begins with ``prefix``."""
+    ids = (each.id for each in (proposal.replaces, *proposal.takes) if each)
+    return proposal.op == "forget" and any(begins(each, prefix) for each in ids)
 
 
 def question(proposal: Proposal) -> types.ElicitRequest:
@@ -124,7 +132,7 @@ def mark(question: types.ElicitRequest) -> str:
     return hashlib.sha256(question.params.message.encode("utf-8", "replace")).hexdigest()
 
 
-def settled(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, shown: str) -> str:
+def settle(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, shown: str) -> str:
     """Carry out what a person decided, and return what a model is told of it.
 
     Args:
@@ -172,14 +180,3 @@ def _accepted(cortex: Cortex, proposal_id: str, waiting: Proposal, words: str) -
     changed = f" In their own words: {inert(receipt.engram.text)!r}." if own else ""
     did = "Known already" if receipt.action == "merged" else "Remembered"
     return f"{_ACCEPTED} {did}: {where}, id {receipt.id}.{changed}"
-
-
-def _memory(arguments: object) -> str:
-    given = arguments.get("id") if isinstance(arguments, dict) else None
-    return given.strip() if isinstance(given, str) else ""
-
-
-def _takes(proposal: Proposal, prefix: str) -> bool:
-    """Whether a proposal is to forget the memory whose id begins with ``prefix``."""
-    ids: Iterable[str] = [each.id for each in (proposal.replaces, *proposal.takes) if each]
-    return proposal.op == "forget" and any(begins(each, prefix) for each in ids)

@@ -1,6 +1,6 @@
 """What of memory can be read as a page: rules, lessons, the profile, a topic, what is pending.
 
-Promises: a page shows what a prompt would show and no more: no metadata, no private note, nothing
+A page shows what a prompt would show and no more: no metadata, no private note, nothing
 that has expired or that a person has not approved yet; its text is inert. A page that is not there
 is refused with those that are.
 """
@@ -21,19 +21,6 @@ from engramdown.language.untrusted import bullet, heading, inert, one_line
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.hippocampus.entry import Entry
-
-__all__ = [
-    "PAGES",
-    "SKILL",
-    "TOPIC",
-    "Listed",
-    "Page",
-    "UnknownPageError",
-    "address",
-    "is_one",
-    "listed",
-    "page",
-]
 
 TOPIC: Final = "memory://topics/"
 """What the address of a topic begins with."""
@@ -91,7 +78,7 @@ def page(cortex: Cortex, uri: str) -> str:
     # What names the kind of a page has no capitals, whoever writes it with some.
     known = path.casefold()
     if known in PAGES:
-        return whole(cortex, PAGES[known].text(cortex))
+        return with_unreadable(cortex, PAGES[known].text(cortex))
     for begins, read in ((TOPIC, _topic), (SKILL, _skill)):
         if f"{known}/".startswith(begins):
             return read(cortex, unquote(path[len(begins) :]))
@@ -99,7 +86,7 @@ def page(cortex: Cortex, uri: str) -> str:
     raise UnknownPageError(f"there is no page {_told(uri)}; there are {there}")
 
 
-def whole(cortex: Cortex, text: str) -> str:
+def with_unreadable(cortex: Cortex, text: str) -> str:
     """Return a text about memory, which says what of it could not be read.
 
     Raises:

@@ -1,14 +1,16 @@
-"""Tells clients that listen which pages changed.
+"""Tells clients that listen which resources changed.
 
-Promises: a page is told of once somebody, with whatever program, has changed a file of memory; as
-long as nobody listens nothing is looked at, and a look costs a stat of a few files.
+A resource is told of once somebody, with whatever program, has changed a file of memory. As long as
+nobody listens nothing is looked at, and a look costs a stat of a few files. A client of the
+handshake era hears of what it subscribed to, as often as it can read; when it has left, nothing of
+it stays.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,10 +28,6 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from engramdown.mcp import resources
-from engramdown.mcp.resources import is_one
-from engramdown.mcp.worker_pool import Hand
-
-__all__ = ["Changes", "Followers"]
 
 _PAUSE: Final = 1.0
 _CONTEXT: Final = "memory://context"
@@ -41,35 +39,40 @@ _FILES: Final = {
     "pending.md": "memory://pending",
     "soul.md": _CONTEXT,
 }
-_Seen = Mapping[str, tuple[tuple[str, int, int, int], ...]]
+_MOST: Final = 256
+_TOO_MANY: Final = f"a client may subscribe to {_MOST} pages at once; unsubscribe from some"
+_NO_PAGE: Final = "only pages of memory can be subscribed to; resources/list has them"
+_NO_END: Final = "this version of the MCP SDK does not tell when a client has left"
+_Context = ServerRequestContext[Any, Any]
+_States = Mapping[str, frozenset[tuple[str, int, int, int]]]
 
 
-class Changes(InMemorySubscriptionBus):
-    """What clients listen to."""
+class ChangeBus(InMemorySubscriptionBus):
+    """Publishes changes of memory files to who subscribed, and looks for them only then."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         """Look at memory folders."""
         super().__init__()
-        self._memories = tuple(folders)
+        self._folders = tuple(folders)
         self._listening = 0
         self._wanted = asyncio.Event()
-        self._seen: _Seen = {}
+        self._states: _States = {}
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Tell ``listener`` of what changes from now on, until what is returned is called."""
+        """Tell ``listener`` what changes from now on, until what is returned is called."""
         leave = super().subscribe(listener)
         if not self._listening:
             # Now, not a moment later: what changes from here on is told.
-            self._seen = self._look()
+            self._states = self._look()
         self._listening += 1
         self._wanted.set()
-        left = False
+        has_left = False
 
         def unsubscribe() -> None:
-            nonlocal left
+            nonlocal has_left
             leave()
-            self._listening -= not left
-            left = True
+            self._listening -= not has_left
+            has_left = True
 
         return unsubscribe
 
@@ -78,143 +81,110 @@ class Changes(InMemorySubscriptionBus):
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            hand = Hand("engramdown-mcp-changes")
-            try:
-                await self._tell(hand)
-            finally:
-                hand.end()
+            while self._listening:
+                await asyncio.sleep(_PAUSE)
+                before, self._states = self._states, await asyncio.to_thread(self._look)
+                for event in _events(before, self._states):
+                    await self.publish(event)
 
-    async def _tell(self, hand: Hand) -> None:
-        while self._listening:
-            await asyncio.sleep(_PAUSE)
-            now = await hand.begin(self._look)
-            events, self._seen = _events(self._seen, now), now
-            for event in events:
-                await self.publish(event)
-
-    def _look(self) -> _Seen:
-        """Return what tells one state of each page from another."""
-        found: dict[str, list[tuple[str, int, int, int]]] = {}
-        for folder in self._memories:
-            for path in _files(folder):
-                uri = _page(path, folder)
-                if uri:
-                    try:
-                        state = path.stat()
-                    except OSError:
-                        continue
-                    told = (str(path), state.st_mtime_ns, state.st_size, state.st_ino)
-                    found.setdefault(uri, []).append(told)
-        return {uri: tuple(sorted(each)) for uri, each in found.items()}
+    def _look(self) -> _States:
+        """Return what tells one state of each resource from another."""
+        states: dict[str, set[tuple[str, int, int, int]]] = {}
+        for folder in self._folders:
+            for uri, each in _files(folder):
+                try:
+                    found = each.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                state = (each.path, found.st_mtime_ns, found.st_size, found.st_ino)
+                states.setdefault(uri, set()).add(state)
+        return {uri: frozenset(each) for uri, each in states.items()}
 
 
-def _files(folder: Path) -> Iterable[Path]:
+def _files(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield the files of a memory folder, each with the resource that shows it."""
     for place in (folder, folder / "topics"):
         try:
             with os.scandir(place) as found:
-                paths = [Path(each.path) for each in found if each.is_file(follow_symlinks=False)]
+                files = [each for each in found if each.is_file(follow_symlinks=False)]
         except OSError:
             continue
-        yield from paths
+        for each in files:
+            name, _, ending = each.name.rpartition(".")
+            if place == folder and each.name.casefold() in _FILES:
+                yield _FILES[each.name.casefold()], each
+            elif place != folder and ending == "md":
+                yield resources.address(resources.TOPIC, name), each
 
 
-def _page(path: Path, folder: Path) -> str:
-    """Return the address of the page that a file is shown on, or ``""``."""
-    if path.parent != folder:
-        return resources.address(resources.TOPIC, path.stem) if path.suffix == ".md" else ""
-    return _FILES.get(path.name.casefold(), "")
-
-
-def _events(before: _Seen, now: _Seen) -> list[ServerEvent]:
+def _events(before: _States, now: _States) -> list[ServerEvent]:
     changed = {uri for uri in (*before, *now) if before.get(uri) != now.get(uri)}
     if changed - {"memory://pending"}:
         changed.add(_CONTEXT)
     events: list[ServerEvent] = [ResourceUpdated(uri=uri) for uri in sorted(changed)]
-    if {uri for uri in before if uri.startswith(resources.TOPIC)} != {
-        uri for uri in now if uri.startswith(resources.TOPIC)
-    }:
+    if any(uri.startswith(resources.TOPIC) for uri in before.keys() ^ now.keys()):
         events.append(ResourcesListChanged())
     return events
 
 
-# Clients of the handshake era that subscribed to pages, and hear when one changes.
-#
-# Promises: a client hears of no page that it did not subscribe to, and of each as often as it can
-# read; when it has left nothing of it stays, and nobody looks at files for it.
-
-_MOST: Final = 256
-_TOO_MANY: Final = f"a client may subscribe to {_MOST} pages at once; unsubscribe from some"
-_NO_PAGE: Final = "only pages of memory can be subscribed to; resources/list has them"
-_NO_END: Final = "this version of the MCP SDK does not tell when a client has left"
-_Context = ServerRequestContext[Any, Any]
-
-
-class Followers:
-    """Who subscribed to what."""
+class Subscriptions:
+    """Clients of the handshake era, and what they subscribed to."""
 
     def __init__(self, changes: SubscriptionBus) -> None:
         """Listen to ``changes`` for them."""
         self._changes = changes
-        self._known: dict[Connection, _Follower] = {}
+        self._clients: dict[Connection, _Client] = {}
 
     async def subscribe(
         self, ctx: _Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        """Let a client hear of a page from now on, until it leaves."""
+        """Let a client hear of a resource from now on, until it leaves."""
         uri = str(params.uri)
-        if not is_one(uri):
+        if not resources.is_one(uri):
             raise MCPError(types.INVALID_PARAMS, _NO_PAGE)
         connection = _connection(ctx)
-        follower = self._known.get(connection) or self._begin(connection, ctx.session)
-        if len(follower.uris | {uri}) > _MOST:
+        client = self._clients.get(connection)
+        if client is None:
+            client = self._clients[connection] = _Client(ctx.session)
+            connection.exit_stack.callback(self._clients.pop, connection)
+            connection.exit_stack.callback(client.close)
+            connection.exit_stack.callback(self._changes.subscribe(client.hear))
+        if len(client.uris | {uri}) > _MOST:
             raise MCPError(types.INVALID_PARAMS, _TOO_MANY)
-        follower.uris.add(uri)
+        client.uris.add(uri)
         return types.EmptyResult()
 
     async def unsubscribe(
         self, ctx: _Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        """Let a client hear no more of a page."""
-        follower = self._known.get(_connection(ctx))
-        if follower is not None:
-            follower.uris.discard(str(params.uri))
+        """Let a client hear no more of a resource."""
+        client = self._clients.get(_connection(ctx))
+        if client is not None:
+            client.uris.discard(str(params.uri))
         return types.EmptyResult()
 
-    def _begin(self, connection: Connection, session: ServerSession) -> _Follower:
-        follower = self._known[connection] = _Follower(session)
-        leave = self._changes.subscribe(follower.hear)
-        connection.exit_stack.callback(self._known.pop, connection)
-        connection.exit_stack.callback(follower.end)
-        connection.exit_stack.callback(leave)
-        return follower
 
-
-class _Follower:
-    """A client, and what it is to hear yet.
-
-    Attributes:
-        uris: What it subscribed to.
-    """
+class _Client:
+    """A client, what it subscribed to, and what it is still to hear."""
 
     def __init__(self, session: ServerSession) -> None:
         self.uris: set[str] = set()
         self._session = session
         self._due: dict[str, None] = {}
-        self._telling: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[None] | None = None
 
     def hear(self, event: ServerEvent) -> None:
         """Tell the client of what changed, once it has read what it was told before."""
-        if not isinstance(event, ResourceUpdated) or event.uri not in self.uris:
-            return
-        self._due[event.uri] = None
-        if self._telling is None or self._telling.done():
-            self._telling = asyncio.ensure_future(self._tell())
+        if isinstance(event, ResourceUpdated) and event.uri in self.uris:
+            self._due[event.uri] = None
+            if self._sending is None or self._sending.done():
+                self._sending = asyncio.ensure_future(self._send())
 
-    def end(self) -> None:
-        if self._telling is not None:
-            self._telling.cancel()
+    def close(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         while self._due:
             uri = next(iter(self._due))
             del self._due[uri]

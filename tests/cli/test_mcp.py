@@ -45,7 +45,7 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(child_env: dict[str, 
     done = hidden(child_env, "mcp")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "engramdown: the MCP server needs the extra `mcp` (No module named 'mcp'); "
+        "engramdown: the MCP server needs the extra `mcp` (No module named 'mcp_types'); "
         'install it with: pip install "engramdown[mcp]"\n'
     )
 
@@ -100,7 +100,7 @@ def test_what_the_settings_start_is_a_server(
 def test_another_host_is_refused_with_the_reason(run: Runner) -> None:
     done = run("mcp", "--http", "--host", "0.0.0.0")  # noqa: S104 - it is refused
     assert (done.code, done.out) == (2, "")
-    assert "'0.0.0.0' is no loopback address" in done.err
+    assert "'0.0.0.0' is not a loopback address" in done.err
 
 
 def test_a_tool_that_there_is_not_is_refused_with_those_that_are(run: Runner) -> None:

@@ -20,9 +20,8 @@ from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.streamable_http import streamable_http_client
 
 from engramdown import Cortex
-from engramdown.mcp.server import Memory, Offer
-from engramdown.mcp.subscriptions import Changes
-from engramdown.mcp.worker_pool import Desk
+from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
+from engramdown.mcp.subscriptions import ChangeBus
 from tests.conftest import ROOT
 
 T = TypeVar("T")
@@ -60,11 +59,11 @@ async def beside(
     **offered: Any,  # noqa: ANN401 - what an offer has
 ) -> AsyncIterator[Client]:
     """Yield a client of a server in this process."""
-    desk = Desk(cortex)
+    pool = WorkerPool(cortex)
     offer = Offer(cortex.tool_definitions("mcp", names), **offered)
-    changes = Changes(store.memory for store in cortex.stores)
+    changes = ChangeBus(store.memory for store in cortex.stores)
     watching = asyncio.ensure_future(changes.watch())
-    memory = Memory(desk, offer, changes)
+    memory = MemoryServer(pool, offer, changes)
     try:
         async with Client(
             memory.server, mode=era, elicitation_callback=elicit, message_handler=hear
@@ -72,7 +71,7 @@ async def beside(
             yield client
     finally:
         watching.cancel()
-        desk.close(10)
+        pool.close()
 
 
 def run(work: Awaitable[T]) -> T:

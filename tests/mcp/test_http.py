@@ -16,16 +16,10 @@ from typing import Final
 
 import pytest
 
-from engramdown import Cortex
 from engramdown.errors import SettingsError
 from engramdown.mcp import http
-from engramdown.mcp.http import Guard, bind
-from engramdown.mcp.server import Memory, Offer
-from engramdown.mcp.stdio import LONGEST
-from engramdown.mcp.subscriptions import Changes
-from engramdown.mcp.worker_pool import Desk
+from engramdown.mcp.http import TokenGuard, bind
 from engramdown.storage.locks import ScopeLock
-from tests.mcp.by_hand import NO_MESSAGES
 from tests.mcp.conftest import ERAS, Asked, Served, run, said, serving
 
 HELLO: Final = {
@@ -141,11 +135,8 @@ def test_nobody_gets_in_who_should_not(served: Served) -> None:
         f"http://localhost:{port}.evil.example",
         f"http://127.0.0.1:{port + 1}",
         f"https://127.0.0.1:{port}",
-        "",
     ):
         assert ask(served, ("Origin", origin))[0] == 403, origin
-    twice = (("Origin", f"http://127.0.0.1:{port}"), ("Origin", "https://evil.example"))
-    assert ask(served, *twice)[0] == 403
     for shown in (
         "",
         "Bearer",
@@ -182,34 +173,6 @@ def test_what_is_no_request_of_a_client_is_refused(served: Served) -> None:
         raw.sendall(b"\x16\x03\x01 no HTTP \x1b[2J\r\n\r\n")
         assert raw.recv(100).startswith(b"HTTP/1.1 400")
     assert ask(served)[0] == 200
-
-
-def test_a_request_whose_id_is_none_is_refused(served: Served) -> None:
-    """Else it is taken for a notification, and answered with nothing."""
-    odd: tuple[object, ...] = (None, 1.5, True, {})
-    for key in odd:
-        asks = {"jsonrpc": "2.0", "id": key, "method": "tools/list"}
-        status, text = ask(served, body=json.dumps(asks).encode())
-        assert (status, json.loads(text)["error"]["code"]) == (400, -32600)
-
-
-def test_a_byte_order_mark_is_passed_over(served: Served) -> None:
-    assert ask(served, body=b"\xef\xbb\xbf" + json.dumps(HELLO).encode())[0] == 200
-
-
-def test_half_a_character_is_answered_as_all_others(served: Served) -> None:
-    told = {"text": "Half \ud83d, whole \ud83d\ude00", "kind": "lesson"}
-    prefix, version = "io.modelcontextprotocol", "2026-07-28"
-    meta = {f"{prefix}/protocolVersion": version, f"{prefix}/clientCapabilities": {}}
-    params = {"name": "memorize", "arguments": told, "_meta": meta}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    named = [("Mcp-Method", "tools/call"), ("Mcp-Name", "memorize")]
-    more = [("MCP-Protocol-Version", version), *named]
-    status, text = ask(served, *more, body=json.dumps(call).encode())
-    assert (status, "Remembered" in text) == (200, True), text
-    assert "Half ?, whole \N{GRINNING FACE}" in served.texts()
-    handshake = json.dumps(HELLO).replace("by hand", "\\ud83d").encode()
-    assert ask(served, body=handshake)[0] == 200
 
 
 DIES: Final = """
@@ -290,50 +253,6 @@ def test_a_client_that_leaves_in_the_middle_of_a_request_is_no_news(
     assert "Traceback" not in told
 
 
-def test_who_connects_and_asks_for_nothing_is_not_waited_for(
-    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Any program of this machine can connect; only so many connections are open at once."""
-    monkeypatch.setattr(http, "_SILENCE", 0.01)
-
-    async def work() -> None:
-        place = bind("127.0.0.1", 0)
-        memory = Memory(Desk(cortex), Offer([]), Changes([]))
-        serves = asyncio.ensure_future(http.serve(memory.server, place, "t" * 43, bool))
-        for half in (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n"):
-            reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
-            writer.write(half)
-            assert await reader.read() == b""
-            writer.close()
-        serves.cancel()
-        await asyncio.gather(serves, return_exceptions=True)
-
-    run(work())
-
-
-def test_silent_connections_give_way_to_who_asks_for_something(
-    tmp_path: Path, programs: Path
-) -> None:
-    with serving(tmp_path, programs) as served, contextlib.ExitStack() as opened:
-        for at in range(700):
-            raw = opened.enter_context(
-                socket.create_connection(("127.0.0.1", served.port), timeout=30)
-            )
-            raw.sendall(b"POST /mcp HTTP/1.1\r\nHost: x\r\n" if at % 2 else b"")
-        assert [ask(served)[0] for _ in range(5)] == [200] * 5
-
-
-def test_what_is_no_message_is_answered_as_over_two_pipes(tmp_path: Path, programs: Path) -> None:
-    with serving(tmp_path, programs) as served:
-        for body, code, key in NO_MESSAGES:
-            if len(body) > LONGEST:
-                continue  # HTTP has a status for it.
-            status, text = ask(served, body=body)
-            refused = json.loads(text)
-            found = status, refused["error"]["code"], refused["id"]
-            assert found == (400, code, key), body[:60]
-
-
 def test_ctrl_c_ends_it_although_clients_are_there(tmp_path: Path, programs: Path) -> None:
     with serving(tmp_path, programs) as served:
         _interrupted(served)
@@ -387,8 +306,5 @@ def test_what_is_refused_is_answered_before_it_is_read() -> None:
         assert isinstance(message, dict)
         sent.append(message)
 
-    guard = Guard(app, frozenset({"127.0.0.1:1"}), "t" * 43)
-    run(guard({"type": "http", "headers": []}, receive, send))
-    assert sent[0]["status"] == 421
-    run(guard({"type": "websocket", "headers": []}, receive, send))
-    assert len(sent) == 2
+    run(TokenGuard(app, "t" * 43)({"type": "http", "headers": []}, receive, send))
+    assert sent[0]["status"] == 401

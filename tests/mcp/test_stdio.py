@@ -8,23 +8,18 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from engramdown import Cortex
-from engramdown.mcp import stdio
-from engramdown.mcp.stdio import Lines
 from engramdown.storage.locks import ScopeLock
 from tests.conftest import ROOT
-from tests.mcp.by_hand import HELLO, NO_MESSAGES, ByHand, pipe
+from tests.mcp.by_hand import HELLO, ByHand, pipe
 from tests.mcp.conftest import ERAS, Asked, run, said
 
 Pipes = Callable[..., StdioServerParameters]
@@ -239,83 +234,6 @@ def test_the_end_of_the_input_ends_it_when_all_is_answered(by_hand: ByHand) -> N
     assert "Remembered" in json.loads(out)["result"]["content"][0]["text"]
 
 
-def test_it_ends_when_nobody_reads_any_more(by_hand: ByHand) -> None:
-    by_hand.begin()
-    pipe(by_hand.process.stdout).close()
-    by_hand.ask(1, "tools/list")
-    assert by_hand.process.wait(timeout=30) == 0
-    assert b"Traceback" not in pipe(by_hand.process.stderr).read()
-
-
-def test_a_line_that_is_no_message_is_answered_and_passed_over(shared: ByHand) -> None:
-    for line, code, key in NO_MESSAGES:
-        shared.say(line)
-        refused = shared.hear()
-        assert (refused["error"]["code"], refused["id"]) == (code, key)
-        shared.say(b"   ")
-    shared.ask(1, "tools/list")
-    assert shared.hear()["id"] == 1
-
-
-def test_a_line_is_refused_although_the_input_ends_behind_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The loop goes round often behind the end of the input before a byte of it can be written."""
-    ended, may_write = asyncio.Event(), threading.Event()
-    written: list[bytes] = []
-    read_line = Lines.next
-
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
-
-        def read(self: Lines) -> bytes | None:
-            line = read_line(self)
-            if line is None:
-                loop.call_soon_threadsafe(ended.set)
-            return line
-
-        def write(_: int, data: bytes) -> None:
-            may_write.wait()
-            written.append(data)
-
-        async def let_it() -> None:
-            await ended.wait()
-            for _ in range(100):
-                await asyncio.sleep(0)
-            may_write.set()
-
-        monkeypatch.setattr(Lines, "next", read)
-        monkeypatch.setattr(stdio, "_write", write)
-        source, sink = os.pipe()
-        os.write(sink, b"null\n")
-        os.close(sink)
-        waits = asyncio.ensure_future(let_it())
-        async with stdio.Wire(source, -1).open() as (heard, said_to), heard, said_to:
-            assert [message async for message in heard] == []
-            answered = list(written)
-        await waits
-        os.close(source)
-        assert [json.loads(data)["error"]["code"] for data in answered] == [-32600]
-
-    try:
-        run(work())
-    finally:
-        may_write.set()
-
-
-def test_a_byte_order_mark_is_passed_over(shared: ByHand) -> None:
-    shared.say(b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 3, "method": "tools/list"}')
-    assert shared.hear()["id"] == 3
-
-
-def test_what_is_nested_deeply_is_refused_by_the_tool(shared: ByHand) -> None:
-    deep = b"[" * 400 + b"]" * 400
-    call = b'{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "recall", '
-    shared.say(call + b'"arguments": {"query": ' + deep + b"}}}")
-    (content,) = shared.hear()["result"]["content"]
-    assert content["text"].startswith('recall was not called rightly: "query" is [[[')
-
-
 def test_an_error_of_a_client_is_an_answer_and_no_line_to_answer(
     project: Path, child_env: dict[str, str]
 ) -> None:
@@ -334,17 +252,6 @@ def test_an_error_of_a_client_is_an_answer_and_no_line_to_answer(
     assert server.end()[0] == 0
 
 
-def test_half_a_character_is_answered_as_all_others(shared: ByHand) -> None:
-    call = (
-        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memorize", '
-        b'"arguments": {"text": "Half \\ud83d, whole \\ud83d\\ude00", "kind": "lesson"}}}'
-    )
-    shared.say(call)
-    assert "Remembered" in shared.hear()["result"]["content"][0]["text"]
-    shared.ask(2, "resources/read", uri="memory://lessons")
-    assert "Half ?, whole \N{GRINNING FACE}" in shared.hear()["result"]["contents"][0]["text"]
-
-
 def test_a_long_text_comes_back_as_an_answer(shared: ByHand) -> None:
     text = "long " * 100_000
     shared.ask(1, "tools/call", name="memorize", arguments={"text": text, "kind": "lesson"})
@@ -353,18 +260,6 @@ def test_a_long_text_comes_back_as_an_answer(shared: ByHand) -> None:
     assert len(answer["content"][0]["text"]) < 2_000
     shared.ask(2, "tools/call", name="recall", arguments={"query": text})
     assert shared.hear()["id"] == 2
-
-
-@given(st.lists(st.binary(max_size=30), max_size=8), st.binary(max_size=5))
-def test_lines_are_those_that_were_written(written: list[bytes], rest: bytes) -> None:
-    source, sink = os.pipe()
-    os.write(sink, b"".join(line + b"\n" for line in written) + rest)
-    os.close(sink)
-    lines = Lines(source)
-    found = [*iter(lines.next, None)]
-    os.close(source)
-    expected = (b"\n".join(written) + b"\n" + rest).split(b"\n")
-    assert found == [line for line in expected if line.strip()]
 
 
 def test_nothing_else_is_ever_printed(project: Path, child_env: dict[str, str]) -> None:

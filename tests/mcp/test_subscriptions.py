@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +14,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from engramdown import Cortex
-from engramdown.mcp.server import Memory, Offer
-from engramdown.mcp.subscriptions import Changes, Followers
-from engramdown.mcp.worker_pool import Desk
+from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
+from engramdown.mcp.subscriptions import ChangeBus, Subscriptions
 from tests.mcp.conftest import ERAS, beside, run
 
 
@@ -73,18 +71,16 @@ def test_a_client_subscribes_to_pages_and_to_few(cortex: Cortex) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex, era: str) -> None:
-    def look_is(begun: bool) -> bool:  # noqa: FBT001 - a question
-        names = {each.name for each in threading.enumerate()}
-        return ("engramdown-mcp-changes" in names) is begun
+    changes = ChangeBus(store.memory for store in cortex.stores)
 
-    async def until(begun: bool) -> None:  # noqa: FBT001 - the same
-        while not look_is(begun):  # noqa: ASYNC110 - a thread rings no bell
+    async def until(*, begun: bool) -> None:
+        while bool(changes._listening) is not begun:  # noqa: ASYNC110 - it rings no bell
             await asyncio.sleep(0.01)
 
     async def work() -> None:
-        desk, changes = Desk(cortex), Changes(store.memory for store in cortex.stores)
+        pool = WorkerPool(cortex)
         watching = asyncio.ensure_future(changes.watch())
-        server = Memory(desk, Offer([]), changes).server
+        server = MemoryServer(pool, Offer([]), changes).server
         async with Client(server, mode=era) as client:
             if era == "legacy":
                 await _subscribing(client, "memory://rules")
@@ -94,14 +90,14 @@ def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex, era: str) 
                     await until(begun=True)
         await until(begun=False)
         watching.cancel()
-        desk.close(10)
+        pool.close()
 
     run(work())
 
 
 def test_an_sdk_that_does_not_tell_who_left_keeps_nobody(cortex: Cortex) -> None:
     async def work() -> None:
-        followers = Followers(Changes(store.memory for store in cortex.stores))
+        followers = Subscriptions(ChangeBus(store.memory for store in cortex.stores))
         asked: Any = SimpleNamespace(session=object())
         with pytest.raises(MCPError, match="does not tell when a client has left"):
             await followers.subscribe(asked, types.SubscribeRequestParams(uri="memory://rules"))
