@@ -241,7 +241,7 @@ def _append(
     """Return what it takes to record and index one line, for us and for the yardstick."""
     ours, theirs = [], []
     newest = max(folder.iterdir()).stem
-    upkeep = cast(Recall, memory._recalling())._shelf  # noqa: SLF001 - the look at the files by itself
+    upkeep = cast(Recall, memory._recalling())._index  # noqa: SLF001 - the look at the files by itself
     for number in range(APPENDS):
         text = f"another turn about the boat {number}"
         looked = _seconds(lambda: upkeep.ask(lambda _: None))

@@ -101,7 +101,6 @@ _ABLATIONS: Final[Mapping[str, Recipe]] = {
     "time for *when*": Recipe(WEIGHTS._replace(time=0.0)),
     "number for *how many*": Recipe(WEIGHTS._replace(number=0.0)),
     "name for *who*": Recipe(WEIGHTS._replace(name=0.0)),
-    "reason for *why*": Recipe(WEIGHTS._replace(reason=0.0)),
     "standing wish for advice": Recipe(WEIGHTS._replace(wish=0.0)),
     "first person": Recipe(WEIGHTS._replace(first=0.0)),
     "what is told before what is asked": Recipe(WEIGHTS._replace(told=0.0)),

@@ -22,8 +22,9 @@ from typing import Any, Final
 from benchmarks.conversations import ASSISTANT, Said, Store
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.terms import Term, stem, stems, words
-from engramdown.models.embedders import Embedder, LaneError
+from engramdown.models.embedders import Embedder, EmbeddingError
 from engramdown.recall.candidates import MOST
+from engramdown.recall.lines import CHUNK
 from engramdown.recall.query import Query, read_query
 from engramdown.recall.ranking import (
     BESIDE,
@@ -37,7 +38,6 @@ from engramdown.recall.ranking import (
     reread,
     worths,
 )
-from engramdown.recall.source import CHUNK
 from engramdown.settings import EpisodeSettings
 from engramdown.transcripts.episode import Episode, Role, stamp, write_line
 
@@ -156,7 +156,7 @@ def recalled(store: Store, embedder: Embedder | None = None) -> Search:
     """What a user gets, with the lane of embeddings if there is an embedder.
 
     Raises:
-        LaneError: By the search, if the lane is off: words alone would be measured otherwise.
+        EmbeddingError: By the search, if the lane is off: words alone would be measured otherwise.
     """
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
@@ -167,7 +167,7 @@ def recalled(store: Store, embedder: Embedder | None = None) -> Search:
     def search(question: str) -> list[int]:
         hits = memory.recall(question, limit=DEPTH)
         if hits.notes:
-            raise LaneError("; ".join(hits.notes))
+            raise EmbeddingError("; ".join(hits.notes))
         return [places[hit.session, hit.seq] for hit in hits]
 
     return search

@@ -47,7 +47,7 @@ from engramdown.transcripts.tool_calls import (
 )
 
 if TYPE_CHECKING:
-    from engramdown.recall.episodes import Hit
+    from engramdown.recall.finder import Hit
 
 __all__: list[str] = []
 

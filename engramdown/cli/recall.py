@@ -34,7 +34,7 @@ from engramdown.cortex.search import Asked, Found, search
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.recall.episodes import Finder
+    from engramdown.recall.finder import Finder
 
 
 _FOLDER: Final = "episodes"
@@ -105,7 +105,7 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     root = project_of(place) or home_of(place)
     if not (root / _FOLDER).is_dir():
         return None
-    from engramdown.recall.episodes import Finder
+    from engramdown.recall.finder import Finder
     from engramdown.storage.disk import EpisodeDisk
     from engramdown.transcripts.sessions import Sessions
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.news import News
     from engramdown.cortex.pulled import Arrival
     from engramdown.episodes.eraser import Held
-    from engramdown.recall.episodes import Hit
+    from engramdown.recall.finder import Hit
 
 __all__: list[str] = []
 

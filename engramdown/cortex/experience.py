@@ -16,7 +16,7 @@ from engramdown.cortex.recalling import LABEL, flat, head
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
-    from engramdown.recall.episodes import Context, Finder, Hit, Message
+    from engramdown.recall.finder import Context, Finder, Hit, Message
 
 __all__ = ["LEAST", "past_experience", "sought"]
 
@@ -175,8 +175,7 @@ def _note(left: int, most: int) -> str:
 def _cut(text: str, size: int) -> str:
     """Return at most ``size`` bytes of ``text``, with an ellipsis where it is cut."""
     # Imported here, as all of recall is: only what found something needs them.
-    from engramdown.language.snippets import whole
-    from engramdown.recall.episodes import shortened
+    from engramdown.language.snippets import shortened, whole
 
     if _size(text) <= size:
         return text

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.jotted import Jotted
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
-    from engramdown.recall.episodes import Finder, Hit, Mode
+    from engramdown.recall.finder import Finder, Hit, Mode
 
 __all__ = ["Asked", "Found", "moment_from", "search"]
 

@@ -118,9 +118,9 @@ class EpisodeEraser:
             return
         payloads = self._payloads()
         sessions = [each.session for each in self.held()]
-        with self._derived.without(sessions) as forget, self._lock.hold(patience):
+        with self._lock.hold(patience):
             if sessions:
-                forget()
+                self._derived.drop_index()
             # Somebody may have written since.
             payloads |= self._payloads()
             for session in self._sessions.ids():

@@ -348,12 +348,11 @@ class Forgetting:
 
     @contextmanager
     def _begun(self, intent: _Intent) -> Iterator[None]:
-        """Hold the lock, with the note written and an index that knows nothing of the session."""
+        """Hold the lock, with the note written and no index; the next question makes it anew."""
         self.finish()
-        # Prepared before the lock is held: writers do not wait for it.
-        with self._derived.without([intent.session]) as forget, self._held():
+        with self._held():
             self._intend(intent)
-            forget()
+            self._derived.drop_index()
             yield
 
     def _intend(self, intent: _Intent) -> None:
@@ -654,23 +653,6 @@ class Derived:
         self._root = folder.parent
         self._cache = folder.parent / CACHE
         self._disk = disk
-
-    @contextmanager
-    def without(self, sessions: Iterable[str]) -> Iterator[Callable[[], None]]:
-        """Prepare an index without ``sessions`` while they are as they were.
-
-        What is yielded puts it in the place of the other; to be called with the lock of the
-        transcripts held, before they are changed.
-        """
-        try:
-            import sqlite3  # noqa: F401 - a Python may be built without it
-        except ImportError:
-            yield self.drop_index
-            return
-        from engramdown.recall.index_file import removal
-
-        with removal(self._folder, self._cache, sessions, self._disk) as replace:
-            yield replace
 
     def drop_index(self) -> None:
         """Remove the index; the next question makes it anew."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 from engramdown.clock import nanoseconds
 from engramdown.episodes.recorder import IMPATIENT, Item, Recorder, Said
 from engramdown.errors import EngramdownError, SessionNotFoundError
-from engramdown.recall.episodes import Finder
+from engramdown.recall.finder import Finder
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.episode import (
@@ -379,8 +379,8 @@ class EpisodicMemory(Finder):
         self, session: str | None, since: date | str | None, until: date | str | None
     ) -> list[ToolCall]:
         """Return the calls of a session, or of all, in the order of their times."""
-        from engramdown.recall.filters import wanted
         from engramdown.recall.lines import microseconds
+        from engramdown.recall.query import wanted
         from engramdown.transcripts import tool_calls
 
         if session is not None:

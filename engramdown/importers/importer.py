@@ -571,11 +571,10 @@ def purge_import(
         stack.callback(lock.close)
         stack.enter_context(alone(folder, disk))
         names = _look(folder, source, disk).sessions
-        forget = stack.enter_context(derived.without(names))
         # From here on nobody writes: a whole text that no line needs is needed by none to come.
         stack.enter_context(lock.hold())
         found = _look(folder, source, disk)
-        forget()
+        derived.drop_index()
         # Whoever is interrupted here finds the rest again: the ledger goes last.
         _remove_texts(folder, found.texts, disk)
         _remove_sessions(folder, names, disk)

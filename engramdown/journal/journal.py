@@ -280,7 +280,7 @@ class Journal:
     def _day(self, name: str, value: date | str) -> date:
         """Return the day that a caller gives, or on which a time is."""
         # Imported here: hardly anybody who writes a page asks for a range.
-        from engramdown.recall.filters import time_from
+        from engramdown.recall.query import time_from
 
         found = time_from(name, value)
         if not isinstance(found, datetime):

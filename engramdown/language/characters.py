@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-__all__ = ["hidden_characters", "is_utf16", "on_screen", "visible"]
-
 
 def hidden_characters(text: str) -> list[tuple[int, str]]:
     """Return the offset and the name of each character of ``text`` that cannot be seen.

@@ -16,8 +16,6 @@ from typing import Final, Literal
 
 from engramdown.language.words import STOP_WORDS, spaced, word_set
 
-__all__ = ["LONGEST", "NUMBERS", "OPPOSITES", "Claim", "Mark", "read"]
-
 Mark = Literal["number", "version", "path", "name"]
 
 # Words that add little to what is claimed, except by where they stand: "use uv", "prefer uv".

@@ -1,79 +1,91 @@
-"""When a question is about: months, years, days, "three weeks ago", and "last summer".
+"""When a question is about: months, years, days, seasons, "three weeks ago", "last summer", and
+"two weeks before the release".
 
-Promises: any string may be passed; linear time; what is named is named once, however often.
+Any string may be passed; what is named is named once, however often; linear time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
-__all__ = ["COUNTS", "NO_DATES", "UNITS", "Dates", "Span", "counts_from_event", "read_dates"]
+from engramdown.language.words import STOP_WORDS, word_set
 
 Span = tuple[float, float]
 """From when to when, in seconds since 1970; the end is no part of it."""
-UNITS: Final = {"day": 1, "week": 7, "month": 30.5, "year": 365.25}
-"""Days."""
+
+_DAY: Final = 86_400.0
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_UNITS: Final = {"day": 1, "week": 7, "month": 30.5, "year": 365.25}
 _NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-COUNTS: Final = {
+_COUNTS: Final = {
     **{word: number for number, word in enumerate(_NUMBERS, 1)},
     **dict.fromkeys(("a", "an"), 1),
     **dict.fromkeys(("couple of", "a couple of"), 2),
     **dict.fromkeys(("few", "a few"), 3),
 }
-"""How many each of these words is."""
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LEAP_YEAR: Final = 2000
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_NAMED: Final = "|".join(_MONTHS)
-_DAY: Final = r"([0-9]{1,2})(?:st|nd|rd|th)?"
-_MONTH: Final = rf"\b(?:{_NAMED})\b"
-_DAY_MONTH: Final = rf"\b{_DAY}(?: of)?,? ({_NAMED})\b"
-_MONTH_DAY: Final = rf"\b({_NAMED}),? {_DAY}\b"
-_NUMERIC: Final = r"\b(?:19|20)[0-9]{2}-(0[1-9]|1[0-2])-([0-3][0-9])\b"
-_YEAR: Final = r"\b(?:19|20)[0-9]{2}\b"
-# The month, and not the verb: after a preposition, beside a number, or written large in a sentence.
-_MAY: Final = (
-    r"\b(?:in|of|since|until|last|this|next|early|late|mid) may\b"
-    r"|\bmay [0-9]|[0-9](?:st|nd|rd|th)? may\b"
-)
-_DIGIT: Final = re.compile("[0-9]")
-_LARGE_MAY: Final = re.compile(r"(?<=[a-z,] )May\b")
-
-_COUNT: Final = "|".join(sorted(COUNTS, key=len, reverse=True))
-_AGO: Final = rf"\b([0-9]{{1,3}}|{_COUNT}) (day|week|month|year)s? ago\b"
-_WITHIN: Final = rf"\b(?:last|past) (?:([0-9]{{1,3}}|{_COUNT}) )?(day|week|month|year)s?\b"
-_SINCE: Final = {
-    **dict.fromkeys(("today", "this morning"), 1),
-    **dict.fromkeys(("yesterday", "last night"), 2),
-    **dict.fromkeys(("the other day", "this week"), 7),
-}
-_WEEK: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
-_WEEKDAY: Final = rf"\blast ({'|'.join(_WEEK)})day\b"
 _SEASONS: Final = {
     "spring": (3, 4, 5),
     "summer": (6, 7, 8),
     "winter": (12, 1, 2),
     **dict.fromkeys(("autumn", "fall"), (9, 10, 11)),
 }
+_WEEK: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
+_SINCE: Final = {
+    **dict.fromkeys(("today", "this morning"), 1),
+    **dict.fromkeys(("yesterday", "last night"), 2),
+    **dict.fromkeys(("the other day", "this week"), 7),
+}
+"""How many days back each of these reaches."""
+
+_NAMED: Final = "|".join(_MONTHS)
+_NUMBER: Final = r"([0-9]{1,2})(?:st|nd|rd|th)?"
+_DAY_MONTH: Final = rf"\b{_NUMBER}(?: of)?,? ({_NAMED})\b"
+_MONTH_DAY: Final = rf"\b({_NAMED}),? {_NUMBER}\b"
+_NUMERIC: Final = r"\b(?:19|20)[0-9]{2}-(0[1-9]|1[0-2])-([0-3][0-9])\b"
+# The month, and not the verb: after a preposition, beside a number, or written large in a sentence.
+_MAY: Final = (
+    r"\b(?:in|of|since|until|last|this|next|early|late|mid) may\b"
+    r"|\bmay [0-9]|[0-9](?:st|nd|rd|th)? may\b"
+)
+_LARGE_MAY: Final = re.compile(r"(?<=[a-z,] )May\b")
 _SEASON: Final = (
     rf"\b(?:last|this|past|that|in|during|over|early|late|mid) (?:the )?({'|'.join(_SEASONS)})\b"
 )
+_COUNT: Final = "|".join(sorted(_COUNTS, key=len, reverse=True))
+_AGO: Final = rf"\b([0-9]{{1,3}}|{_COUNT}) (day|week|month|year)s? ago\b"
+_WITHIN: Final = rf"\b(?:last|past) (?:([0-9]{{1,3}}|{_COUNT}) )?(day|week|month|year)s?\b"
+_WEEKDAY: Final = rf"\blast ({'|'.join(_WEEK)})day\b"
+_NEAR: Final = rf"\b({'|'.join(_SINCE)})\b"
 _LATEST: Final = rf"\b(last|this|past) ({_NAMED}|{'|'.join(_SEASONS)})\b"
-# What every ASCII text holds that one of these three matches.
+# What every ASCII text holds that one of the last five matches.
 _HINTS: Final = ("ago", "last", "past", "day", "this")
+
+_UNIT: Final = "(day|week|month|year)"
+_APART: Final = (
+    rf"\b(?:([0-9]{{1,3}}|{_COUNT}) {_UNIT}s?|the {_UNIT}) (before|after|prior to|following) "
+)
+_OF: Final = rf"\b(?:in|during|on) the {_UNIT} of "
 _SIGNS: Final = (
     *(" before ", " after ", " prior to ", " following "),
     *("day of ", "week of ", "month of ", "year of "),
 )
-_NEAR: Final = rf"\b({'|'.join(_SINCE)})\b"
+_WORD: Final = re.compile(r"[^\W_]+|[.;:?!()]")
+_ENDS: Final = word_set(
+    ". ; : ? ! ( ) and or but did do does was were is are had has have will would can could "
+    "should what who when where why how"
+)
+# Words that name an event, and seconds until some time from which a year can still be counted.
+_LONGEST: Final = 6
+_LAST: Final = 250e9
 
 
 class Dates(NamedTuple):
@@ -107,7 +119,7 @@ class Dates(NamedTuple):
             return False
         if not (self.months or self.years):
             return self.span is not None
-        day = _EPOCH + timedelta(seconds=at)
+        day = _day(at)
         in_month = not self.months or day.month in self.months
         return in_month and (not self.years or day.year in self.years)
 
@@ -120,8 +132,9 @@ class Dates(NamedTuple):
             return True
         if not self.days:
             return False
-        day = _EPOCH + timedelta(seconds=at)
-        before = date(_LEAP_YEAR, day.month, day.day) - timedelta(days=1)
+        day = _day(at)
+        # In a leap year, so that February 29 has a next day.
+        before = date(2000, day.month, day.day) - timedelta(days=1)
         return not self.days.isdisjoint({(day.month, day.day), (before.month, before.day)})
 
 
@@ -139,26 +152,18 @@ def read_dates(text: str, now: datetime | None = None) -> Dates:
     >>> sorted(read_dates("What happened on 7 May 2023, or in june?").months)
     [5, 6]
     """
-    named = _read(_MONTH).search(text) is not None
-    numbers = _DIGIT.search(text) is not None
-    days = frozenset(_days(text, named=named)) if numbers else frozenset()
-    months = frozenset(_named_months(text)) if named else frozenset()
-    months |= frozenset(_season_months(text))
-    years = frozenset(int(year) for year in _read(_YEAR).findall(text)) if numbers else frozenset()
-    months |= {month for month, _ in days}
-    if now is None or not _hints_at_span(text):
-        return Dates(months, years, days)
-    return Dates(months, years, days, _span(text, now), _latest(text, now) if months else None)
-
-
-def counts_from_event(text: str) -> bool:
-    """Whether ``text`` may say when something was by its distance from something else.
-
-    :func:`engramdown.recall.query.read_anchor` tells; this is quick, and enough to know
-    that most questions do not.
-    """
     folded = text.lower()
-    return any(sign in folded for sign in _SIGNS)
+    numbers = any(digit in text for digit in "0123456789")
+    days = frozenset(_days(text)) if numbers else frozenset()
+    years = _read(r"\b(?:19|20)[0-9]{2}\b").findall(text) if numbers else []
+    months = {month for month, _ in days}.union(_named_months(text))
+    if any(season in folded for season in _SEASONS):
+        months.update(*(_SEASONS[name.lower()] for name in _read(_SEASON).findall(text)))
+    hint = not text.isascii() or any(hint in folded for hint in _HINTS)
+    named = Dates(frozenset(months), frozenset(map(int, years)), days)
+    if now is None or not hint:
+        return named
+    return named._replace(span=_span(text, now), latest=_latest(text, now))
 
 
 @cache
@@ -168,54 +173,47 @@ def _read(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.ASCII)
 
 
+def _day(at: float) -> date:
+    return (_EPOCH + timedelta(seconds=at)).date()
+
+
 def _named_months(text: str) -> Iterator[int]:
-    for match in _read(_MONTH).finditer(text):
-        name = match[0].lower()
+    for name in map(str.lower, _read(rf"\b(?:{_NAMED})\b").findall(text)):
         if name != "may" or _read(_MAY).search(text) or _LARGE_MAY.search(text):
             yield _MONTHS.index(name) + 1
 
 
-def _season_months(text: str) -> Iterator[int]:
-    folded = text.lower()
-    if any(season in folded for season in _SEASONS):
-        for match in _read(_SEASON).finditer(text):
-            yield from _SEASONS[match[1].lower()]
+def _days(text: str) -> Iterator[tuple[int, int]]:
+    for day, month in _read(_DAY_MONTH).findall(text):
+        yield _MONTHS.index(month.lower()) + 1, int(day)
+    for month, day in _read(_MONTH_DAY).findall(text):
+        yield _MONTHS.index(month.lower()) + 1, int(day)
+    for month, day in _read(_NUMERIC).findall(text):
+        yield int(month), int(day)
 
 
-def _days(text: str, *, named: bool) -> Iterator[tuple[int, int]]:
-    if named:
-        for match in _read(_DAY_MONTH).finditer(text):
-            yield _MONTHS.index(match[2].lower()) + 1, int(match[1])
-        for match in _read(_MONTH_DAY).finditer(text):
-            yield _MONTHS.index(match[1].lower()) + 1, int(match[2])
-    for match in _read(_NUMERIC).finditer(text):
-        yield int(match[1]), int(match[2])
-
-
-def _hints_at_span(text: str) -> bool:
-    folded = text.lower()
-    return not text.isascii() or any(hint in folded for hint in _HINTS)
-
-
-def _span(text: str, now: datetime) -> tuple[float, float] | None:
+def _span(text: str, now: datetime) -> Span | None:
     """Return the time that is named by its distance from ``now``."""
-    day = 86_400.0
     end = now.timestamp()
     if found := _read(_AGO).search(text):
-        unit = UNITS[found[2].lower()] * day
+        unit = _UNITS[found[2].lower()] * _DAY
         middle = end - _count(found[1]) * unit
-        return middle - unit / 2, middle + unit / 2 + day
+        return middle - unit / 2, middle + unit / 2 + _DAY
     if found := _read(_WITHIN).search(text):
         # "last week" may be any of the last fourteen days, "the last three weeks" are three.
         count = _count(found[1]) if found[1] else 2
-        return end - count * UNITS[found[2].lower()] * day, end + day
+        return end - count * _UNITS[found[2].lower()] * _DAY, end + _DAY
     if found := _read(_WEEKDAY).search(text):
         back = (now.weekday() - _WEEK.index(found[1].lower()) - 1) % 7 + 1
         start = (now - timedelta(days=back)).replace(hour=0, minute=0, second=0, microsecond=0)
-        return start.timestamp(), start.timestamp() + 2 * day
+        return start.timestamp(), start.timestamp() + 2 * _DAY
     if found := _read(_NEAR).search(text):
-        return end - _SINCE[found[1].lower()] * day, end + day
+        return end - _SINCE[found[1].lower()] * _DAY, end + _DAY
     return None
+
+
+def _count(text: str) -> int:
+    return _COUNTS.get(text.lower()) or int(text)
 
 
 def _latest(text: str, now: datetime) -> Span | None:
@@ -223,20 +221,106 @@ def _latest(text: str, now: datetime) -> Span | None:
     found = _read(_LATEST).search(text)
     if not found:
         return None
-    name = found[2].lower()
+    which, name = found[1].lower(), found[2].lower()
     months = _SEASONS[name] if name in _SEASONS else (_MONTHS.index(name) + 1,)
-    started = found[1].lower() == "this"
-    start, end = _stretch(now.year, months)
-    while now < (start if started else end):
-        start, end = _stretch(start.year - 1, months)
+    for year in (now.year, now.year - 1, now.year - 2):
+        start = datetime(year, months[0], 1, tzinfo=UTC)
+        end = (start + timedelta(days=31 * len(months))).replace(day=1)
+        if now >= (start if which == "this" else end):
+            break
     return start.timestamp(), end.timestamp()
 
 
-def _stretch(year: int, months: Sequence[int]) -> tuple[datetime, datetime]:
-    """Return when months in a row begin and end; ``year`` is that of the first."""
-    start = datetime(year, months[0], 1, tzinfo=UTC)
-    return start, (start + timedelta(days=31 * len(months))).replace(day=1)
+# ---- times that are counted from an event ----
 
 
-def _count(text: str) -> int:
-    return COUNTS.get(text.lower()) or int(text)
+class Anchor(NamedTuple):
+    """A time that is told from an event.
+
+    Attributes:
+        event: What names it.
+        first: Days from the event to the beginning of that time; below zero is before it.
+        last: And to its end.
+    """
+
+    event: str
+    first: float
+    last: float
+
+
+def read_anchor(text: str) -> Anchor | None:
+    """Return the event that ``text`` counts a time from, if it does.
+
+    >>> read_anchor("What broke two weeks before the release?")
+    Anchor(event='release', first=-18.0, last=-10.0)
+    >>> read_anchor("Who called the day after we moved to Bonn?").event
+    'moved Bonn'
+    """
+    folded = text.lower()
+    if not any(sign in folded for sign in _SIGNS):
+        return None
+    if found := _read(_APART).search(text):
+        count, unit, only, side = (part and part.lower() for part in found.groups())
+        length = _UNITS[unit or only]
+        # "The week before" is any day of it; "two weeks before" is about then.
+        first, last = _about(_count(count), length) if count else (-1.0, length + 1.0)
+        if side in {"before", "prior to"}:
+            first, last = -last, -first
+    elif found := _read(_OF).search(text):
+        first, last = _about(0, _UNITS[found[1].lower()])
+    else:
+        return None
+    event = _event(text[found.end() :])
+    return Anchor(event, first, last) if event else None
+
+
+def spans_from(anchor: Anchor, told: Iterable[tuple[float, str]]) -> tuple[Span, ...]:
+    """Return the times that ``anchor`` may mean, given the turns that tell of its event.
+
+    A turn tells of a day that it names, or else of the time when it was said.
+
+    Args:
+        anchor: What a question counts from.
+        told: When each of these turns was said, in seconds since 1970, and what.
+    """
+    spans = (span for at, text in told for span in _when(at, text))
+    return tuple((start + anchor.first * _DAY, end + anchor.last * _DAY) for start, end in spans)
+
+
+def _about(count: int, length: float) -> Span:
+    middle, slack = count * length, (length + 1) / 2
+    return middle - slack, middle + slack
+
+
+def _event(text: str) -> str:
+    """Return the words at the beginning of ``text`` that name an event."""
+    words: list[str] = []
+    for word in _WORD.findall(text):
+        if word.lower() in _ENDS or len(words) == _LONGEST:
+            break
+        if word.lower() not in STOP_WORDS:
+            words.append(word)
+    return " ".join(words)
+
+
+def _when(at: float, text: str) -> Iterator[Span]:
+    if not 0 <= at < _LAST:
+        yield at, at
+        return
+    said = _EPOCH + timedelta(seconds=at)
+    dates = read_dates(text, said)
+    for month, day in sorted(dates.days):
+        yield from _nearest(said, month, day, dates.years)
+    if not dates.days:
+        yield dates.span or (at, at)
+
+
+def _nearest(said: datetime, month: int, day: int, years: Collection[int]) -> Iterator[Span]:
+    """Yield the day of the year that is nearest to when it was said, unless a year was named."""
+    days = []
+    for year in years or (said.year - 1, said.year, said.year + 1):
+        with suppress(ValueError):  # no such day
+            days.append(datetime(year, month, day, tzinfo=UTC))
+    if days:
+        start = min(days, key=lambda one: abs(one - said)).timestamp()
+        yield start, start + _DAY

@@ -26,20 +26,6 @@ from engramdown.language.words import (
     word_set,
 )
 
-__all__ = [
-    "DOING",
-    "Rewordings",
-    "asks",
-    "differs_in_substance",
-    "in_full",
-    "is_contrary",
-    "is_number",
-    "is_rewording",
-    "signs_apart",
-    "similarity",
-    "turns",
-]
-
 # A letter that is a name, with the dash of an option, and the sign of a number.
 _LETTER: Final = re.compile(r"(?<![\w'-])(-?[^\W\d_])(?![\w'])")
 _SIGNED: Final = re.compile(r"(?<![\w-])-[0-9]\S*")

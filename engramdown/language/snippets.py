@@ -13,8 +13,6 @@ from typing import Final
 
 from engramdown.language.terms import stem, tokens
 
-__all__ = ["LONGEST", "find", "snippet", "where", "whole"]
-
 LONGEST: Final = 240
 """Characters of a piece, unless the match itself is longer."""
 
@@ -89,6 +87,24 @@ def snippet(text: str, start: int, end: int, longest: int = LONGEST) -> str:
     last = _after(text, last)
     before = _ELLIPSIS if first else ""
     return f"{before}{text[first:last]}{_ELLIPSIS if last < len(text) else ''}"
+
+
+def shortened(text: str, size: int = 2_000) -> tuple[str, bool]:
+    """Return as much of ``text`` as ``size`` bytes hold, and whether it was cut.
+
+    At least the first character stays.
+
+    >>> shortened("naïve", 3), shortened("naïve", 0), shortened("naïve", 9)
+    (('na', True), ('n', True), ('naïve', False))
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= size:
+        return text, False
+    kept = data[:size]
+    while kept and data[len(kept)] & 0xC0 == 0x80:  # noqa: PLR2004 - the rest of a character
+        kept = kept[:-1]
+    shown = kept.decode("utf-8", "surrogatepass") or text[:1]
+    return shown, shown != text
 
 
 def whole(text: str, at: int) -> int:

@@ -18,8 +18,6 @@ from typing import Final
 from engramdown.language.claims import NUMBERS
 from engramdown.language.words import word_set
 
-__all__ = ["plain"]
-
 # The first is what the others are read as.
 _CERTAIN: Final = """
 configuration config; configurations configs; database db; databases dbs; documentation docs;

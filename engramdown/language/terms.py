@@ -19,19 +19,6 @@ from zlib import crc32
 
 from engramdown.language.words import UNSPACED, word_set
 
-__all__ = [
-    "Term",
-    "folded",
-    "indexed",
-    "speaking",
-    "spelt",
-    "stem",
-    "stems",
-    "term",
-    "tokens",
-    "words",
-]
-
 # In bytes of UTF-8, as FTS5 counts: shorter and longer words stay as they are.
 _SHORTEST: Final = 3
 _LONGEST: Final = 64

@@ -17,8 +17,6 @@ from typing import Final
 
 from engramdown.language.characters import visible
 
-__all__ = ["Paragraph", "bullet", "heading", "inert", "one_line", "paragraphs", "quoted"]
-
 Paragraph = tuple[int, str]
 """The line on which a paragraph starts, from 1, and its text."""
 

@@ -10,8 +10,6 @@ from functools import cache
 from itertools import groupby
 from typing import Final
 
-__all__ = ["STOP_WORDS", "UNSPACED", "is_inflected", "same_word", "spaced", "word_key", "word_set"]
-
 
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a table that is written as running text, to be read and kept in order."""

@@ -14,8 +14,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BEGIN", "END", "BlockError", "found", "put_in", "taken_out"]
-
 BEGIN: Final = "<!-- engramdown:begin"
 END: Final = "<!-- engramdown:end -->"
 

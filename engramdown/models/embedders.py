@@ -16,16 +16,6 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-__all__ = [
-    "KEY",
-    "Embedder",
-    "Endpoint",
-    "FastEmbed",
-    "LaneError",
-    "SentenceTransformers",
-    "open_embedder",
-]
-
 KEY: Final = "ENGRAMDOWN_EMBEDDINGS_KEY"
 """The environment variable of the key."""
 _OPENAI_KEY: Final = "OPENAI_API_KEY"
@@ -49,7 +39,7 @@ class Endpoint:
         """Return one vector per text.
 
         Raises:
-            LaneError: If the endpoint refuses, or answers something else.
+            EmbeddingError: If the endpoint refuses, or answers something else.
             OSError: If it cannot be reached.
         """
         asked = json.dumps({"model": self._model, "input": list(texts)}).encode()
@@ -74,7 +64,7 @@ class Endpoint:
                 return _body(answer, until)
         except HTTPError as error:
             with error:
-                raise LaneError(_refusal(self._url, error.code, error.read(_PIECE))) from None
+                raise EmbeddingError(_refusal(self._url, error.code, error.read(_PIECE))) from None
 
 
 def _authorization(url: str) -> dict[str, str]:
@@ -83,7 +73,7 @@ def _authorization(url: str) -> dict[str, str]:
     if not key and urlsplit(url).hostname == _OPENAI_HOST:
         key = os.environ.get(_OPENAI_KEY, "")
         if not key:
-            raise LaneError(f"there is no key; set {_OPENAI_KEY} or {KEY}")
+            raise EmbeddingError(f"there is no key; set {_OPENAI_KEY} or {KEY}")
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
@@ -94,9 +84,9 @@ def _body(answer: Any, until: float) -> bytes:  # noqa: ANN401 - what urllib ope
         pieces.append(piece)
         size += len(piece)
         if size > _LARGEST:
-            raise LaneError("the answer is too large")
+            raise EmbeddingError("the answer is too large")
         if time.monotonic() > until:
-            raise LaneError("the answer takes too long")
+            raise EmbeddingError("the answer takes too long")
     return b"".join(pieces)
 
 
@@ -119,9 +109,9 @@ def _vectors(body: bytes, count: int) -> list[list[float]]:
         data = json.loads(body)["data"]
         found = {int(item["index"]): list(item["embedding"]) for item in data}
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise LaneError("the endpoint answered no embeddings") from None
+        raise EmbeddingError("the endpoint answered no embeddings") from None
     if sorted(found) != list(range(count)):
-        raise LaneError(f"the endpoint answered {len(found)} embeddings for {count} texts")
+        raise EmbeddingError(f"the endpoint answered {len(found)} embeddings for {count} texts")
     return [found[place] for place in range(count)]
 
 
@@ -165,7 +155,7 @@ def _library(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that ma
     except ImportError as error:
         if error.name != module:
             raise
-        raise LaneError(
+        raise EmbeddingError(
             f"{module} is not installed; run pip install 'engramdown[{extra}]'"
         ) from None
 
@@ -180,7 +170,7 @@ _SETTING: Final = re.compile(
 )
 
 
-class LaneError(Exception):
+class EmbeddingError(Exception):
     """Embeddings cannot be used for this question; the message says why, in one line."""
 
 
@@ -212,11 +202,11 @@ def open_embedder(setting: str, seconds: float) -> Embedder:
         seconds: How long an endpoint may take.
 
     Raises:
-        LaneError: If it means nothing.
+        EmbeddingError: If it means nothing.
     """
     found = _SETTING.fullmatch(setting)
     if found is None:
-        raise LaneError(f"{setting!r} names no embedder; use openai:MODEL or fastembed:MODEL")
+        raise EmbeddingError(f"{setting!r} names no embedder; use openai:MODEL or fastembed:MODEL")
 
     if found["kind"] == "openai":
         return Endpoint(found["model"], found["url"] or _OPENAI, seconds)

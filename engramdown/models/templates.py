@@ -18,8 +18,6 @@ from engramdown.errors import StoreError
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["FILTERS", "LONGEST", "Render", "Shelf", "check", "renderer", "source_of"]
-
 _NEXT: Final = "mend the template, or remove it to get our words back"
 # A template may say each thing several times, and have some words of its own.
 _TIMES: Final = 10

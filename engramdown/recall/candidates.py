@@ -1,7 +1,7 @@
-"""Which few hundred of a million lines are worth ranking.
+"""Which few hundred of a million lines are worth ranking, and what ranking needs to know of them.
 
-Promises: the choice depends on what the transcripts say and on nothing else: not on the order in
-which they came into the index, nor on what number a chunk has there. No I/O.
+The choice depends on what the transcripts say and on nothing else: not on the order in which they
+came into the index, nor on what number a chunk has there.
 
 The candidates are the lines whose own words weigh most, and of equals the newest. The rarest words
 of the question say where to look: their lists are gone through whole, as long as that is not too
@@ -15,33 +15,31 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.language.terms import speaking, spelt, tokens
-from engramdown.recall.episodes import Limits, Moment
-from engramdown.recall.filters import USUAL, Wanted
-from engramdown.recall.query import Query
+from engramdown.recall.lines import CHUNK, SPEAKERS, Chunk
+from engramdown.recall.query import Query, Wanted
 from engramdown.recall.ranking import BESIDE, REACH, Evidence, Mark, Ranked, rank, worths
-from engramdown.recall.source import CHUNK, Chunk, Fact, Source
 from engramdown.transcripts.episode import ROLES
 
-__all__ = [
-    "LONGEST_LISTS",
-    "MOST",
-    "Best",
-    "Lists",
-    "Place",
-    "best",
-    "candidates",
-    "lists_of",
-    "places_near",
-]
+if TYPE_CHECKING:
+    from engramdown.recall.index_file import Source
 
 MOST: Final = 200
 """How many candidates are ranked."""
 LONGEST_LISTS: Final = 20_000
 """How many lines may be gone through to find them."""
 _ABOVE_ALL: Final = 1e6
+_SHIFT: Final = 24
+_USER: Final = ROLES.index("user")
+_MILLION: Final = 1_000_000
+# Bits for the lines that a candidate reaches: bit REACH is the first line of its own chunk.
+_WIDE: Final = (1 << 2 * REACH + 1) - 1
+_BEFORE: Final = (1 << REACH) - 1
+_WHOLE: Final = (1 << CHUNK) - 1
+# Lines of a list, for each chunk that is reached, that are sooner looked at than looked up.
+_SHORT: Final = 16
 
 Lists = Sequence[Sequence[int]]
 """The keys of the lines that hold a term: a list for each way to say it."""
@@ -131,23 +129,6 @@ def _newest(
     return kept
 
 
-# What ranking needs to know of a few hundred lines and their neighbours, and nothing of others.
-#
-# Promises: the evidence says the same however the index came by the lines: sessions are numbered
-# here by their names.
-
-_SHIFT: Final = 24
-_USER: Final = ROLES.index("user")
-_SPEAKERS: Final = frozenset({_USER, ROLES.index("assistant")})
-_MILLION: Final = 1_000_000
-# Bits for the lines that a candidate reaches: bit REACH is the first line of its own chunk.
-_WIDE: Final = (1 << 2 * REACH + 1) - 1
-_BEFORE: Final = (1 << REACH) - 1
-_WHOLE: Final = (1 << CHUNK) - 1
-_SHORT: Final = 16
-"""Lines of a list, for each chunk that is reached, that are sooner looked at than looked up."""
-
-
 class Place(NamedTuple):
     """Where a line stands.
 
@@ -160,20 +141,12 @@ class Place(NamedTuple):
     at: int
 
 
-class Best(NamedTuple):
-    """What answers a question, as far as can be told without reading it.
+def best(source: Source, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict[int, Place]]:
+    """Return the lines that answer ``query``, the best first, and where each stands, by its key.
 
-    Attributes:
-        ranked: Lines, the best first.
-        places: Where each stands, by key.
+    That is as far as can be told without reading them. The keys are the same however the index
+    came by the lines: sessions are numbered here by their names.
     """
-
-    ranked: list[Ranked]
-    places: dict[int, Place]
-
-
-def best(source: Source, query: Query, wanted: Wanted) -> Best:
-    """Return what answers ``query``."""
     terms = [lists_of(source, term.words) for term in query.terms]
     holders = [min(sum(map(len, lists)), source.total) for lists in terms]
     worth = worths(query, holders, source.total)
@@ -185,7 +158,7 @@ def best(source: Source, query: Query, wanted: Wanted) -> Best:
     places = gathering.places(chosen)
     keys = [gathering.near(lists) for lists in terms]
     evidence = Evidence(keys, holders, source.total, gathering.marks())
-    return Best(rank(query, evidence, places), places)
+    return rank(query, evidence, places), places
 
 
 def lists_of(source: Source, words: Iterable[str]) -> Lists:
@@ -196,26 +169,6 @@ def lists_of(source: Source, words: Iterable[str]) -> Lists:
         parts = [source.keys(part) for part in word]
         lists += [sorted(set(parts[0]).intersection(*parts[1:]))] if parts[1:] else parts
     return [keys for keys in lists if keys]
-
-
-def places_near(source: Source, ts: int, limits: Limits) -> dict[Moment, Place]:
-    """Return what was said within the hours around ``ts``, in whatever session."""
-    reach = int(limits.around_hours * 3600 * _MILLION)
-    first, last = ts - reach, ts + reach
-    found = {}
-    for session in source.running(first, last):
-        name = source.name(session)
-        for number in source.chunks(session):
-            chunk = source.chunk(number)
-            for at in range(chunk.lines):
-                fact = chunk.fact(at)
-                if first <= fact.ts <= last and _is_said(source, chunk, fact):
-                    found[Moment(fact.ts, name, fact.seq)] = Place(chunk, at)
-    return found
-
-
-def _is_said(source: Source, chunk: Chunk, fact: Fact) -> bool:
-    return fact.role in USUAL and not source.is_excluded(chunk.session, fact.seq)
 
 
 class _Gathering:
@@ -243,7 +196,7 @@ class _Gathering:
         if self._none or (self._only is not None and number not in self._only):
             return False
         chunk = self._chunk(number)
-        _, seq, ts, _, role, _ = chunk.values(at)
+        _, seq, ts, _, role, _ = chunk.line(at)
         return self._wanted.takes(role, ts) and not self._source.is_excluded(chunk.session, seq)
 
     def load(self, keys: Iterable[int]) -> None:
@@ -284,15 +237,18 @@ class _Gathering:
     def _reach_out(self, number: int, bits: int, base: int) -> None:
         """Name the lines that are reached in the chunks before and after one."""
         chunk = self._chunks[number]
-        if bits & _BEFORE and chunk.place:
-            before = self._source.find(chunk.session, chunk.place - 1)
-            if before is not None:
-                lines = (bits & _BEFORE) << (CHUNK - REACH)
-                self._reach(before, lines, base + (chunk.place - 1) * CHUNK)
-        if bits >> (CHUNK + REACH) and chunk.lines == CHUNK:
-            after = self._source.find(chunk.session, chunk.place + 1)
-            if after is not None:
-                self._reach(after, bits >> (CHUNK + REACH), base + (chunk.place + 1) * CHUNK)
+        for step, lines in (
+            (-1, (bits & _BEFORE) << (CHUNK - REACH)),
+            (1, bits >> (CHUNK + REACH)),
+        ):
+            beside = self._beside(chunk, step) if lines else None
+            if beside is not None:
+                self._reach(beside, lines, base + (chunk.place + step) * CHUNK)
+
+    def _beside(self, chunk: Chunk, step: int) -> int | None:
+        """Return the number of the chunk before or after one, if there is one."""
+        ends = chunk.lines < CHUNK if step > 0 else not chunk.place
+        return None if ends else self._source.find(chunk.session, chunk.place + step)
 
     def near(self, lists: Lists) -> set[int]:
         """Return the candidates, and neighbours of theirs, that stand in ``lists``."""
@@ -320,7 +276,7 @@ class _Gathering:
         chunks, names, speakers = self._chunks, self._names, self._speakers
         marks = {}
         for key in self._held:
-            _, _, ts, length, role, name = chunks[key // CHUNK].values(key % CHUNK)
+            _, _, ts, length, role, name = chunks[key // CHUNK].line(key % CHUNK)
             said_by, own = speakers.get((role, name)) or self._speaker(role, name)
             marks[names[key]] = Mark(ts / _MILLION, said_by, own, length)
         return marks
@@ -328,7 +284,7 @@ class _Gathering:
     def _speaker(self, role: int, name: int) -> tuple[str, bool]:
         """Return who speaks, and whether it is a person to an assistant."""
         # The name of a tool is nobody's who speaks.
-        speaker = self._source.speaker(name) if role in _SPEAKERS else ""
+        speaker = self._source.speaker(name) if role in SPEAKERS else ""
         found = ((speaker or ROLES[role]).lower(), role == _USER and not speaker)
         self._speakers[role, name] = found
         return found
@@ -338,21 +294,17 @@ class _Gathering:
         chunk = self._chunks[number]
         if at:
             yield key - 1
-        elif chunk.place:
-            before = self._source.find(chunk.session, chunk.place - 1)
-            if before is not None:
-                yield before * CHUNK + CHUNK - 1
+        elif (before := self._beside(chunk, -1)) is not None:
+            yield before * CHUNK + CHUNK - 1
         if at + 1 < chunk.lines:
             yield key + 1
-        elif chunk.lines == CHUNK:
-            after = self._source.find(chunk.session, chunk.place + 1)
-            if after is not None:
-                yield after * CHUNK
+        elif (after := self._beside(chunk, 1)) is not None:
+            yield after * CHUNK
 
     def _chunk(self, number: int) -> Chunk:
         chunk = self._chunks.get(number)
         if chunk is None:
-            chunk = self._chunks[number] = self._source.chunk(number)
+            chunk = self._chunks[number] = self._source.fetch((number,))[number]
         return chunk
 
 

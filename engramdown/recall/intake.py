@@ -1,8 +1,8 @@
 r"""Taking the lines of a transcript into the index.
 
-Promises: a line is taken in once, when its ``\n`` is there; one that is no episode is counted and
-has its place; what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to
-date. Whoever calls holds the transaction.
+A line is taken in once, when its ``\n`` is there; one that is no episode has its place and no words;
+what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to date. Whoever
+calls holds the transaction.
 """
 
 from __future__ import annotations
@@ -11,18 +11,29 @@ import sqlite3
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import groupby
 from typing import Final
 from zlib import crc32
 
 from engramdown.language.terms import folded, speaking
-from engramdown.recall.lines import BROKEN, Line, read_lines
-from engramdown.recall.source import CHUNK, PAGE, Chunk, Values, freshness, length_of, pack
+from engramdown.recall.lines import (
+    BROKEN,
+    CHUNK,
+    PAGE,
+    SPEAKERS,
+    WORDLESS,
+    Chunk,
+    Facts,
+    Line,
+    freshness,
+    length_of,
+    pack,
+    read_lines,
+)
 from engramdown.transcripts.episode import ROLES, Episode
 from engramdown.transcripts.visibility import marked
 
-__all__ = ["WORDLESS", "Intake", "Known"]
-
-MARK: Final = 256
+_MARK: Final = 256
 """How many of the last bytes are looked at to see that a file has only grown."""
 _EXCLUDE: Final = "INSERT OR IGNORE INTO excluded VALUES (?, ?)"
 _INCLUDE: Final = "DELETE FROM excluded WHERE session = ? AND seq = ?"
@@ -30,10 +41,7 @@ _NAME: Final = (
     "INSERT INTO names(name, speaks) VALUES (?, ?) "
     "ON CONFLICT DO UPDATE SET speaks = speaks OR excluded.speaks RETURNING number"
 )
-WORDLESS: Final = frozenset({ROLES.index("event"), BROKEN})
-"""The roles of lines that have no words in the index."""
 _RECALLED: Final = ROLES.index("memory_read")
-_SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
 
 
 @dataclass(slots=True)
@@ -50,7 +58,6 @@ class Known:
         digest: Of these bytes.
         mark: The digest and, in the lowest 16 bits, the number of the last of these bytes.
         lines: How many there are.
-        broken: How many of them are no episode.
         oldest: The time of its oldest episode, in microseconds.
         newest: And of its newest.
         excluded: Whether the whole session is out of recall.
@@ -65,7 +72,6 @@ class Known:
     digest: int = 0
     mark: int = 0
     lines: int = 0
-    broken: int = 0
     oldest: int = (1 << 63) - 1
     newest: int = -(1 << 63)
     excluded: int = 0
@@ -75,12 +81,6 @@ class Known:
         """Return what is known of a session."""
         row = connection.execute("SELECT * FROM sessions WHERE name = ?", (name,)).fetchone()
         return cls(*row) if row else cls(0, name)
-
-    def forget(self, connection: sqlite3.Connection) -> None:
-        """Drop all rows about the session; the words of its lines are none of them."""
-        connection.execute("DELETE FROM chunks WHERE session = ?", (self.number,))
-        connection.execute("DELETE FROM excluded WHERE session = ?", (self.number,))
-        connection.execute("DELETE FROM sessions WHERE number = ?", (self.number,))
 
 
 _COLUMNS: Final = tuple(item.name for item in fields(Known))
@@ -105,14 +105,16 @@ class Intake:
         self.fresh: dict[int, int] = {}
         self._new: dict[int, int] = {}
         self._names: dict[tuple[str, bool], int] = {}
-        self._next = _one(connection, "SELECT coalesce(max(number), 0) + 1 FROM chunks")
+        last = connection.execute("SELECT coalesce(max(number), 0) FROM chunks").fetchone()[0]
+        self._next = last + 1
         self._recalled = 0
         self.marked = False
 
     def take(self, session: Known, block: bytes) -> None:
         """Take in the whole lines of ``block``, which follow what is known of ``session``."""
         if not session.number:
-            self._begin(session)
+            new = "INSERT INTO sessions VALUES (NULL, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)"
+            session.number = self._connection.execute(new, (session.name,)).lastrowid or 0
         lines = list(read_lines(block))
         if not lines:
             return
@@ -124,9 +126,8 @@ class Intake:
         times = [line.ts for line in lines if line.role != BROKEN]
         session.oldest = min([session.oldest, *times])
         session.newest = max([session.newest, *times])
-        session.broken += sum(line.role == BROKEN for line in lines)
         session.digest = crc32(block[:end], session.digest)
-        tail = block[max(end - MARK, 0) : end]
+        tail = block[max(end - _MARK, 0) : end]
         session.mark = crc32(tail) << 16 | len(tail)
         session.lines += len(lines)
         session.taken += end
@@ -156,13 +157,6 @@ class Intake:
     def waiting(self) -> int:
         """How many lines wait for :meth:`flush`."""
         return len(self._words)
-
-    def _begin(self, session: Known) -> None:
-        found = self._connection.execute(
-            "INSERT INTO sessions VALUES (NULL, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            (session.name,),
-        )
-        session.number = found.lastrowid or 0
 
     def _place(self, session: Known, lines: Sequence[Line], end: int) -> None:
         """Put lines into the chunks of their session, the first into what is left of its last."""
@@ -196,12 +190,12 @@ class Intake:
         ).fetchone()
         return row[0], Chunk(*row[1:])
 
-    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Values:
+    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> Facts:
         """Return what is kept of a line; note its words, and its speaker if not ``noted``."""
         start, seq, ts, role, name, text, _ = line
         if role not in WORDLESS:
             words = folded(text)
-            if name and name not in noted and role in _SPEAKERS:
+            if name and name not in noted and role in SPEAKERS:
                 noted.add(name)
                 words += f" {speaking(name)}"
             self._words.append((key, words))
@@ -210,7 +204,7 @@ class Intake:
         return offset + start, seq, ts, length_of(text), role, number
 
     def _name(self, name: str, role: int) -> int:
-        speaks = role in _SPEAKERS
+        speaks = role in SPEAKERS
         number = self._names.get((name, speaks))
         if number is None:
             # SQLite takes no half surrogate pairs.
@@ -234,23 +228,14 @@ class Intake:
                 run("DELETE FROM excluded WHERE session = ?", (session.number,))
 
     def _write_freshness(self) -> None:
-        pages = {number // PAGE for number in self._new}
-        for page in pages:
-            row = self._connection.execute(
-                "SELECT numbers FROM freshness WHERE page = ?", (page,)
-            ).fetchone()
+        run = self._connection.execute
+        for page, group in groupby(sorted(self._new), lambda number: number // PAGE):
+            new = list(group)
+            row = run("SELECT numbers FROM freshness WHERE page = ?", (page,)).fetchone()
             numbers = array("q", row[0] if row else b"")
-            last = max(number for number in self._new if number // PAGE == page)
-            numbers.extend([0] * (last % PAGE + 1 - len(numbers)))
-            for number, value in self._new.items():
-                if number // PAGE == page:
-                    numbers[number % PAGE] = value
-            self._connection.execute(
-                "REPLACE INTO freshness VALUES (?, ?)", (page, numbers.tobytes())
-            )
+            numbers.extend([0] * (new[-1] % PAGE + 1 - len(numbers)))
+            for number in new:
+                numbers[number % PAGE] = self._new[number]
+            run("REPLACE INTO freshness VALUES (?, ?)", (page, numbers.tobytes()))
         self.fresh |= self._new
         self._new = {}
-
-
-def _one(connection: sqlite3.Connection, statement: str) -> int:
-    return int(connection.execute(statement).fetchone()[0])

@@ -1,26 +1,39 @@
-r"""The lines of a transcript as the index takes them in, a block of bytes at a time.
+r"""The lines of transcripts as the index knows them: read from bytes, and packed in chunks.
 
-Promises: what is taken for an episode here is what :func:`engramdown.transcripts.episode.read_line`
-takes for one, with the same fields; most lines are read four times as fast. Bytes behind the last
-``\n`` are left for later; a line that is no episode has its place and its bytes, and nothing else.
+:func:`read_lines` takes for an episode what :func:`engramdown.transcripts.episode.read_line` takes for
+one, with the same fields, and reads most lines four times as fast. Bytes behind the last ``\n`` are
+left for later; a line that is no episode has its place and its bytes, and nothing else.
+
+Beside its words the index keeps 21 bytes of each line, in chunks of 32 lines of one session. The key
+of a line is the number of its chunk times 32 plus its place there: a small number, so that lists of
+keys are short. The lines of a session stand in its chunks by their place in the file, so these are
+the same in whatever order the index came by them; only the chunks' numbers differ.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
 from engramdown.transcripts.visibility import LOOKS, echoes
 
-__all__ = ["BROKEN", "Line", "microseconds", "moment_text", "read_lines", "usual"]
-
 BROKEN: Final = 127
 """The role of a line that is no episode."""
+WORDLESS: Final = frozenset({ROLES.index("event"), BROKEN})
+"""The roles of lines that have no words in the index."""
+SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
+"""The roles whose names are those of somebody who speaks."""
+CHUNK: Final = 32
+"""Lines in a chunk."""
+PAGE: Final = 512
+"""Chunks whose freshness stands in one row."""
 
 _ROLE: Final = {role.encode(): code for code, role in enumerate(ROLES)}
 _SPOKEN: Final = b"|".join(role for role in _ROLE if role != b"event")
@@ -51,6 +64,18 @@ _ECHO: Final = _ROLE[b"memory_read"]
 _LOOKS: Final = tuple(name.encode() for name in LOOKS)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLION: Final = 1_000_000
+_FACTS: Final = struct.Struct("<IIqHBH")
+_LARGEST: Final = 0xFFFF
+_TICKET: Final = 30
+
+Facts = tuple[int, int, int, int, int, int]
+"""What the index knows of a line: where it begins, in bytes from the beginning of its chunk; its
+number in the session, as it says itself; when, in microseconds since 1970; how many words it has;
+the place of its role among ``ROLES``; the number of the tool's or speaker's name."""
+
+
+class Unusable(Exception):  # noqa: N818 - it says what the index is, and no caller of ours sees it
+    """What is known of the transcripts is no longer so, and must be gathered anew."""
 
 
 class Line(NamedTuple):
@@ -160,3 +185,76 @@ def _any(line: bytes, start: int) -> Line:
     return Line(
         start, episode.seq, microseconds(episode.ts), role, episode.name, episode.text, event
     )
+
+
+class Chunk(NamedTuple):
+    """Up to 32 neighbouring lines of one session.
+
+    Attributes:
+        session: The number of the session.
+        place: Which chunk of the session this is, from 0.
+        start: Where its first line begins in the file.
+        end: Where its last line ends.
+        facts: What is known of each line, packed.
+    """
+
+    session: int
+    place: int
+    start: int
+    end: int
+    facts: bytes
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self.facts) // _FACTS.size
+
+    def line(self, place: int) -> Facts:
+        """Return what is known of the line at ``place``."""
+        found: Facts = _FACTS.unpack_from(self.facts, place * _FACTS.size)
+        return found
+
+    def roles(self) -> set[int]:
+        """Return the roles of its lines."""
+        return {facts[4] for facts in _FACTS.iter_unpack(self.facts)}
+
+    def range(self, place: int) -> tuple[int, int]:
+        """Return where the line at ``place`` begins and ends in the file."""
+        after = place + 1
+        end = self.start + self.line(after)[0] if after < self.lines else self.end
+        return self.start + self.line(place)[0], end
+
+
+def pack(lines: Sequence[Facts]) -> bytes:
+    """Return facts as bytes; a count or a number that is too large is the largest."""
+    try:
+        return b"".join([_FACTS.pack(*facts) for facts in lines])
+    except struct.error:
+        return b"".join(
+            _FACTS.pack(
+                start, min(seq, 0xFFFFFFFF), ts, min(length, _LARGEST), role, min(name, _LARGEST)
+            )
+            for start, seq, ts, length, role, name in lines
+        )
+
+
+def length_of(text: str) -> int:
+    """Return how long a text is, in words, as far as that can be told quickly.
+
+    >>> length_of("two words"), length_of("")
+    (2, 1)
+    """
+    return min(text.count(" ") + 1, _LARGEST)
+
+
+def freshness(ts: int, session: str, at: int) -> int:
+    """Return a number that is larger for a later chunk, and differs for two of the same second.
+
+    Args:
+        ts: When its first line was written, in microseconds since 1970.
+        session: The id of the session.
+        at: Which chunk of the session it is.
+    """
+    ticket = crc32(f"{session}#{at}".encode()) >> (32 - _TICKET)
+    second = min(max(ts // _MILLION, 0), (1 << 33) - 1)
+    return second << _TICKET | ticket

@@ -24,8 +24,6 @@ from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.words import STOP_WORDS, same_word, spaced, word_key
 
-__all__ = ["HALF_LIFE", "Hit", "Index"]
-
 HALF_LIFE: Final = 180
 """Days after which a memory has lost half of what being new is worth. What projects agree on
 holds for quarters rather than weeks; a shorter one would rank by date, a longer one not at all."""

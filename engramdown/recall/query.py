@@ -1,48 +1,35 @@
-"""What kind of answer a question waits for, and whether a turn looks like one.
+"""What a question asks for: its words, whom it is about, when, and what kind of answer it wants.
 
-Promises: any string may be passed; linear time; a cue only ever speaks for a turn, so that text in
-a language without cues here loses nothing but the help.
+Every string is a question; the same string, speakers and time give the same :class:`Query`; linear
+time; at most :data:`MOST_TERMS` terms, whatever was pasted. A sign of an answer (:func:`says`) only
+ever speaks for a turn, so that text in a language without signs here loses nothing but the help.
+
+Which lines may be hits at all says :class:`Wanted`: events never are; what was recalled once
+(``memory_read``) is no new experience and only comes when it is asked for.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple
 
-from engramdown.language.dates import COUNTS, NO_DATES, UNITS, Dates, Span, read_dates
+from engramdown.language.dates import NO_DATES, Dates, read_dates
 from engramdown.language.terms import Term, indexed, term, words
-from engramdown.language.words import STOP_WORDS, word_set
+from engramdown.language.words import STOP_WORDS
+from engramdown.transcripts.episode import ROLES
 
-__all__ = [
-    "MOST_TERMS",
-    "Anchor",
-    "Query",
-    "Told",
-    "Want",
-    "asks",
-    "nameless",
-    "near",
-    "read_anchor",
-    "read_query",
-    "says_i",
-    "says_name",
-    "says_number",
-    "says_reason",
-    "says_time",
-    "says_wish",
-    "told",
-    "wants",
-]
+Want = Literal["time", "number", "name", "advice"]
+"""When was it, how many, who or which, what should I do."""
+Sign = Literal["time", "number", "wish", "first person"]
+"""What stands in an answer: a time, a number, a standing wish, somebody who says *I*."""
 
-Want = Literal["time", "number", "name", "reason", "advice"]
-"""When was it, how many, who or which, why, what should I do."""
-
-_NUMBERS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
+_NUMBERS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 
 # No word begins with ``\b`` here: what begins with a character is found several times as fast.
 _WANTS: Final[Mapping[Want, str]] = {
@@ -53,20 +40,20 @@ _WANTS: Final[Mapping[Want, str]] = {
         r"|places?|books?|movies?|films?|games?|songs?|bands?|teams?|compan(?:y|ies)|states?"
         r"|authors?|titles?|series|shows?|brands?|artists?|schools?))"
     ),
-    "reason": r"(?:why|reasons?|purpose|what made|motivat[a-z]+|inspir[a-z]+)",
     "advice": (
         r"(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
         r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))"
     ),
 }
-_TIME: Final = (
-    r"(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
-    rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})"
-)
-_NUMBER: Final = rf"(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)"
-_REASON: Final = r"(?:because|cause|since|so that|to help|in order|inspired|wanted to|reason)"
-_WISH: Final = r"(?:(?<=\A )\s*(?:always|never|please|when i ask)|prefer[a-z]*)"
-_I: Final = r"(?:i|m[ey]|we|our)"
+_SIGNS: Final[Mapping[Sign, str]] = {
+    "time": (
+        r"(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
+        rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})"
+    ),
+    "number": rf"(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)",
+    "wish": r"(?:(?<=\A )\s*(?:always|never|please|when i ask)|prefer[a-z]*)",
+    "first person": r"(?:i|m[ey]|we|our)",
+}
 # A capital letter inside a sentence.
 _NAME: Final = re.compile(r" (?<=[a-z,;:] )[\"\u201c]?(?!I')([A-Z][\w&-]+)")
 _END: Final = 80
@@ -78,7 +65,22 @@ def wants(question: str) -> frozenset[Want]:
     >>> sorted(wants("How many days ago should I have paid?"))
     ['advice', 'number']
     """
-    return frozenset(want for want, cue in _WANTS.items() if _says(cue, question))
+    folded = f" {question.lower()}"
+    return frozenset(want for want, sign in _WANTS.items() if _read(sign).search(folded))
+
+
+def says(sign: Sign, text: str) -> bool:
+    """Whether a sign of an answer stands in ``text``.
+
+    >>> says("number", "We bought twelve"), says("time", "We bought twelve")
+    (True, False)
+    """
+    return _read(_SIGNS[sign]).search(f" {text.lower()}") is not None
+
+
+def says_name(text: str, known: Collection[str]) -> bool:
+    """Whether ``text`` has a name that is none of ``known``, which are in lower case."""
+    return any(found[1].lower() not in known for found in _NAME.finditer(text))
 
 
 def asks(text: str) -> bool:
@@ -98,184 +100,11 @@ def told(text: str) -> float:
     return 1 - asked / len(text) if asked else 1.0
 
 
-def says_name(text: str, known: Collection[str]) -> bool:
-    """Whether ``text`` has a name that is none of ``known``, which are in lower case."""
-    return any(found[1].lower() not in known for found in _NAME.finditer(text))
-
-
-def says_reason(text: str) -> bool:
-    """Whether ``text`` says why."""
-    return _says(_REASON, text)
-
-
-def says_time(text: str) -> bool:
-    """Whether ``text`` has an expression of time."""
-    return _says(_TIME, text)
-
-
-def says_number(text: str) -> bool:
-    """Whether ``text`` has a number."""
-    return _says(_NUMBER, text)
-
-
-def says_wish(text: str) -> bool:
-    """Whether ``text`` is a standing wish, said to an assistant."""
-    return _says(_WISH, text)
-
-
-def says_i(text: str) -> bool:
-    """Whether somebody speaks of themselves."""
-    return _says(_I, text)
-
-
-def _says(cue: str, text: str) -> bool:
-    return _read(cue).search(f" {text.lower()}") is not None
-
-
 @cache
-def _read(cue: str) -> re.Pattern[str]:
+def _read(sign: str) -> re.Pattern[str]:
     # What is not asked for need not be compiled, which takes longer than to search.
-    return re.compile(rf"[^a-z0-9_]{cue}(?![a-z0-9_])")
+    return re.compile(rf"[^a-z0-9_]{sign}(?![a-z0-9_])")
 
-
-# Times that are told by their distance from an event: "two weeks before the release".
-#
-# Promises: any string may be passed; linear time; no clock. Which turns tell of the event is for
-# others to find; here is what their times mean for the question.
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY: Final = 86_400.0
-_UNIT: Final = "(day|week|month|year)"
-_COUNT: Final = "|".join(sorted(COUNTS, key=len, reverse=True))
-_APART: Final = (
-    rf"\b(?:([0-9]{{1,3}}|{_COUNT}) {_UNIT}s?|the {_UNIT}) (before|after|prior to|following) "
-)
-_OF: Final = rf"\b(?:in|during|on) the {_UNIT} of "
-_WORD: Final = re.compile(r"[^\W_]+|[.;:?!()]")
-_ENDS: Final = word_set(
-    ". ; : ? ! ( ) and or but did do does was were is are had has have will would can could "
-    "should what who when where why how"
-)
-_LAST: Final = 250e9
-"""Seconds until some time from which a year can still be counted."""
-_LONGEST: Final = 6
-"""Words that name an event."""
-
-
-class Anchor(NamedTuple):
-    """A time that is told from an event.
-
-    Attributes:
-        event: What names it.
-        first: Days from the event to the beginning of that time; below zero is before it.
-        last: And to its end.
-    """
-
-    event: str
-    first: float
-    last: float
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether what names the event is its day."""
-        return bool(read_dates(self.event).days)
-
-
-class Told(NamedTuple):
-    """A turn that tells of an event.
-
-    Attributes:
-        at: When it was said, in seconds since 1970.
-        text: What was said.
-    """
-
-    at: float
-    text: str
-
-
-def read_anchor(text: str) -> Anchor | None:
-    """Return the event that ``text`` counts a time from, if it does.
-
-    >>> read_anchor("What broke two weeks before the release?")
-    Anchor(event='release', first=-18.0, last=-10.0)
-    >>> read_anchor("Who called the day after we moved to Bonn?").event
-    'moved Bonn'
-    """
-    if found := _read_anchors(_APART).search(text):
-        count, unit, only, side = (part and part.lower() for part in found.groups())
-        length = UNITS[unit or only]
-        # "The week before" is any day of it; "two weeks before" is about then.
-        first, last = _about(count, length) if count else (-1.0, length + 1.0)
-        if side in {"before", "prior to"}:
-            first, last = -last, -first
-    elif found := _read_anchors(_OF).search(text):
-        first, last = _about("0", UNITS[found[1].lower()])
-    else:
-        return None
-    event = _event(text[found.end() :])
-    return Anchor(event, first, last) if event else None
-
-
-def near(anchor: Anchor, told: Iterable[Told]) -> tuple[Span, ...]:
-    """Return the times that ``anchor`` may mean, given the turns that tell of its event.
-
-    A turn tells of a day that it names, or else of the time when it was said.
-    """
-    spans = (span for one in told for span in _when(one))
-    return tuple((start + anchor.first * _DAY, end + anchor.last * _DAY) for start, end in spans)
-
-
-def _about(count: str, length: float) -> tuple[float, float]:
-    middle = (COUNTS[count] if count in COUNTS else int(count)) * length
-    slack = (length + 1) / 2
-    return middle - slack, middle + slack
-
-
-def _event(text: str) -> str:
-    """Return the words at the beginning of ``text`` that name an event."""
-    words: list[str] = []
-    for word in _WORD.findall(text):
-        if word.lower() in _ENDS or len(words) == _LONGEST:
-            break
-        if word.lower() not in STOP_WORDS:
-            words.append(word)
-    return " ".join(words)
-
-
-def _when(told: Told) -> Iterator[Span]:
-    if not 0 <= told.at < _LAST:
-        yield told.at, told.at
-        return
-    said = _EPOCH + timedelta(seconds=told.at)
-    dates = read_dates(told.text, said)
-    for month, day in sorted(dates.days):
-        yield from _nearest(said, month, day, dates.years)
-    if not dates.days:
-        yield dates.span or (told.at, told.at)
-
-
-def _nearest(said: datetime, month: int, day: int, years: Collection[int]) -> Iterator[Span]:
-    """Yield the day of the year that is nearest to when it was said, unless a year was named."""
-    days = []
-    for year in years or (said.year - 1, said.year, said.year + 1):
-        try:
-            days.append(datetime(year, month, day, tzinfo=UTC))
-        except ValueError:  # no such day
-            continue
-    if days:
-        start = min(days, key=lambda one: abs(one - said)).timestamp()
-        yield start, start + _DAY
-
-
-@cache
-def _read_anchors(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.ASCII)
-
-
-# What a question asks for, beyond its words.
-#
-# Promises: every string is a question; the same string, speakers and time give the same
-# :class:`Query`; linear time; at most :data:`MOST_TERMS` terms, whatever was pasted.
 
 MOST_TERMS: Final = 32
 """A pasted log has thousands of words; what is asked stands at its beginning or its end."""
@@ -384,3 +213,122 @@ def _phrases(text: str) -> Iterator[str]:
     for part in (whole, *_QUOTED.findall(text)):
         if len(words(part)) > 1:
             yield part.lower()
+
+
+# ---- which lines may be hits ----
+
+USUAL: Final = frozenset(range(len(ROLES))) - {ROLES.index("event"), ROLES.index("memory_read")}
+"""The roles that are recalled when none is asked for, by their place among ``ROLES``."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY: Final = 86_400_000_000
+_AGES: Final = 10_000_000
+"""Days that are more than there have been."""
+_FIRST: Final = -(1 << 63)
+_LAST: Final = (1 << 63) - 1
+
+
+class Wanted(NamedTuple):
+    """What was asked for beside the words.
+
+    Attributes:
+        roles: The places of the roles among ``ROLES``.
+        since: The earliest time, in microseconds since 1970.
+        until: The latest time; it belongs to what is wanted.
+        session: The id of the only session, or ``""`` for all.
+        now: What "last week" in the words is counted from; it filters nothing.
+    """
+
+    roles: frozenset[int] = USUAL
+    since: int = _FIRST
+    until: int = _LAST
+    session: str = ""
+    now: datetime | None = None
+
+    def takes(self, role: int, ts: int) -> bool:
+        """Whether a line of this role and time is wanted."""
+        return role in self.roles and self.since <= ts <= self.until
+
+    def has_range(self) -> bool:
+        """Whether a time was asked for, from which or to which."""
+        return (self.since, self.until) != (_FIRST, _LAST)
+
+    def takes_all(self) -> bool:
+        """Whether nothing was asked for that not every question asks for."""
+        return self._replace(now=None) == Wanted()
+
+
+def wanted(
+    now: datetime,
+    *,
+    days_back: float | None = None,
+    session: str | None = None,
+    role: str | Iterable[str] | None = None,
+    since: date | str | None = None,
+    until: date | str | None = None,
+) -> Wanted:
+    """Return what is wanted, in terms of the index.
+
+    Args:
+        now: The time.
+        days_back: How many days back at most.
+        session: The id of the only session.
+        role: The only role, or several.
+        since: The earliest time or day, also as ISO 8601; without a zone it is UTC, as a day is.
+        until: The latest time or day, which belongs to it.
+
+    Raises:
+        ValueError: If a role, a time or a number of days is none.
+    """
+    first = _FIRST
+    if days_back is not None:
+        if not days_back >= 0:
+            raise ValueError(f"days_back is {days_back!r}; give a number of days, 0 or more")
+        first = max(int(_microseconds(now) - min(days_back, _AGES) * _DAY), _FIRST)
+    if since is not None:
+        first = max(first, _microseconds(time_from("since", since)))
+    last = _LAST
+    if until is not None:
+        end = time_from("until", until)
+        last = _microseconds(end) + (0 if isinstance(end, datetime) else _DAY - 1)
+    return Wanted(_roles(role), first, last, session or "", now)
+
+
+def time_from(name: str, value: object) -> date:
+    """Return the day or the time that a caller gives, also as ISO 8601.
+
+    Args:
+        name: What the caller calls it.
+        value: What was given.
+
+    Raises:
+        ValueError: If it is none.
+
+    >>> time_from("since", "2026-02-27")
+    datetime.date(2026, 2, 27)
+    """
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str):
+        for read in (date.fromisoformat, datetime.fromisoformat):
+            with suppress(ValueError):
+                return read(value)
+    allowed = "a date, a datetime, or a text such as 2026-02-27 or 2026-02-27T10:15:00Z"
+    raise ValueError(f"{name} is {value!r}; give {allowed}")
+
+
+def _roles(role: str | Iterable[str] | None) -> frozenset[int]:
+    if role is None:
+        return USUAL
+    names = [role] if isinstance(role, str) else list(role)
+    for name in names:
+        if name not in ROLES or name == "event":
+            known = ", ".join(each for each in ROLES if each != "event")
+            raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
+    return frozenset(place for place, name in enumerate(ROLES) if name in names)
+
+
+def _microseconds(at: date) -> int:
+    moment = at if isinstance(at, datetime) else datetime(at.year, at.month, at.day, tzinfo=UTC)
+    known = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (known - _EPOCH) // timedelta(microseconds=1)

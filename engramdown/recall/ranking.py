@@ -22,35 +22,9 @@ from itertools import takewhile
 from math import log
 from typing import Final, NamedTuple
 
-from engramdown.language.dates import Dates
 from engramdown.language.terms import Term, stem, words
-from engramdown.recall.query import (
-    Query,
-    asks,
-    says_i,
-    says_name,
-    says_number,
-    says_reason,
-    says_time,
-    says_wish,
-    told,
-)
+from engramdown.recall.query import Query, asks, says, says_name, told
 from engramdown.transcripts.episode import ROLES
-
-__all__ = [
-    "BESIDE",
-    "REACH",
-    "REREAD",
-    "WEIGHTS",
-    "Evidence",
-    "Mark",
-    "Ranked",
-    "Weights",
-    "idf",
-    "rank",
-    "reread",
-    "worths",
-]
 
 REACH: Final = 3
 """How many neighbours on each side of a turn count for it."""
@@ -63,7 +37,6 @@ _SEQ: Final = (1 << _SESSION) - 1
 _READ: Final = 2000  # characters of a text that are read again
 _WORD: Final = re.compile(r"[^\W_]+")
 _LONGEST: Final = 64  # letters of a word that has a stem
-_Look = tuple[Callable[[str], bool], float]
 _Kin = tuple[str, tuple[str, ...], float]
 _ALIKE: Final = 5  # letters with which kindred words begin; a stem of one less will do
 
@@ -128,7 +101,6 @@ class Weights(NamedTuple):
         time: For an expression of time, when the question asks for one.
         number: For a number, when the question asks how many.
         name: For a name, when it asks who, where or which.
-        reason: For a reason, when it asks why.
         wish: For a standing wish of the person, when the question asks for advice.
         first: For words in the first person, when the question names a speaker.
         told: For what somebody tells other people, the less the more of it is a question.
@@ -153,7 +125,6 @@ class Weights(NamedTuple):
     time: float = 0.3
     number: float = 0.2
     name: float = 0.3
-    reason: float = 0.1
     wish: float = 0.4
     first: float = 0.1
     told: float = 0.3
@@ -206,8 +177,9 @@ def rank(
             bonus = weights.own if mark.own else 0.0
             if mark.speaker in query.names:
                 bonus += weights.about
-            if dates is not None:
-                bonus = _dated(bonus, dates, mark.at, weights)
+            if dates is not None and dates.is_then(mark.at):
+                bonus += weights.dated
+                bonus += weights.day if dates.is_that_day(mark.at) else 0.0
             ranked.append((-(coverage / best * lift / most + bonus), -mark.at, key, mark))
     ranked.sort()
     return [Ranked(key, -score, mark) for score, _, key, mark in ranked]
@@ -256,14 +228,6 @@ def _covered(
     return covered
 
 
-def _dated(bonus: float, dates: Dates, at: float, weights: Weights) -> float:
-    """Return ``bonus`` with what is added for the time of a turn."""
-    if dates.is_then(at):
-        bonus += weights.dated
-        bonus += weights.day if dates.is_that_day(at) else 0.0
-    return bonus
-
-
 def reread(
     query: Query, ranked: Sequence[Ranked], texts: Mapping[int, str], weights: Weights = WEIGHTS
 ) -> list[Ranked]:
@@ -296,47 +260,33 @@ def _reader(
     query: Query, speakers: Iterable[str], weights: Weights
 ) -> Callable[[Mark, str], float]:
     """Return what tells what the words of a text are worth besides those that were asked for."""
-    looks = _looks(query, speakers, weights)
+    wants = query.wants
     kin = _kin(query.terms)
-    phrases = query.phrases
     whole = sum(term.weight for term in query.terms) or 1.0
+    known = frozenset(words(" ".join([query.text, *speakers]))) if "name" in wants else None
 
     def said(mark: Mark, text: str) -> float:
         bonus = 0.0
-        for says, weight in looks:
-            if says(text):
-                bonus += weight
+        if "time" in wants and says("time", text):
+            bonus += weights.time
+        if "number" in wants and says("number", text):
+            bonus += weights.number
+        if known is not None and says_name(text, known):
+            bonus += weights.name
         if mark.speaker not in ROLES:
             # One of several people, and not a person with an assistant.
             bonus += weights.told * told(text)
-            if query.names and says_i(text):
+            if query.names and says("first person", text):
                 bonus += weights.first
-        elif mark.own and "advice" in query.wants and says_wish(text):
+        elif mark.own and "advice" in wants and says("wish", text):
             bonus += weights.wish
         folded = text.lower()
         bonus += weights.kin * _kindred(kin, folded) / whole
-        for phrase in phrases:
-            if phrase in folded:
-                return bonus + weights.phrase
+        if any(phrase in folded for phrase in query.phrases):
+            bonus += weights.phrase
         return bonus
 
     return said
-
-
-def _looks(query: Query, speakers: Iterable[str], weights: Weights) -> list[_Look]:
-    """Return what an answer looks like that is waited for, and what that is worth."""
-    wants = query.wants
-    looks: list[_Look] = []
-    if "time" in wants:
-        looks.append((says_time, weights.time))
-    if "number" in wants:
-        looks.append((says_number, weights.number))
-    if "name" in wants:
-        known = frozenset(words(" ".join([query.text, *speakers])))
-        looks.append((lambda text: says_name(text, known), weights.name))
-    if "reason" in wants:
-        looks.append((says_reason, weights.reason))
-    return looks
 
 
 def _kin(terms: Iterable[Term]) -> list[_Kin]:

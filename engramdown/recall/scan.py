@@ -1,34 +1,39 @@
-"""The same as the index knows, from reading every transcript: for a Python without SQLite or FTS5.
+"""What the index knows, from reading every transcript: for a Python without SQLite or FTS5.
 
-Promises: every answer is the one that :class:`engramdown.recall.index.Index` gives, but
-for the numbers of chunks and sessions, which mean nothing; what was appended since is in it. It
-takes a second for some ten thousand lines, and as much again whenever a file has changed.
+Every answer is the one that :class:`engramdown.recall.index.Index` gives, but for the numbers of
+chunks and sessions, which mean nothing; what was appended since is in it. It takes a second for
+some ten thousand lines, and as much again whenever a file has changed.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from engramdown.errors import StoreError
 from engramdown.language.terms import speaking, stem, tokens
-from engramdown.recall.lines import BROKEN, Line, read_lines
-from engramdown.recall.source import CHUNK, Chunk, Fact, freshness, length_of, pack
+from engramdown.recall.lines import (
+    BROKEN,
+    CHUNK,
+    SPEAKERS,
+    WORDLESS,
+    Chunk,
+    Facts,
+    Line,
+    freshness,
+    length_of,
+    pack,
+    read_lines,
+)
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts import changes
-from engramdown.transcripts.episode import ROLES
-from engramdown.transcripts.visibility import marked
-
-__all__ = ["Scan"]
-
-_SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
+from engramdown.transcripts.visibility import excluded
 
 
 class Scan:
-    """Every transcript of a folder, read into memory."""
+    """Every transcript of a folder, read into memory; its methods are those of the index."""
 
     def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
         """Read the transcripts in ``folder`` when the first question comes."""
@@ -37,9 +42,8 @@ class Scan:
         self._files: dict[str, changes.Seen] = {}
         self._clear()
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """See one state of the transcripts for the length of a block."""
+    def keep_up(self) -> None:
+        """Read the transcripts, unless they are as they were."""
         found: dict[str, changes.Seen | None] = {}
         # Nobody is asked after this one: where nothing can be read, nothing is found.
         with suppress(OSError):
@@ -50,14 +54,60 @@ class Scan:
         if files != self._files:
             self._clear()
             for name in files:
-                self._read(name)
+                with suppress(OSError, StoreError):
+                    self._read(name)
             self._files = files
-        yield
 
-    @property
-    def total(self) -> int:
-        """How many lines have words."""
-        return self._total
+    def _clear(self) -> None:
+        self.total = 0
+        self._words: dict[str, array[int]] = {}
+        self._fresh = array("q")
+        self._chunks: list[Chunk] = []
+        self._places: dict[tuple[int, int], int] = {}
+        self._sessions: list[str] = []
+        self._newest: list[int] = []
+        self._names: dict[str, int] = {"": 0}
+        self._speakers: set[str] = set()
+        self._hidden: set[int] = set()
+        self._excluded: set[tuple[int, int]] = set()
+
+    def _read(self, name: str) -> None:
+        block = self._disk.load(self._folder / f"{name}{changes.SUFFIX}") or b""
+        session, lines = len(self._sessions), list(read_lines(block))
+        self._sessions.append(name)
+        self._newest.append(max((line.ts for line in lines if line.role != BROKEN), default=0))
+        for at in range(0, len(lines), CHUNK):
+            part = lines[at : at + CHUNK]
+            after = lines[at + CHUNK].start if at + CHUNK < len(lines) else block.rfind(b"\n") + 1
+            facts = pack([self._facts(line, part[0].start) for line in part])
+            self._index(part)
+            self._fresh.append(freshness(part[0].ts, name, at // CHUNK))
+            self._places[session, at // CHUNK] = len(self._chunks)
+            self._chunks.append(Chunk(session, at // CHUNK, part[0].start, after, facts))
+        whole, seqs = excluded(line.event for line in lines if line.event is not None)
+        self._hidden |= {session} if whole else set()
+        self._excluded |= {(session, seq) for seq in seqs}
+
+    def _facts(self, line: Line, start: int) -> Facts:
+        name = self._names.setdefault(line.name, len(self._names))
+        length = length_of(line.text)
+        return line.start - start, line.seq, line.ts, length, line.role, name
+
+    def _index(self, lines: Sequence[Line]) -> None:
+        """Take in the words of a chunk that comes next."""
+        noted: set[str] = set()
+        for key, line in enumerate(lines, len(self._chunks) * CHUNK):
+            words = dict.fromkeys(tokens(line.text))
+            if line.role in SPEAKERS and line.name and line.name not in noted:
+                noted.add(line.name)
+                words[speaking(line.name)] = None
+            if line.role not in WORDLESS:
+                self.total += 1
+                for word in words:
+                    self._words.setdefault(word, array("I")).append(key)
+        self._speakers |= noted
+
+    # ---- what it knows ----
 
     def keys(self, word: str) -> Sequence[int]:
         """Return the keys of the lines that hold a word, ascending."""
@@ -67,26 +117,17 @@ class Scan:
         """Return a number per chunk, by the chunk's number: the larger, the later."""
         return self._fresh
 
-    def chunk(self, number: int) -> Chunk:
-        """Return the chunk with this number."""
-        return self._chunks[number]
-
     def fetch(self, numbers: Collection[int]) -> Mapping[int, Chunk]:
         """Return the chunks with these numbers."""
         return {number: self._chunks[number] for number in numbers}
 
     def find(self, session: int, place: int) -> int | None:
         """Return the number of a session's chunk."""
-        number = self._firsts[session] + place
-        found = number < len(self._chunks) and self._chunks[number].session == session
-        return number if found else None
+        return self._places.get((session, place))
 
     def chunks(self, session: int) -> Iterable[int]:
         """Return the numbers of the chunks of a session."""
-        first = self._firsts[session]
-        return (
-            first + at for at, chunk in enumerate(self._chunks[first:]) if chunk.session == session
-        )
+        return [number for (each, _), number in self._places.items() if each == session]
 
     def name(self, session: int) -> str:
         """Return the id of a session."""
@@ -98,7 +139,7 @@ class Scan:
 
     def speaker(self, name: int) -> str:
         """Return the name of a speaker or a tool."""
-        return self._names[name]
+        return list(self._names)[name]
 
     def speakers(self) -> Iterable[str]:
         """Return the names of those who speak."""
@@ -112,89 +153,11 @@ class Scan:
         """Whether a line is kept out of recall."""
         return session in self._hidden or (session, seq) in self._excluded
 
-    def running(self, first: int, last: int) -> Iterable[int]:  # noqa: ARG002 - see there
+    def running(self, first: int, last: int) -> Iterable[int]:  # noqa: ARG002 - the index looks at it
         """Return the numbers of the sessions that may have a line between two times."""
         return [number for number, newest in enumerate(self._newest) if newest >= first]
-
-    def broken(self) -> int:
-        """Return how many lines are no episodes."""
-        return self._broken
 
     def sessions(self) -> Iterable[tuple[str, int]]:
         """Yield each session with the time of its newest line, the newest first."""
         pairs = zip(self._sessions, self._newest, strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-
-    def _clear(self) -> None:
-        self._total = 0
-        self._broken = 0
-        self._words: dict[str, array[int]] = {}
-        self._fresh: array[int] = array("q")
-        self._chunks: list[Chunk] = []
-        self._sessions: list[str] = []
-        self._newest: list[int] = []
-        self._firsts: list[int] = []
-        self._names: list[str] = [""]
-        self._numbers: dict[str, int] = {"": 0}
-        self._speakers: set[str] = set()
-        self._hidden: set[int] = set()
-        self._excluded: set[tuple[int, int]] = set()
-
-    def _read(self, name: str) -> None:
-        try:
-            data = self._disk.load(self._folder / f"{name}{changes.SUFFIX}")
-        except (OSError, StoreError):
-            return
-        block = data or b""
-        session = len(self._sessions)
-        lines = list(read_lines(block))
-        self._sessions.append(name)
-        self._broken += sum(line.role == BROKEN for line in lines)
-        self._firsts.append(len(self._chunks))
-        self._newest.append(max((line.ts for line in lines if line.role != BROKEN), default=0))
-        for at in range(0, len(lines), CHUNK):
-            part = lines[at : at + CHUNK]
-            end = lines[at + CHUNK].start if at + CHUNK < len(lines) else block.rfind(b"\n") + 1
-            self._chunk(session, at // CHUNK, part, end)
-        for line in lines:
-            if line.event is not None:
-                self._mark(session, line)
-
-    def _chunk(self, session: int, place: int, lines: Sequence[Line], end: int) -> None:
-        start = lines[0].start
-        self._fresh.append(freshness(lines[0].ts, self._sessions[session], place))
-        first = len(self._chunks) * CHUNK
-        noted: set[str] = set()
-        facts = pack([self._fact(line, first + at, start, noted) for at, line in enumerate(lines)])
-        self._chunks.append(Chunk(session, place, start, end, facts))
-
-    def _fact(self, line: Line, key: int, start: int, noted: set[str]) -> Fact:
-        words = tokens(line.text)
-        if line.role in _SPEAKERS and line.name and line.name not in noted:
-            noted.add(line.name)
-            self._speakers.add(line.name)
-            words.append(speaking(line.name))
-        if line.event is None and line.role != BROKEN:
-            self._total += 1
-            for word in dict.fromkeys(words):
-                self._words.setdefault(word, array("I")).append(key)
-        name = self._numbers.setdefault(line.name, len(self._numbers))
-        self._names.extend([line.name] * (name + 1 - len(self._names)))
-        length = length_of(line.text)
-        return Fact(line.start - start, line.seq, line.ts, length, line.role, name)
-
-    def _mark(self, session: int, line: Line) -> None:
-        if line.event is None:
-            return
-        away, seqs = marked(line.event)
-        pairs = {(session, seq) for seq in seqs or ()}
-        if away is None:
-            return
-        if seqs is None:
-            (self._hidden.add if away else self._hidden.discard)(session)
-            if not away:
-                self._excluded = {pair for pair in self._excluded if pair[0] != session}
-        elif away:
-            self._excluded |= pairs
-        else:
-            self._excluded -= pairs

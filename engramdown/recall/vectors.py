@@ -1,7 +1,11 @@
-"""How near two texts are by their vectors, and how two rankings become one.
+"""Recall by meaning beside recall by words, if there is an embedder.
 
-Promises: vectors may have any length, and only those of one length are compared; the same vectors
-give the same order, with numpy or without. No I/O.
+A question waits for it no longer than its time-out; whatever goes wrong with it, the words alone
+answer, exactly as they do without it, and a note says why. What was excluded is not sent to a
+model, and secrets in what is sent are hidden. No text is embedded twice: its vector stands in
+``cache/vectors.sqlite`` by model and digest of the text, for any number of processes, until the
+text stands in no transcript any more; a file that is none of ours is made anew. Vectors may have
+any length, and only those of one length are compared; the order is the same with numpy and without.
 """
 
 from __future__ import annotations
@@ -25,32 +29,16 @@ from typing import Final, NamedTuple, TypeVar
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import unforked
 from engramdown.language.snippets import snippet
-from engramdown.models.embedders import Embedder, LaneError, open_embedder
-from engramdown.recall.episodes import Context, Hit, Hits, Limits, Mode, Recall
-from engramdown.recall.filters import Wanted
-from engramdown.recall.lines import Line, read_lines
-from engramdown.recall.query import nameless
+from engramdown.models.embedders import Embedder, EmbeddingError, open_embedder
+from engramdown.recall.episodes import Recall
+from engramdown.recall.finder import Hit, Hits, Mode
+from engramdown.recall.lines import SPEAKERS, Line, read_lines
+from engramdown.recall.query import Wanted, nameless
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES, Episode, read_line
 from engramdown.transcripts.visibility import excluded
-
-__all__ = [
-    "FILE",
-    "LONGEST",
-    "POOL",
-    "Lane",
-    "Spoken",
-    "Utterance",
-    "Vectors",
-    "digest_of",
-    "forget_unsaid",
-    "fused",
-    "nearness",
-    "packed",
-    "shown_to_model",
-]
 
 _BY_WORDS: Final = (1.0, 5)
 _BY_MEANING: Final = (0.7, 15)
@@ -110,14 +98,8 @@ def fused(by_words: Sequence[_T], by_meaning: Sequence[_T]) -> dict[_T, float]:
     return scores
 
 
-# What people and assistants said, each line with the digest of its text.
-#
-# Promises: what was appended, redacted or removed since is seen; a file is read again only when it
-# has changed; texts themselves are not kept.
-
 LONGEST: Final = 2_000
 """Characters of a text that are embedded; models read no more than a page."""
-_SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
 
 
 class Utterance(NamedTuple):
@@ -195,7 +177,7 @@ class Spoken:
         whole, seqs = excluded(line.event for line in lines if line.event is not None)
         last = Line(block.rfind(b"\n") + 1, 0, 0, 0, "", "")
         for line, after in pairwise([*lines, last]):
-            if line.role in _SPEAKERS and line.text.strip():
+            if line.role in SPEAKERS and line.text.strip():
                 hidden = whole or line.seq in seqs
                 place = (line.seq, line.ts, line.role, line.start, after.start)
                 yield Utterance(name, *place, digest_of(line.text), hidden)
@@ -210,11 +192,6 @@ def digest_of(text: str) -> bytes:
     """Return the digest of a text, as a model is shown it."""
     return sha256(shown_to_model(text).encode()).digest()[:16]
 
-
-# The vectors that were made, so that none is paid for twice: ``cache/vectors.sqlite``.
-#
-# Promises: a vector is found by its model and the digest of its text; a file that is none of ours
-# is made anew; a vector whose text is nowhere any more goes. Any number of processes may use it.
 
 FILE: Final = "vectors.sqlite"
 _TABLES: Final = """
@@ -304,7 +281,7 @@ class Vectors:
         """Return what ``act`` does with the file, which is made if need be.
 
         Raises:
-            LaneError: If it cannot be read or written: without it every vector is paid again.
+            EmbeddingError: If it cannot be read or written: without it every vector is paid again.
         """
         try:
             try:
@@ -316,7 +293,7 @@ class Vectors:
                 self._disk.remove(self._path)
                 return self._with_file(act)
         except (OSError, sqlite3.Error) as error:
-            raise LaneError(f"{self._path}: {error}") from error
+            raise EmbeddingError(f"{self._path}: {error}") from error
 
     def _with_file(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
         self._disk.make_folder(self._path.parent, durable=False)
@@ -331,12 +308,6 @@ class Vectors:
             return act(file)
 
 
-# Recall by meaning beside recall by words: the optional embedding lane.
-#
-# Promises: a question waits for it no longer than its time-out; whatever goes wrong with it, the
-# words alone answer, exactly as they do without it, and a note says why; no text is embedded twice.
-# What was excluded is not sent to a model, and secrets in what is sent are hidden.
-
 POOL: Final = 100
 """How many hits each of the two rankings gives at least."""
 _BATCH: Final = 64
@@ -344,33 +315,27 @@ _BATCH: Final = 64
 _BLOCK: Final = 2_048
 """Vectors that are compared at once."""
 _SHOWN: Final = 200
-_SPEAKERS_LANE: Final = ("user", "assistant")
 
 
-class Lane:
+class VectorRecall(Recall):
     """Recall by words and by meaning."""
 
     def __init__(
-        self,
-        words: Recall,
-        cache: Path,
-        disk: EpisodeDisk,
-        embedder: Embedder | str,
-        seconds: float,
+        self, folder: Path, cache: Path, disk: EpisodeDisk, embedder: Embedder | str, seconds: float
     ) -> None:
-        """Add meaning to the answers of ``words``.
+        """Look in ``folder``, with an index and vectors in ``cache``.
 
         Args:
-            words: Recall by words.
-            cache: The folder for the vectors.
+            folder: Where the transcripts are.
+            cache: Where what can be made again is kept.
             disk: What transcripts are read with.
             embedder: What makes the vectors, or the setting that names it.
             seconds: How long a question may wait for them.
         """
-        self._words = words
+        super().__init__(folder, cache, disk)
         self._embedder = embedder
         self._seconds = seconds
-        self._spoken = Spoken(words.folder, disk)
+        self._spoken = Spoken(folder, disk)
         self._vectors = Vectors(cache, disk)
         self._working: threading.Thread | None = None
         self._until = 0.0
@@ -379,38 +344,18 @@ class Lane:
     def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
         """Return at most ``limit`` hits, as :class:`Recall` does; ``exact`` is for words alone."""
         if mode == "exact" or limit <= 0 or not query.strip():
-            return self._words(query, limit, mode, wanted)
-        hits = self._words(query, max(limit, POOL), mode, wanted)
+            return super().__call__(query, limit, mode, wanted)
+        hits = super().__call__(query, max(limit, POOL), mode, wanted)
         try:
             # A speaker's name draws what others say to them, and stands in nothing of their own.
-            asked = nameless(query, {hit.name for hit in hits if hit.role in _SPEAKERS_LANE})
+            asked = nameless(query, {hit.name for hit in hits if hit.role in ("user", "assistant")})
             near = self._in_time(lambda: self._near(asked, wanted))
-        except LaneError as error:
+        except EmbeddingError as error:
             found = Hits(hits[:limit])
             reason = " ".join(redact(str(error)).split())[:_SHOWN]
             found.notes = (f"embeddings are off for this recall: {reason}",)
             return found
         return Hits(self._fused(hits, near)[:limit])
-
-    def around(self, hits: Sequence[Hit], limits: Limits) -> list[Context]:
-        """Return what was said around each of ``hits``."""
-        return self._words.around(hits, limits)
-
-    def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
-        """Return what :meth:`Recall.messages` does: no words, no meaning."""
-        return self._words.messages(limit, wanted)
-
-    def sessions(self, wanted: Wanted) -> list[str]:
-        """Return what :meth:`Recall.sessions` does."""
-        return self._words.sessions(wanted)
-
-    def keep_up(self) -> None:
-        """Take what was said into the index of words; for what it means there is a question."""
-        self._words.keep_up()
-
-    def close(self) -> None:
-        """Let go of the index."""
-        self._words.close()
 
     # ---- two rankings ----
 
@@ -441,10 +386,10 @@ class Lane:
         """Return what ``job`` returns, on a thread that can be left behind.
 
         Raises:
-            LaneError: If it fails, or takes too long; a model cannot be interrupted.
+            EmbeddingError: If it fails, or takes too long; a model cannot be interrupted.
         """
         if self._working is not None and self._working.is_alive():
-            raise LaneError("they are still busy with the question before")
+            raise EmbeddingError("they are still busy with the question before")
         self._until, self._left = time.monotonic() + self._seconds, 0
         done: Future[list[Utterance]] = Future()
         self._working = threading.Thread(target=_settle, args=(done, job), daemon=True)
@@ -454,16 +399,16 @@ class Lane:
         except TimeoutError:
             raise self._too_slow() from None
         except (OSError, EngramdownError) as error:
-            raise LaneError(str(error)) from error
+            raise EmbeddingError(str(error)) from error
 
     def _tick(self) -> None:
         """Stop when the time is up."""
         if time.monotonic() > self._until:
             raise self._too_slow()
 
-    def _too_slow(self) -> LaneError:
+    def _too_slow(self) -> EmbeddingError:
         left = f"; {self._left:,} texts have no vector yet" if self._left else ""
-        return LaneError(f"they take longer than {self._seconds:g} seconds{left}")
+        return EmbeddingError(f"they take longer than {self._seconds:g} seconds{left}")
 
     # ---- on the thread ----
 
@@ -531,14 +476,14 @@ class Lane:
             if len(made[0]) != len(question):
                 # The next question is embedded anew, and then everything else of another length.
                 self._vectors.drop_questions(embedder.name)
-                raise LaneError("the vectors of the model have another length than before")
+                raise EmbeddingError("the vectors of the model have another length than before")
             scores |= _scored(question, pairs)
         return scores
 
     def _text(self, utterance: Utterance) -> str:
         episode = self._spoken.episode(utterance)
         if episode is None:
-            raise LaneError("a transcript changed meanwhile")
+            raise EmbeddingError("a transcript changed meanwhile")
         return shown_to_model(episode.text)
 
 
@@ -551,7 +496,7 @@ def forget_unsaid(folder: Path, cache: Path, disk: EpisodeDisk) -> None:
     try:
         said = {each.digest for each in Spoken(folder, disk).all(lambda: None)}
         vectors.keep_only(said)
-    except (LaneError, OSError, EngramdownError):
+    except (EmbeddingError, OSError, EngramdownError):
         vectors.remove()
 
 
@@ -566,18 +511,18 @@ def _embed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """Return the vectors of ``texts``.
 
     Raises:
-        LaneError: If the embedder does not give one each.
+        EmbeddingError: If the embedder does not give one each.
     """
     try:
         made = [packed(vector) for vector in embedder.embed([redact(text) for text in texts])]
-    except LaneError:
+    except EmbeddingError:
         raise
     except Exception as error:  # code of others: whatever it raises is told
-        raise LaneError(f"{type(error).__name__}: {error}") from error
+        raise EmbeddingError(f"{type(error).__name__}: {error}") from error
     if len(made) != len(texts):
-        raise LaneError(f"the embedder gave {len(made)} vectors for {len(texts)} texts")
+        raise EmbeddingError(f"the embedder gave {len(made)} vectors for {len(texts)} texts")
     if len(set(map(len, made))) != 1:
-        raise LaneError("the embedder gave vectors of different lengths")
+        raise EmbeddingError("the embedder gave vectors of different lengths")
     return made
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.conversations import Question, Said, Store, pooled, read_stores
 from benchmarks.retrieval import main, score
 from benchmarks.searches import SEARCHES, Recipe, ours, recalled
-from engramdown.models.embedders import LaneError
+from engramdown.models.embedders import EmbeddingError
 from tests.episodes.endpoint import FakeEmbedder
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -73,7 +73,7 @@ def test_recall_is_measured_with_an_embedder() -> None:
     assert recalled(STORE, FakeEmbedder())("What did Ana paddle?")[0] == 0
     broken = FakeEmbedder()
     broken.error = OSError("gone")
-    with pytest.raises(LaneError, match="off for this recall: OSError: gone"):
+    with pytest.raises(EmbeddingError, match="off for this recall: OSError: gone"):
         recalled(STORE, broken)("What did Ana paddle?")
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from engramdown.models import embedders
-from engramdown.models.embedders import Embedder, LaneError, open_embedder
+from engramdown.models.embedders import Embedder, EmbeddingError, open_embedder
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 
 
@@ -39,13 +39,13 @@ def test_openai_without_a_key_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     embedder = open_embedder("openai:text-embedding-3-small", 5)
     assert embedder.name == "openai:text-embedding-3-small@https://api.openai.com/v1"
-    with pytest.raises(LaneError, match="there is no key; set OPENAI_API_KEY or ENGRAMDOWN_EMB"):
+    with pytest.raises(EmbeddingError, match="there is no key; set OPENAI_API_KEY or ENGRAMDOWN_EMB"):
         embedder.embed(["a"])
 
 
 @pytest.mark.parametrize("code", ["400", "401", "429", "500"])
 def test_a_refusal_names_the_host_and_the_reason_but_no_secret(code: str) -> None:
-    with serving(code) as url, pytest.raises(LaneError) as raised:
+    with serving(code) as url, pytest.raises(EmbeddingError) as raised:
         embed(url)
     said = str(raised.value)
     assert said.startswith("127.0.0.1:")
@@ -63,13 +63,13 @@ def test_a_refusal_names_the_host_and_the_reason_but_no_secret(code: str) -> Non
     ],
 )
 def test_an_answer_that_is_none_is_told(mode: str, said: str) -> None:
-    with serving(mode) as url, pytest.raises(LaneError, match=said):
+    with serving(mode) as url, pytest.raises(EmbeddingError, match=said):
         embed(url)
     assert [path for path, _, _ in Endpoint.seen] == ["/v1/embeddings"]
 
 
 def test_an_answer_that_drips_is_not_waited_for() -> None:
-    with serving("drip") as url, pytest.raises(LaneError, match="takes too long"):
+    with serving("drip") as url, pytest.raises(EmbeddingError, match="takes too long"):
         embed(url, seconds=0.3)
 
 
@@ -82,7 +82,7 @@ def test_an_endpoint_that_is_not_there_is_an_error_of_the_system() -> None:
 
 def test_an_answer_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedders, "_LARGEST", 10)
-    with serving() as url, pytest.raises(LaneError, match="too large"):
+    with serving() as url, pytest.raises(EmbeddingError, match="too large"):
         embed(url)
 
 
@@ -103,7 +103,7 @@ def test_a_setting_names_an_embedder(setting: str, name: str) -> None:
 
 @pytest.mark.parametrize("setting", ["", "openai:", "cohere:x", "openai"])
 def test_a_setting_that_names_none_is_told(setting: str) -> None:
-    with pytest.raises(LaneError, match="names no embedder"):
+    with pytest.raises(EmbeddingError, match="names no embedder"):
         open_embedder(setting, 5)
 
 
@@ -118,7 +118,7 @@ def test_a_library_that_is_missing_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, setting: str, module: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(LaneError) as raised:
+    with pytest.raises(EmbeddingError) as raised:
         open_embedder(setting, 5).embed(["a"])
     assert str(raised.value) == (
         f"{module} is not installed; run pip install 'engramdown[{extra}]'"

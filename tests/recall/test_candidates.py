@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.recall import candidates as room
 from engramdown.recall.candidates import candidates
-from engramdown.recall.source import CHUNK
+from engramdown.recall.lines import CHUNK
 
 
 def anything(_key: int) -> bool:

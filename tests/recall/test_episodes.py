@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.recall.episodes import Limits, Moment, around, shortened
+from engramdown.language.snippets import shortened
+from engramdown.recall.episodes import Limits, Moment, around
 from tests.episodes.strategies import texts
 
 MINUTE = 60_000_000

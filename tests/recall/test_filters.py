@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.recall.filters import wanted
+from engramdown.recall.query import wanted
 from engramdown.transcripts.episode import ROLES
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engramdown import EpisodicMemory
-from engramdown.recall.index import Upkeep
+from engramdown.recall.index import Index
 from engramdown.storage.disk import EpisodeDisk
 
 
@@ -19,7 +19,8 @@ def test_who_opens_the_index_reads_no_row_of_every_session(tmp_path: Path) -> No
     with closing(sqlite3.connect(cache / "index.sqlite")) as connection:
         asked: list[str] = []
         connection.set_trace_callback(asked.append)
-        Upkeep(connection, tmp_path / "episodes", cache, EpisodeDisk()).reload()
+        with Index(connection, tmp_path / "episodes", cache, EpisodeDisk()).reading():
+            pass
         connection.set_trace_callback(None)
         plans = [
             row[3]

@@ -164,9 +164,6 @@ def test_a_time_that_is_named_counts() -> None:
             "Who has the kayak?", "then Bo had the kayak", "old as the kayak is", id="name"
         ),
         pytest.param(
-            "Why a kayak?", "a kayak, so that we fish", "a kayak, and so we fish", id="why"
-        ),
-        pytest.param(
             "What kayak should I take?",
             "Always name the kayak first",
             "The kayak is up there",

@@ -18,9 +18,7 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import index, index_file
-from engramdown.recall.episodes import Recall
 from engramdown.storage.disk import EpisodeDisk
-from engramdown.transcripts import changes
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (
@@ -85,10 +83,7 @@ def test_an_index_and_a_scan_answer_alike(
 def test_without_fts5_a_scan_answers(
     root: Path, scanned: list[list[tuple[str, float]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def create(_connection: sqlite3.Connection) -> None:
-        raise sqlite3.OperationalError("no such module: fts5")
-
-    monkeypatch.setattr("engramdown.recall.index.create", create)
+    monkeypatch.setattr(index, "_TABLES", ("CREATE VIRTUAL TABLE words USING fts9",))
     assert answers(memory(root)) == scanned
     assert not index_of(root).exists()
 
@@ -156,7 +151,7 @@ def damaged(path: Path) -> None:
 def older(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 0")
-    index_file.note(path.parent, EpisodeDisk())
+    index_file.note_state(path.parent, EpisodeDisk())
 
 
 HARM = (no_index, no_cache, no_seal, cut_short, emptied, no_sqlite, damaged, older)
@@ -194,7 +189,7 @@ def test_an_index_that_was_never_filled_is_none(root: Path) -> None:
         database.execute("DELETE FROM lists")
         database.execute("INSERT INTO words(words) VALUES ('delete-all')")
         database.commit()
-    index_file.note(root / "cache", EpisodeDisk())
+    index_file.note_state(root / "cache", EpisodeDisk())
     with closing(memory(root)) as reader:
         assert answers(reader) == before
 
@@ -258,7 +253,7 @@ def test_a_line_of_another_process_is_found_at_once(root: Path) -> None:
         assert found(reader, "zeppelin", 1) == ["new#1"]
 
 
-def test_a_torn_last_line_waits_and_a_broken_one_is_counted(root: Path) -> None:
+def test_a_torn_last_line_waits_and_a_broken_one_is_passed_over(root: Path) -> None:
     path = root / "episodes" / "s1.jsonl"
     with closing(memory(root)) as reader:
         whole = line(999, "zeppelin")
@@ -268,9 +263,6 @@ def test_a_torn_last_line_waits_and_a_broken_one_is_counted(root: Path) -> None:
         assert found(reader, "zeppelin", 1) == ["s1#999"]
         append(path, b"no json\n" + line(1001, "dirigible"))
         assert found(reader, "dirigible", 1) == ["s1#1001"]
-        recall = reader._recalling()
-        assert isinstance(recall, Recall)
-        assert recall._shelf.ask(lambda source: source.broken()) == 1
 
 
 def test_a_file_that_was_replaced_cut_short_or_removed_is_read_again(root: Path) -> None:
@@ -378,8 +370,8 @@ def test_lists_of_words_grow_with_the_transcripts(root: Path) -> None:
 def test_of_many_sessions_those_are_looked_at_that_change(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "MANY", 4)
-    monkeypatch.setattr(changes, "RECENT", 2)
+    monkeypatch.setattr(watch, "MANY", 4)
+    monkeypatch.setattr(watch, "RECENT", 2)
     for number in range(8):
         os.utime(root / "episodes" / f"s{number}.jsonl", (number, number))
     time.sleep(0.15)
@@ -396,8 +388,8 @@ def test_of_many_sessions_those_are_looked_at_that_change(
         assert found(reader, "kite", 1) == ["new#1"]
         append(root / "episodes" / "s3.jsonl", line(999, "a glider"))
         os.utime(root / "episodes" / "s3.jsonl", (3, 3))
-        monkeypatch.setattr(changes, "_SELDOM", -1.0)
-        monkeypatch.setattr(changes, "_SHARE", 0)
+        monkeypatch.setattr(watch, "_SELDOM", -1.0)
+        monkeypatch.setattr(watch, "_SHARE", 0)
         assert found(reader, "glider", 1) == ["s3#999"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.models.embedders import LaneError
+from engramdown.models.embedders import EmbeddingError
 from engramdown.recall import vectors as module
 from engramdown.recall.vectors import FILE, Vectors
 from engramdown.storage.disk import EpisodeDisk
@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_written_switches_the_lane_off(
     vectors: Vectors, tmp_path: Path
 ) -> None:
     (tmp_path / "cache").mkdir(mode=0o500)
-    with pytest.raises(LaneError, match=FILE):
+    with pytest.raises(EmbeddingError, match=FILE):
         vectors.keep("a", [(b"1", b"x")])
 
 
@@ -79,7 +79,7 @@ def test_a_table_of_somebody_else_switches_the_lane_off(vectors: Vectors, tmp_pa
     (tmp_path / "cache").mkdir()
     with closing(sqlite3.connect(tmp_path / "cache" / FILE)) as file, file:
         file.execute("CREATE TABLE vectors(number)")
-    with pytest.raises(LaneError, match=FILE):
+    with pytest.raises(EmbeddingError, match=FILE):
         kept(vectors)
 
 
@@ -101,8 +101,8 @@ def test_what_takes_stops_when_it_is_told_to(vectors: Vectors) -> None:
 
     def take(rows: Iterator[tuple[str, bytes, bytes]]) -> None:
         next(rows)
-        raise LaneError("enough")
+        raise EmbeddingError("enough")
 
-    with pytest.raises(LaneError, match="enough"):
+    with pytest.raises(EmbeddingError, match="enough"):
         vectors.each(take)
     assert len(kept(vectors)) == 1

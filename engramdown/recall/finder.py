@@ -1,0 +1,237 @@
+"""Finding in the transcripts of one scope: what is asked, and what is found.
+
+Nothing that searches is imported before something is asked for, since who only records needs none
+of it. A transcript is never changed, and none is created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from engramdown.clock import nanoseconds
+from engramdown.settings import EpisodeSettings, episode_settings
+from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts.changes import CACHE, FOLDER
+
+if TYPE_CHECKING:
+    from engramdown.models.embedders import Embedder
+    from engramdown.recall.episodes import Recall
+    from engramdown.recall.query import Wanted
+    from engramdown.transcripts.episode import Pointer
+
+Mode = Literal["best", "exact"]
+
+
+class Hit(NamedTuple):
+    """An episode that was found.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC, as it stands in the transcript.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says.
+        snippet: The piece of it around what was found.
+        score: How well it answers; comparable within one recall only.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    snippet: str
+    score: float
+
+    @property
+    def pointer(self) -> Pointer:
+        """Where it stands, ``<session>#<seq>``."""
+        from engramdown.transcripts.episode import Pointer
+
+        return Pointer(self.session, self.seq)
+
+
+class Hits(list[Hit]):
+    """What was found.
+
+    Attributes:
+        notes: What could not be asked, and why.
+    """
+
+    notes: tuple[str, ...] = ()
+
+
+class Message(NamedTuple):
+    """An episode beside a hit.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says, or its beginning.
+        truncated: Whether that is not all.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    truncated: bool
+
+
+class Context(NamedTuple):
+    """What was said around a hit.
+
+    Attributes:
+        before: What was said before it, in its order.
+        after: What was said after it.
+        more_before: How many more messages belong to it before these.
+        more_after: And after.
+    """
+
+    before: Sequence[Message]
+    after: Sequence[Message]
+    more_before: int
+    more_after: int
+
+
+class Finder:
+    """What finds in the transcripts of one scope.
+
+    Attributes:
+        folder: Where they are.
+        settings: What was configured.
+    """
+
+    def __init__(
+        self,
+        root: Path | str,
+        settings: EpisodeSettings | None = None,
+        disk: EpisodeDisk | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
+        """Look in the ``episodes`` of the scope's folder ``root``; nothing is read yet."""
+        self.folder = Path(root) / FOLDER
+        self.settings = episode_settings() if settings is None else settings
+        self._disk = disk or EpisodeDisk()
+        self._recall: Recall | None = None
+        self._embedder = embedder
+
+    def recall(  # noqa: PLR0917 - in the order that is promised
+        self,
+        query: str,
+        limit: int = 20,
+        days_back: float | None = None,
+        session: str | None = None,
+        role: str | Iterable[str] | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        mode: Mode = "best",
+    ) -> Hits:
+        """Return what was said about ``query``, in all sessions.
+
+        Args:
+            query: Any string: words, a question, or for ``exact`` the very string. With ``""``
+                and a range of time everything in it is a hit, the newest first.
+            limit: How many hits at most.
+            days_back: How many days back at most.
+            session: The id of the only session to look in.
+            role: The only role, or several. By default all but events and what was recalled.
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone.
+            until: The latest time or day, which belongs to it.
+            mode: ``best`` ranks what answers the question; ``exact`` finds the string as it is,
+                capitals or not, the newest first.
+
+        Raises:
+            ValueError: If a role, a time or the mode is none.
+        """
+        if mode not in ("best", "exact"):
+            raise ValueError(f"{mode!r} is no mode; use best or exact")
+        filters = _wanted(days_back=days_back, session=session, role=role, since=since, until=until)
+        return self._recalling()(query, limit, mode, filters)
+
+    def messages(
+        self,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        *,
+        role: str | Iterable[str] | None = None,
+        session: str | None = None,
+        limit: int = 1_000,
+    ) -> list[Hit]:
+        """Return what was said and done in a range of time, in all sessions, the oldest first.
+
+        What was excluded or redacted is left out.
+
+        Args:
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone. By default
+                there is none.
+            until: The latest time or day, which belongs to it.
+            role: The only role, or several. By default all but events and what was recalled.
+            session: The id of the only session to look in.
+            limit: How many at most; of more these are the newest.
+
+        Raises:
+            ValueError: If a role or a time is none.
+
+        >>> from datetime import date
+        >>> Finder("nowhere").messages(date(2026, 2, 27), date(2026, 2, 28), role="user")
+        []
+        """
+        filters = _wanted(session=session, role=role, since=since, until=until)
+        return self._recalling().messages(limit, filters)
+
+    def around(self, hits: Sequence[Hit]) -> list[Context]:
+        """Return what was said around each of ``hits``, up to a silence, as it is configured."""
+        from engramdown.recall.episodes import Limits
+
+        own = self.settings
+        limits = Limits(own.gap_minutes, own.around, own.around_hours, own.shown)
+        return self._recalling().around(hits, limits)
+
+    def _recalling(self) -> Recall:
+        if self._recall is None:
+            cache = self.folder.parent / CACHE
+            embedder = self._embedder or self.settings.embedder
+            if embedder:
+                from engramdown.recall.vectors import VectorRecall
+
+                seconds = self.settings.embedder_timeout
+                self._recall = VectorRecall(self.folder, cache, self._disk, embedder, seconds)
+            else:
+                from engramdown.recall.episodes import Recall
+
+                self._recall = Recall(self.folder, cache, self._disk)
+        return self._recall
+
+    def keep_up(self) -> None:
+        """Take what was said into the index, which is made if there is none."""
+        self._recalling().keep_up()
+
+    def close(self) -> None:
+        """Let go of the index; the next recall opens it again."""
+        if self._recall is not None:
+            self._recall.close()
+
+
+def _wanted(
+    *,
+    days_back: float | None = None,
+    session: str | None,
+    role: str | Iterable[str] | None,
+    since: date | str | None,
+    until: date | str | None,
+) -> Wanted:
+    from engramdown.recall.query import wanted
+
+    now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
+    return wanted(now, days_back=days_back, session=session, role=role, since=since, until=until)
