@@ -71,8 +71,10 @@ class IndexFile:
         """Return the answer of ``question``, which is given what knows the transcripts."""
         with self._threads, unforked():
             try:
+                import sqlite3  # noqa: F401 - a Python may be built without it
+
                 from engramdown.recall.index import FAILURES
-            except ImportError:  # a Python may be built without SQLite
+            except ImportError:
                 return self._scanned(question)
             if self._disk.find(self.folder) is None:
                 return self._scanned(question)  # which is nothing, and makes no folder

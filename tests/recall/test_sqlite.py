@@ -19,6 +19,7 @@ import pytest
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import index, index_file
 from engramdown.storage.disk import EpisodeDisk
+from engramdown.transcripts import changes
 from tests.episodes.transcripts import append, found, line, memory, write
 
 TEXTS = (
@@ -370,8 +371,8 @@ def test_lists_of_words_grow_with_the_transcripts(root: Path) -> None:
 def test_of_many_sessions_those_are_looked_at_that_change(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "MANY", 4)
-    monkeypatch.setattr(watch, "RECENT", 2)
+    monkeypatch.setattr(changes, "MANY", 4)
+    monkeypatch.setattr(changes, "RECENT", 2)
     for number in range(8):
         os.utime(root / "episodes" / f"s{number}.jsonl", (number, number))
     time.sleep(0.15)
@@ -388,8 +389,8 @@ def test_of_many_sessions_those_are_looked_at_that_change(
         assert found(reader, "kite", 1) == ["new#1"]
         append(root / "episodes" / "s3.jsonl", line(999, "a glider"))
         os.utime(root / "episodes" / "s3.jsonl", (3, 3))
-        monkeypatch.setattr(watch, "_SELDOM", -1.0)
-        monkeypatch.setattr(watch, "_SHARE", 0)
+        monkeypatch.setattr(changes, "_SELDOM", -1.0)
+        monkeypatch.setattr(changes, "_SHARE", 0)
         assert found(reader, "glider", 1) == ["s3#999"]
 
 
