@@ -12,21 +12,9 @@ from typing import Final, Literal, NamedTuple
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UndoRefusedError
 from engramdown.hippocampus.changeset import Act, Draft, unretire
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    LESSONS,
-    PENDING,
-    PROFILE,
-    RULES,
-    as_entry,
-    entry_id,
-    is_name,
-    raw_entries,
-    retire,
-    split_task,
-    tombstones,
-    topic_file,
-)
+from engramdown.hippocampus.entry import entry_id
+from engramdown.hippocampus.placement import as_entry, raw_entries, retire, split_task, tombstones
+from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name, topic_file
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from tests.hippocampus.shelf import TODAY, Shelf, base_among

@@ -24,8 +24,7 @@ from engramdown.cli.views import one_line, place
 from engramdown.engram import Scope
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
-from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.placement import by_prefix, retired_name
+from engramdown.hippocampus.entry import Archived, by_prefix, retired_name
 from engramdown.journal.journal import Journal
 from engramdown.markdown.document import parse
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest

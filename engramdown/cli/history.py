@@ -32,8 +32,8 @@ from engramdown.git import diff as past
 from engramdown.git.diff import VERBS, State, compare, words
 from engramdown.git.diff import Change as ChangeDifferences
 from engramdown.git.repository import Commit
+from engramdown.hippocampus.entry import by_prefix
 from engramdown.hippocampus.history import Change, Step
-from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.undo import ERRANDS
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from engramdown.cli.user_input import read_stdin
 from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
+from engramdown.kinds import KINDS, scope_for
 
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
@@ -37,7 +38,7 @@ _BULLETS: Final = ("-", "*", "+")
 def _kind_flags(command: Command) -> Command:
     """Add ``--always`` and its siblings as the argument ``kinds``."""
     for kind in reversed(KINDS):
-        flag = click.option(f"--{kind}", kind, is_flag=True, help=messages.KIND_HELP[kind])
+        flag = click.option(f"--{kind}", kind, is_flag=True, help=KINDS[kind].help)
         command = flag(command)
     return command
 
@@ -88,14 +89,14 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
 def _engram(options: dict[str, Any]) -> Engram:
     text = _text(options["words"])
     kind: Kind = _kind(options) or kind_of(text)
-    if kind == "profile" and options["scope"] == "project":
+    if options["scope"] and options["scope"] not in KINDS[kind].scopes:
         raise click.UsageError(messages.PROFILE_IS_GLOBAL)
     source: Source = options["source"]
     sure: Confidence = "high" if source == "user" else "medium"
     return Engram(
         text,
         kind,
-        options["scope"] or ("global" if kind == "profile" else "project"),
+        options["scope"] or scope_for(kind, "project"),
         options["confidence"] or sure,
         options["topic"],
         source,

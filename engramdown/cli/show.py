@@ -48,8 +48,8 @@ from engramdown.git.diff import State
 from engramdown.git.repository import Commit
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.entry import Entry as EntryEarlier
-from engramdown.hippocampus.placement import PENDING, PROFILE
-from engramdown.hippocampus.snapshot import SOUL, meant
+from engramdown.hippocampus.snapshot import meant
+from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown.metadata import is_address
 from engramdown.transcripts.episode import Pointer
 

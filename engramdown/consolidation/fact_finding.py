@@ -15,6 +15,7 @@ from engramdown.consolidation.cells import Line
 from engramdown.consolidation.learned import Learned, Lesson, learned
 from engramdown.consolidation.model import learn_from
 from engramdown.consolidation.prompts import OURS, render
+from engramdown.kinds import scope_for
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
@@ -84,6 +85,6 @@ def find_facts(
 
 
 def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:
-    scope = "global" if fact.kind == "profile" else fact.scope
+    scope = scope_for(fact.kind, fact.scope)
     topic = fact.topic.strip() if fact.kind == "lesson" else ""
     return Lesson(fact.text, fact.messages or told, fact.kind, scope, fact.confidence, topic)

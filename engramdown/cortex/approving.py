@@ -16,7 +16,7 @@ from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Engram
 from engramdown.errors import EngramdownError, InvalidEngramError
-from engramdown.hippocampus import placement
+from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.placement import as_entry
 from engramdown.secrets.redaction import redact
 
@@ -77,7 +77,7 @@ def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], 
     else:
         engram = replace(engram, text=redact(text))
         _reword(found, text)
-    own = placement.entry_id(found.item.placed) if found.item.placed else found.id
+    own = entry_id(found.item.placed) if found.item.placed else found.id
     return Receipt(engram, "encoded", "approved", own, found.item.file, found.item.line)
 
 

@@ -16,15 +16,9 @@ from engramdown.cortex.damage import SOUL, Sheet, damage
 from engramdown.cortex.findings import Finding
 from engramdown.engram import Scope
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    LESSONS,
-    PENDING,
-    PROFILE,
-    RULES,
-    as_entry,
-)
+from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.snapshot import named
+from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
 from engramdown.markdown.document import Placed

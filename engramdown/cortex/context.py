@@ -23,6 +23,7 @@ from engramdown.cortex.templates import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
+from engramdown.kinds import KINDS, SECTIONS, SOUL
 from engramdown.language.untrusted import bullet, heading, paragraphs
 from engramdown.tokens import estimate_tokens
 
@@ -46,11 +47,7 @@ __all__ = [
 ]
 
 BUDGETS: Final[Mapping[str, int]] = {
-    "identity": 300,
-    "global_rules": 1500,
-    "project_rules": 1500,
-    "global_lessons": 1000,
-    "project_lessons": 1000,
+    **{each.name: each.budget for each in SECTIONS},
     "skills": SKILLS,
     "scratchpad": 500,
 }
@@ -59,20 +56,12 @@ BUDGETS: Final[Mapping[str, int]] = {
 FRAME: Final = 500
 """What ``context.j2`` may add to the sections, in tokens."""
 
-_HEADINGS: Final = {
-    "identity": "## Your Memory — Identity",
-    "global_rules": "## Your Memory — Global Rules",
-    "project_rules": "## Your Memory — Project Rules",
-    "global_lessons": "## Your Memory — Global Lessons",
-    "project_lessons": "## Your Memory — Project Lessons",
-}
-_SOUL: Final = "soul.md"
+_HEADINGS: Final = {each.name: each.heading for each in SECTIONS}
 _SOUL_HEADING: Final = "## Who You Are"
 _LONGEST_TOKEN: Final = 4
 """Characters that a token holds at most, see :func:`estimate_tokens`."""
 _SURENESS: Final = {confidence: rank for rank, confidence in enumerate(CONFIDENCES)}
 # Own headings of a person come after Always and Never, whose rules they hold too.
-_ORDER_OF_KINDS: Final = {"always": 0, "never": 1, "when": 3}
 _OWN_HEADING: Final = 2
 
 
@@ -342,7 +331,7 @@ class _Frame:
             "heading": self.heading,
             "groups": _groups(shown),
             "left_out": len(left_out),
-            "rules_left_out": sum(entry.kind in ("always", "never") for entry in left_out),
+            "rules_left_out": sum(KINDS[entry.kind].is_whole for entry in left_out),
         }
         return renderer(self.overrides)(self.template, values)
 
@@ -395,16 +384,16 @@ def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:
     by_date = sorted(newest, key=lambda at: entries[at].ts, reverse=True)
     surest = sorted(by_date, key=lambda at: _SURENESS[entries[at].confidence])
     firm = [at for at in surest if _is_firm(entries[at])]
-    pages = [at for at in range(len(entries)) if entries[at].file == _SOUL]
+    pages = [at for at in range(len(entries)) if entries[at].file == SOUL]
     yield from pages
     yield from sorted(firm, key=lambda at: not entries[at].by_person)
     relevant = scores()
-    rest = (at for at in surest if not _is_firm(entries[at]) and entries[at].file != _SOUL)
+    rest = (at for at in surest if not _is_firm(entries[at]) and entries[at].file != SOUL)
     yield from sorted(rest, key=lambda at: -relevant.get(at, 0.0))
 
 
 def _is_firm(entry: Entry) -> bool:
-    return entry.kind in ("always", "never") or entry.pin
+    return KINDS[entry.kind].is_whole or entry.pin
 
 
 def _scores(
@@ -427,7 +416,7 @@ def _on_scratchpads(entry: Entry) -> bool:
 
 def _soul(page: str) -> list[Entry]:
     return [
-        Entry(id="", text=text, kind="profile", scope="global", file=_SOUL, line=line)
+        Entry(id="", text=text, kind="profile", scope="global", file=SOUL, line=line)
         for line, text in paragraphs(page)
     ]
 
@@ -447,12 +436,12 @@ def _group(entry: Entry) -> tuple[int, str]:
     """Return where among the groups the one of ``entry`` comes, and its title."""
     title = heading(entry.heading)
     if entry.kind not in RULE_KINDS:
-        return (_OWN_HEADING, title) if entry.file != _SOUL else (0, "")
+        return (_OWN_HEADING, title) if entry.file != SOUL else (0, "")
     if fold(title) in ("", entry.kind):
-        return _ORDER_OF_KINDS[entry.kind], entry.kind.capitalize()
-    return (_OWN_HEADING if entry.kind == "always" else _ORDER_OF_KINDS[entry.kind]), title
+        return KINDS[entry.kind].order, entry.kind.capitalize()
+    return (_OWN_HEADING if entry.kind == "always" else KINDS[entry.kind].order), title
 
 
 def _line(entry: Entry) -> str:
     # A paragraph of a page is not an item, and a blank line follows it.
-    return f"{entry.text}\n" if entry.file == _SOUL else bullet(entry.text)
+    return f"{entry.text}\n" if entry.file == SOUL else bullet(entry.text)

@@ -28,12 +28,12 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.forks import cached_property
-from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
 from engramdown.hippocampus.files import FileChange
-from engramdown.hippocampus.placement import by_prefix, retired_name
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.read_only import REFUSED, ClosedDisk, is_refused
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import kind_in_scope
 from engramdown.settings import MODES, Settings, find_places, load
 from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call
@@ -1105,10 +1105,7 @@ def _batch(engrams: Engram | Iterable[Engram]) -> list[Engram]:
 
 def _of_project(engram: Engram) -> Engram:
     """Return an engram as one of the project: there a fact about the user is a lesson."""
-    if engram.scope == "project" and engram.kind != "profile":
-        return engram
-    kind = "lesson" if engram.kind == "profile" else engram.kind
-    return replace(engram, kind=kind, scope="project")
+    return replace(engram, kind=kind_in_scope(engram.kind, "project"), scope="project")
 
 
 def _said_where(

@@ -14,8 +14,8 @@ from typing import Final
 
 from engramdown.cortex.findings import Finding, find
 from engramdown.engram import RULE_KINDS, fold
-from engramdown.hippocampus.placement import ARCHIVE, PENDING, RULES, is_memory, split_task
-from engramdown.hippocampus.snapshot import SOUL
+from engramdown.hippocampus.placement import is_memory, split_task
+from engramdown.kinds import ARCHIVE, PENDING, RULES, SOUL
 from engramdown.language.characters import hidden_characters, is_utf16
 from engramdown.markdown.blocks import front_matter_end
 from engramdown.markdown.document import Document, Placed, parse

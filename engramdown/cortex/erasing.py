@@ -30,14 +30,15 @@ from engramdown.errors import (
 )
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import new_id
+from engramdown.hippocampus.entry import address, by_prefix, entry_id
 from engramdown.hippocampus.erase import Sieve
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import Step
-from engramdown.hippocampus.placement import by_prefix
 from engramdown.hippocampus.provenance import key_of
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.journal.journal import Journal
+from engramdown.kinds import PENDING
 from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in
@@ -243,9 +244,9 @@ class _Asked:
             EntryNotFoundError: If there is none.
             AmbiguousIdError: If there are several.
         """
-        names = [placement.entry_id(placed) for _, _, placed in self._standing]
+        names = [entry_id(placed) for _, _, placed in self._standing]
         if prefix[:1] in _HAND:
-            names += [placement.address(_said(name, p.block.text)) for _, name, p in self._standing]
+            names += [address(_said(name, p.block.text)) for _, name, p in self._standing]
             prefix = names[0][:1] + prefix[1:] if names and names[0][:1] in _HAND else prefix
         try:
             chosen = by_prefix(prefix, names, str, "memory, what waits, the archive")
@@ -273,9 +274,9 @@ class _Asked:
             folds = {fold(text) for text in self.texts}
             for store, name, placed in self._standing:
                 text = _said(name, placed.block.text)
-                own = placement.entry_id(placed)
+                own = entry_id(placed)
                 is_same = fold(text) in folds or self._says_same(text)
-                if own in self.ids or placement.address(text) in self.ids or is_same:
+                if own in self.ids or address(text) in self.ids or is_same:
                     self._take(own, text)
                     kind = placement.as_entry(name, store.scope, placed).kind
                     gone = Gone(own, store.scope, name, kind)
@@ -300,7 +301,7 @@ class _Asked:
         self.texts[text] = None
         if own[:1] in _HAND:
             # A line without an id is known by its words, and was known by other words before.
-            self.ids[placement.address(text)] = None
+            self.ids[address(text)] = None
 
     def erasure(self, *, pieces: bool) -> Erasure:
         """Return what is to be erased, with all that could be made of it."""
@@ -324,8 +325,8 @@ class _Asked:
         from engramdown.importers.migration import digest
 
         for text in texts:
-            address = placement.address(text)
-            yield from (f"{mark}{address[1:]}" for mark in _HAND)
+            where = address(text)
+            yield from (f"{mark}{where[1:]}" for mark in _HAND)
             said = text.encode("utf-8", "surrogatepass")
             yield hashlib.sha256(said).hexdigest()[:16]
             yield digest(Engram(text, "lesson", "project"))
@@ -358,7 +359,7 @@ def _shares(words: set[str], text: str) -> bool:
 
 def _said(name: str, text: str) -> str:
     """Return what a line says, without its tick and the question that it asks."""
-    if name != placement.PENDING:
+    if name != PENDING:
         return text
     return placement.split_task(text)[1].removeprefix("Delete: ")
 
@@ -421,7 +422,7 @@ class _Telling:
                 for placed in placement.raw_entries(name, store.files.document(name)):
                     fate = self._sieve.fate(name, placed.block)
                     if fate == "stays" and self._words.shares(placed.block.text):
-                        yield placement.entry_id(placed)
+                        yield entry_id(placed)
 
     def _shared(self, store: Hippocampus) -> Iterator[Shared]:
         """Yield the lines of everything else that share a run and stay."""

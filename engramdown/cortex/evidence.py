@@ -15,6 +15,7 @@ from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import Engram, Scope, fold
 from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
+from engramdown.kinds import scope_for
 from engramdown.language.similarity import Rewordings, in_full
 from engramdown.secrets.redaction import find_secrets, redact
 
@@ -149,7 +150,7 @@ class Evidence:
 
 def scope_of(engram: Engram) -> Scope:
     """Return where an engram is kept: a fact about the user holds everywhere."""
-    return "global" if engram.kind == "profile" else engram.scope
+    return scope_for(engram.kind, engram.scope)
 
 
 def is_own_word(engram: Engram) -> bool:

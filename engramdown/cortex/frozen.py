@@ -13,7 +13,7 @@ from typing import Final
 from engramdown.engram import fact_key, fold
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.history import Change, Step
-from engramdown.hippocampus.placement import ARCHIVE, PROFILE
+from engramdown.kinds import ARCHIVE, PROFILE
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
 from engramdown.secrets.redaction import redact

@@ -13,22 +13,9 @@ from engramdown.clock import moment, today
 from engramdown.engram import RULE_KINDS, SCOPES, Engram, Scope, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.changeset import Draft, new_id
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    LESSONS,
-    PROFILE,
-    RULES,
-    Filed,
-    address,
-    as_entry,
-    entry_id,
-    fields,
-    make_way,
-    raw_entries,
-    title_of,
-    topic_file,
-)
+from engramdown.hippocampus.entry import Entry, address, entry_id
+from engramdown.hippocampus.placement import Filed, as_entry, fields, make_way, raw_entries
+from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, RULES, title_of, topic_file
 from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from engramdown.cortex.annotations import corrected
 from engramdown.cortex.findings import Finding
-from engramdown.hippocampus.placement import entry_id
+from engramdown.hippocampus.entry import entry_id
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 

@@ -11,7 +11,9 @@ from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
 from engramdown.hippocampus import placement
+from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.history import Change, Step
+from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.secrets.redaction import redact
@@ -38,7 +40,7 @@ _BACK: Final = frozenset({"restore", "undo"})
 _PAIRS: Final = 2_500
 """How many pairs of lines are looked at to see whether one was made of the other."""
 _ELSEWHERE: Final = "into the other scope"
-_ASIDE: Final = frozenset({placement.PENDING, placement.ARCHIVE})
+_ASIDE: Final = frozenset({PENDING, ARCHIVE})
 _Key = tuple[str, str]
 """A file and the id of an entry."""
 
@@ -128,7 +130,7 @@ def _goes_on(last: Step, step: Step) -> bool:
 
 def _told(op: str, nets: _Nets) -> Iterator[News]:
     memories = {key: net for key, net in nets.items() if key[0] not in _ASIDE}
-    proposals = {key: net for key, net in nets.items() if key[0] == placement.PENDING}
+    proposals = {key: net for key, net in nets.items() if key[0] == PENDING}
     if op == "accept":
         yield from _accepted(memories, proposals)
     else:
@@ -138,9 +140,9 @@ def _told(op: str, nets: _Nets) -> Iterator[News]:
 
 def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:
     """Yield what a person saved in which no memory says anything else."""
-    told = {key[0] for key, net in nets.items() if net.before != net.after} - {placement.ARCHIVE}
+    told = {key[0] for key, net in nets.items() if net.before != net.after} - {ARCHIVE}
     # One who ticks a line is told what comes of it.
-    told |= {key[0] for key in nets if key[0] == placement.PENDING}
+    told |= {key[0] for key in nets if key[0] == PENDING}
     for step in group:
         for file in step.files if step.op in _HAND else ():
             if file not in told:
@@ -183,7 +185,7 @@ def _changes(step: Step) -> Iterable[Change]:
     if step.op != "found":
         return [change for change in step.changes if not change.erased]
     return [
-        Change(placement.entry_id(placed), part.file, None, placed.block.raw)
+        Change(entry_id(placed), part.file, None, placed.block.raw)
         for part in step.parts
         for placed in placement.raw_entries(part.file, parse(part.new))
     ]

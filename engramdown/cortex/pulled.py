@@ -23,6 +23,7 @@ from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.provenance import Brought, Provenance
 from engramdown.hippocampus.snapshot import meant
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.metadata import ADDRESS
 from engramdown.settings import CONFIG, named
 
@@ -124,7 +125,7 @@ class Pulled:
             StoreError: If memory, or what was decided, cannot be read.
         """
         found = self._waiting(lambda said: said.seen | said.approved | said.declined)
-        arrivals = [_arrival(each) for each in _once(found) if each.item.file != placement.ARCHIVE]
+        arrivals = [_arrival(each) for each in _once(found) if each.item.file != ARCHIVE]
         # Settings hold at once and are one line: they are not to be lost among the rest.
         return sorted(arrivals, key=lambda each: each.kind != "settings")
 
@@ -215,7 +216,7 @@ class Pulled:
         found: set[tuple[int, str]] = set()
         for root, (place, store) in self._places.items():
             brought = place.brought() if store.scope == scope else []
-            items = [item for item in brought if item.file == placement.PENDING]
+            items = [item for item in brought if item.file == PENDING]
             known = self._approvals.of(root).approved if items else frozenset[str]()
             found |= {
                 (item.line, placement.split_task(item.text)[1])
@@ -287,7 +288,7 @@ class Pulled:
         """Return what waits to be approved."""
         found = self._waiting(lambda said: said.approved | said.declined)
         # Settings are not asked about: they hold as far as they are stricter than one's own.
-        aside = (placement.PENDING, placement.ARCHIVE, CONFIG)
+        aside = (PENDING, ARCHIVE, CONFIG)
         return [each for each in _once(found) if each.item.file not in aside]
 
     def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
@@ -335,7 +336,7 @@ def _arrival(found: Found) -> Arrival:
     from engramdown.secrets.redaction import redact
 
     kind = "page"
-    if found.item.file == placement.PENDING:
+    if found.item.file == PENDING:
         kind = "proposal"
     elif found.item.placed is not None:
         kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind

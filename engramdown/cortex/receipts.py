@@ -19,8 +19,8 @@ from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Written
-from engramdown.hippocampus.placement import PENDING
 from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.kinds import PENDING
 
 __all__ = [
     "Decided",

@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.cortex.pending import Pending
 from engramdown.errors import StoreError
-from engramdown.hippocampus import placement
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import PENDING
 from engramdown.storage.disk import Disk
 
 __all__ = ["Refusal", "Refusals", "digest_of_tick"]
@@ -70,7 +70,7 @@ class Refusals:
             for step in steps
             if step.by == "person"
             for change in step.changes
-            if change.file == placement.PENDING
+            if change.file == PENDING
         }
         return {key: it for key, it in self._kept.items() if it.id not in touched}
 

@@ -30,9 +30,10 @@ from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import Act, Desk, Draft, file_engram, new_id, standing_for
-from engramdown.hippocampus.entry import Entry, Written
+from engramdown.hippocampus.entry import Entry, Written, address, entry_id
 from engramdown.hippocampus.placement import tombstones
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import ARCHIVE, PENDING, kind_in_scope, title_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
@@ -43,7 +44,7 @@ __all__ = ["FileQueue"]
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 _SAYS: Final = {"git": "carried out a tick that came with git on"}
-_ASIDE: Final = frozenset({placement.PENDING, placement.ARCHIVE})
+_ASIDE: Final = frozenset({PENDING, ARCHIVE})
 
 _Done = placement.Filed | Written | EngramdownError | None
 
@@ -55,17 +56,17 @@ class FileQueue:
         """Use the files of ``store``."""
         self._store = store
         self._known: tuple[Document, list[tuple[Placed, Pending]]] = (Document(), [])
-        self.file = str(store.memory / placement.PENDING)
+        self.file = str(store.memory / PENDING)
 
     def pending(self) -> list[Pending]:
         """Return what waits, in file order."""
-        return self._all(self._store.files.document(placement.PENDING))
+        return self._all(self._store.files.document(PENDING))
 
     def add(self, items: Sequence[Pending]) -> list[Pending]:
         """Append proposals that do not wait yet."""
 
         def edit(draft: Draft) -> list[Pending]:
-            document = draft.get(placement.PENDING)
+            document = draft.get(PENDING)
             waiting = {identity(item): item for item in reversed(self._all(document))}
             new = [each for each in items if each.put and identity(each) not in waiting]
             self._make_way(draft, {key_of(each.put) for each in new})
@@ -99,7 +100,7 @@ class FileQueue:
         """Write what was accepted and archive what was declined, as one step over the file."""
 
         def edit(draft: Draft) -> list[_Done]:
-            lines = _Lines(self._read_all(draft.get(placement.PENDING)))
+            lines = _Lines(self._read_all(draft.get(PENDING)))
             standing = _Standing(draft, self._store.files.names())
             done: list[_Done] = []
             taken: list[Placed | None] = []
@@ -121,7 +122,7 @@ class FileQueue:
                 for placed, outcome in zip(taken, done, strict=True)
                 if placed and not isinstance(outcome, EngramdownError)
             ]
-            draft.put(placement.PENDING, draft.get(placement.PENDING).without(gone))
+            draft.put(PENDING, draft.get(PENDING).without(gone))
             return done
 
         done = self._store.files.change(lambda done: _act(orders, done), edit)
@@ -172,7 +173,7 @@ class FileQueue:
         """
         waiting = (item for item in self.pending() if item.op in OPERATIONS)
         found: set[tuple[str, str]] = {(item.op, item.of) for item in waiting}
-        for placed in self._store.files.document(placement.ARCHIVE).placed():
+        for placed in self._store.files.document(ARCHIVE).placed():
             values = placed.block.meta.values() if placed.block.meta else {}
             if values.get("reason") == KEPT:
                 found.add((values.get("op", ""), values.get("of", "")))
@@ -180,7 +181,7 @@ class FileQueue:
 
     def turned_down(self) -> list[tuple[str, str]]:
         """Return the tombstones in ``archive.md``: each text with its kind."""
-        blocks = (each.block for each in tombstones(self._store.files.document(placement.ARCHIVE)))
+        blocks = (each.block for each in tombstones(self._store.files.document(ARCHIVE)))
         return [(block.text, block.meta.get("kind") if block.meta else "") for block in blocks]
 
     def gave_way(self, engram: Engram) -> bool:
@@ -200,27 +201,27 @@ class FileQueue:
     def _add(self, draft: Draft, waiting: dict[Identity, Pending], item: Pending) -> Pending:
         known = waiting.setdefault(identity(item), item)
         if known is item:
-            document = draft.get(placement.PENDING)
-            title = placement.title_of(placement.PENDING)
+            document = draft.get(PENDING)
+            title = title_of(PENDING)
             text = f"[ ] {item.engram.text}"
-            draft.put(placement.PENDING, document.add(text, _metadata(item), "", title))
+            draft.put(PENDING, document.add(text, _metadata(item), "", title))
         return known
 
     def _make_way(self, draft: Draft, keys: Collection[tuple[str, str]]) -> None:
         """Take away what a program put under keys before, and nobody looked at yet."""
-        for placed in draft.get(placement.PENDING).placed() if keys else ():
+        for placed in draft.get(PENDING).placed() if keys else ():
             old = self._read(placed)
             if old is None or not old.put or key_of(old.put) not in keys:
                 continue
             if not old.tick and old.seen == digest_of(old.engram.text):
-                draft.put(placement.PENDING, draft.get(placement.PENDING).remove(placed.block))
+                draft.put(PENDING, draft.get(PENDING).remove(placed.block))
 
     def _read(self, placed: Placed) -> Pending | None:
         """Read a task-list line; any other line of the file is the person's note."""
         tick, text = placement.split_task(placed.block.text)
         if not tick or not text.strip() or placed.block.shape != "item":
             return None
-        entry = placement.as_entry(placement.PENDING, self._store.scope, placed)._replace(text=text)
+        entry = placement.as_entry(PENDING, self._store.scope, placed)._replace(text=text)
         values = placed.block.meta.values() if placed.block.meta else {}
         if not {"id", "kind"} & values.keys():
             entry = entry._replace(kind=self._kind_of(text))
@@ -244,8 +245,7 @@ class FileQueue:
 
     def _kind_of(self, text: str) -> Kind:
         """Return the kind of a person's own line; their tick in a project changes no other."""
-        kind = kind_of(text)
-        return "lesson" if kind == "profile" and self._store.scope == "project" else kind
+        return kind_in_scope(kind_of(text), self._store.scope)
 
     def _skill(self, item: Pending, engram: Engram) -> Written:
         """Write a skill; done again, it is the same skill."""
@@ -316,9 +316,9 @@ class FileQueue:
             draft.put(name, draft.get(name).remove(placed.block))
 
     def _take(self, draft: Draft, item: Pending) -> None:
-        document = draft.get(placement.PENDING)
+        document = draft.get(PENDING)
         placed = _Lines(self._read_all(document)).take(item, self.file)
-        draft.put(placement.PENDING, document.remove(placed.block))
+        draft.put(PENDING, document.remove(placed.block))
 
 
 class _Lines:
@@ -363,14 +363,14 @@ class _Standing:
         self._found, self._is_read = {}, True
         for name in self._names:
             for placed in placement.raw_entries(name, self._draft.get(name)):
-                self._found.setdefault(placement.entry_id(placed), []).append((name, placed))
+                self._found.setdefault(entry_id(placed), []).append((name, placed))
 
 
 def _is_retired(draft: Draft, memory_id: str) -> bool:
     """Whether the archive holds a memory: then it was there once, and is forgotten."""
     return any(
-        memory_id in (placement.entry_id(placed), placement.address(placed.block.text))
-        for placed in draft.get(placement.ARCHIVE).placed()
+        memory_id in (entry_id(placed), address(placed.block.text))
+        for placed in draft.get(ARCHIVE).placed()
     )
 
 
@@ -393,7 +393,7 @@ def _turn_down(draft: Draft, placed: Placed, item: Pending, by: str) -> None:
         return
     # What was asked about memories that stand are no words to be kept out.
     reason = KEPT if item.op in OPERATIONS else "declined"
-    record = {"kind": item.engram.kind, "was": placement.PENDING, "reason": reason, "by": by}
+    record = {"kind": item.engram.kind, "was": PENDING, "reason": reason, "by": by}
     placement.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
 
 
@@ -408,7 +408,7 @@ def _pending_id(placed: Placed) -> str:
     """Return the id of a proposal; the address of one without is that of its text, unticked."""
     meta = placed.block.meta
     text = placement.split_task(placed.block.text)[1]
-    return (meta.get("id") if meta else "") or placement.address(text)
+    return (meta.get("id") if meta else "") or address(text)
 
 
 def _engram(entry: Entry) -> tuple[Engram, str]:

@@ -26,17 +26,9 @@ from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import Desk, Revision, new_id, revise
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    PENDING,
-    Filed,
-    Folder,
-    address,
-    as_entry,
-    entry_id,
-    raw_entries,
-)
+from engramdown.hippocampus.entry import Entry, address, entry_id
+from engramdown.hippocampus.placement import Filed, Folder, as_entry, raw_entries
+from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.metadata import sort_ids
 from engramdown.secrets.redaction import redact
 

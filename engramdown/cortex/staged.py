@@ -16,8 +16,8 @@ from engramdown.cortex.findings import Finding, find
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus.files import is_for_git
-from engramdown.hippocampus.placement import is_name
-from engramdown.hippocampus.snapshot import SOUL, decoded, meant
+from engramdown.hippocampus.snapshot import decoded, meant
+from engramdown.kinds import SOUL, is_name
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes

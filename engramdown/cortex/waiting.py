@@ -37,8 +37,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.changeset import new_id
-from engramdown.hippocampus.entry import Entry, Written
-from engramdown.hippocampus.placement import by_prefix
+from engramdown.hippocampus.entry import Entry, Written, by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 

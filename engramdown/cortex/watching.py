@@ -18,11 +18,13 @@ from engramdown.cortex.news import Deed, News, edited, news_of
 from engramdown.cortex.waiting import Waiting
 from engramdown.errors import StoreError
 from engramdown.forks import Event
+from engramdown.hippocampus.entry import find_lines
 from engramdown.hippocampus.git_state import held_by
-from engramdown.hippocampus.placement import PENDING, as_entry, find_lines, is_memory
+from engramdown.hippocampus.placement import as_entry, is_memory
 from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
+from engramdown.kinds import PENDING
 from engramdown.markdown.document import Placed
 from engramdown.recall.index_file import FILE
 from engramdown.storage.disk import Disk

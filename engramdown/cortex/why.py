@@ -19,10 +19,10 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.git.repository import Commit, find_repository
-from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.entry import Archived, Entry, by_prefix, entry_id, retired_name
 from engramdown.hippocampus.history import Change, Step
-from engramdown.hippocampus.placement import PENDING, by_prefix, entry_id, retired_name
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import PENDING
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import EpisodeDisk

@@ -16,8 +16,9 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import CONFIDENCES, SOURCES, fold, pointers
 from engramdown.git.textual import Clash, Markers, Style, lines_of, merge, regions, render
-from engramdown.hippocampus.placement import ARCHIVE, PENDING, is_name, raw_entries, split_task
+from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.hippocampus.snapshot import meant
+from engramdown.kinds import ARCHIVE, PENDING, is_name
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from engramdown.markdown.metadata import Metadata

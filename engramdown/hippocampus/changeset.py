@@ -22,34 +22,33 @@ from engramdown.engram import (
     pointers,
     slug,
 )
-from engramdown.hippocampus.entry import Archived, Entry
+from engramdown.hippocampus.entry import Archived, Entry, address, by_prefix, entry_id, retired_name
 from engramdown.hippocampus.history import Change, Part, Step, common
 from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    LESSONS,
-    PENDING,
-    PROFILE,
     Filed,
     Folder,
-    address,
     as_entry,
-    by_prefix,
     copies_of,
-    entry_id,
     fields,
-    file_of,
-    is_name,
     lift_tombstones,
     older_fact,
     raw_entries,
     retire,
     retire_fact,
-    retired_name,
     successors,
-    title_of,
     tombstones_of,
-    topic_file,
     twin,
+)
+from engramdown.kinds import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    file_of,
+    is_name,
+    is_of_lessons,
+    title_of,
+    topic_file,
 )
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata, is_address
@@ -548,17 +547,13 @@ def _lines(entry: Entry, standing: _Standing) -> list[_Line]:
     return [
         line
         for line in standing.get(entry.id, ())
-        if line.file == entry.file or (_has_copies(entry) and _is_of_lessons(line.file))
+        if line.file == entry.file or (_has_copies(entry) and is_of_lessons(line.file))
     ]
 
 
 def _has_copies(entry: Entry) -> bool:
     """Whether a memory may stand in more than one file; a person's own line stands for itself."""
-    return _is_of_lessons(entry.file) and not is_address(entry.id)
-
-
-def _is_of_lessons(file: str) -> bool:
-    return file == LESSONS or file.startswith("topics/")
+    return is_of_lessons(entry.file) and not is_address(entry.id)
 
 
 def _take(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
@@ -583,7 +578,7 @@ def _take(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -
 def _put(folder: Folder, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
     """Write what comes in the place of the first line that goes, in its file and its topic's."""
     meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
-    under = topic_file(comes.topic) if comes.topic and _is_of_lessons(comes.file) else comes.file
+    under = topic_file(comes.topic) if comes.topic and is_of_lessons(comes.file) else comes.file
     for name in dict.fromkeys(line.file for line in gone):
         blocks = [line.placed.block for line in gone if line.file == name]
         document = folder.get(name)

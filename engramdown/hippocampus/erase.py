@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from engramdown.clock import moment
 from engramdown.engram import fold
+from engramdown.hippocampus.entry import address
 from engramdown.hippocampus.history import (
     Change,
     Head,
@@ -27,9 +28,10 @@ from engramdown.hippocampus.history import (
     read_line,
     write_line,
 )
-from engramdown.hippocampus.placement import ARCHIVE, PENDING, address, raw_entries, split_task
+from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, leftover_of, paths
 from engramdown.hippocampus.undo import ERASED
+from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.blocks import Block, entry_block
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import UNFINISHED, Disk

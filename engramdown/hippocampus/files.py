@@ -19,7 +19,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from engramdown.engram import Scope
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import (
@@ -31,7 +30,6 @@ from engramdown.hippocampus.changeset import (
     new_step,
 )
 from engramdown.hippocampus.history import Change, History, Part, Step, digest
-from engramdown.hippocampus.placement import LESSONS, PROFILE, RULES
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import ERASING, Disk, named_errors
@@ -653,51 +651,6 @@ class Hold:
         return time.monotonic() - self._since
 
 
-_RULES: Final = """\
-# Rules
-
-<!--
-One rule is one list item under Always, Never or When:
-
-  - Run the linter before pushing
-
-Write, change and delete lines as you like: what you wrote is yours, and no automatic job
-touches it. The comment that ends some lines is metadata (id, source, date); leave it there.
-A comment on a line of its own, like this one, is a private note: no model ever sees it.
--->
-
-## Always
-
-## Never
-
-## When
-"""
-
-_LESSONS: Final = """\
-# Lessons
-
-<!--
-What was learned, one list item each, the newest last:
-
-  - The staging database is reset every night at two
-
-A lesson with a topic is also filed in topics/<topic>.md.
--->
-
-"""
-
-_PROFILE: Final = """\
-# Profile
-
-<!--
-Facts about you, one list item each. A fact with a key replaces the older one of that key:
-
-  - Name: Ada
-  - Prefers short answers
--->
-
-"""
-
 GITIGNORE: Final = """\
 # Memory is for git; transcripts, the journal of changes and caches stay on this machine.
 /*
@@ -713,12 +666,6 @@ GITIGNORE: Final = """\
 /skills/**/.SKILL.md.*.tmp
 /journal/.*.tmp
 """
-
-
-def starter_files(scope: Scope) -> dict[str, str]:
-    """Return the text of each starter file by its name relative to the memory folder."""
-    files = {RULES: _RULES, LESSONS: _LESSONS}
-    return files | {PROFILE: _PROFILE} if scope == "global" else files
 
 
 def is_for_git(name: str) -> bool:

@@ -25,25 +25,26 @@ from engramdown.hippocampus.changeset import (
     new_step,
     verify,
 )
+from engramdown.hippocampus.entry import address, entry_id
 from engramdown.hippocampus.history import History, Part, Past, Step, digest
 from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    LESSONS,
-    PENDING,
-    PROFILE,
-    RULES,
     Folder,
-    address,
     copies_of,
-    entry_id,
     lift_tombstones,
     raw_entries,
     retire,
     split_task,
-    title_of,
     tombstones_of,
 )
 from engramdown.hippocampus.provenance import CLONED
+from engramdown.kinds import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    is_of_lessons,
+    kind_in,
+    title_of,
+)
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import Changes, compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
@@ -301,11 +302,7 @@ def _record(file: str, placed: Placed, reason: str, by: str) -> dict[str, str]:
 
 
 def _kind(file: str, placed: Placed) -> str:
-    if file == RULES:
-        return placed.kind or "always"
-    if file == PENDING:
-        return (placed.block.meta or Metadata()).get("kind") or "lesson"
-    return "profile" if file == PROFILE else "lesson"
+    return kind_in(file, placed.kind, (placed.block.meta or Metadata()).get("kind"))
 
 
 def _find(document: Document, entry_id: str, text: str) -> Placed | None:
@@ -677,7 +674,7 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     return first + 1, last.start() if last else len(text)
 
 
-_ASIDE: Final = frozenset({placement.ARCHIVE, placement.PENDING})
+_ASIDE: Final = frozenset({ARCHIVE, PENDING})
 _BY_HAND: Final = Act("edit", "person", "by hand")
 _MEANWHILE: Final = Act("meanwhile", "person", "by hand, while a memory was written")
 _LATE: Final = Act("late", "person", "by hand, some time ago")
@@ -967,7 +964,7 @@ class Saves:
 
         def moved(placed: Placed) -> bool:
             said = placed.block.text
-            text = placement.split_task(said)[1] if file == placement.PENDING else said
+            text = placement.split_task(said)[1] if file == PENDING else said
             copies = placement.copies_of(file, placed.block.meta or Metadata())
             return any(
                 not stood(name, text) or (name not in copies and _both_lessons(name, file))
@@ -995,4 +992,4 @@ def _act(save: Save) -> Act:
 
 
 def _both_lessons(*names: str) -> bool:
-    return all(name == placement.LESSONS or name.startswith("topics/") for name in names)
+    return all(map(is_of_lessons, names))

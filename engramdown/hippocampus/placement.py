@@ -6,15 +6,13 @@ retired is in ``archive.md`` first.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.engram import (
     BASES,
     CONFIDENCES,
-    KINDS,
     SCOPES,
     SOURCES,
     Basis,
@@ -24,25 +22,26 @@ from engramdown.engram import (
     Scope,
     Source,
     fact_key,
-    fold,
     slug,
 )
-from engramdown.errors import AmbiguousIdError, EntryNotFoundError, InvalidEngramError
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Entry, address
+from engramdown.kinds import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    RULES,
+    is_name,
+    kind_in,
+    title_of,
+    topic_of,
+)
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
-from engramdown.markdown.metadata import ADDRESS, Metadata, current_id, is_address
+from engramdown.markdown.metadata import Metadata
 
-RULES: Final = "rules.md"
-LESSONS: Final = "lessons.md"
-PROFILE: Final = "profile.md"
-PENDING: Final = "pending.md"
-ARCHIVE: Final = "archive.md"
-
-_CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _TASK: Final = re.compile(r"\[([ xX-])\](?:[ \t]|\Z)")
 # What a value may be; anything else in a file counts as absent.
-_KINDS: Final[dict[str, Kind]] = {each: each for each in KINDS}
 _SCOPES: Final[dict[str, Scope]] = {each: each for each in SCOPES}
 _SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
 _CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
@@ -78,36 +77,6 @@ class Filed(NamedTuple):
     said: Engram | Entry
 
 
-def address(text: str) -> str:
-    """Return the address of an entry without an id: ``_`` and a digest of its text."""
-    number = int.from_bytes(
-        hashlib.blake2b(fold(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    )
-    return ADDRESS + "".join(_CROCKFORD[number >> 5 * place & 31] for place in range(7))
-
-
-def entry_id(placed: Placed) -> str:
-    """Return the id of an entry, or the address of one that has none."""
-    meta = placed.block.meta
-    return (meta.get("id") if meta else "") or address(placed.block.text)
-
-
-def topic_file(topic: str) -> str:
-    """Return the file of a topic: ``topics/<slug>.md``."""
-    return f"topics/{slug(topic)}.md"
-
-
-def is_name(file: str) -> bool:
-    """Whether ``file`` is the name of a memory file: nothing else is ever opened or written."""
-    if file in (RULES, LESSONS, PROFILE, PENDING, ARCHIVE):
-        return True
-    topic = file.removeprefix("topics/").removesuffix(".md")
-    try:
-        return file == topic_file(topic)
-    except InvalidEngramError:
-        return False
-
-
 def copies_of(file: str, meta: Metadata) -> list[str]:
     """Return the other files that hold a lesson: its topic's, or the one of all lessons."""
     if not meta.get("id"):
@@ -127,12 +96,6 @@ def split_task(text: str) -> tuple[str, str]:
     """
     match = _TASK.match(text)
     return (match[1].lower(), text[match.end() :]) if match else ("", text)
-
-
-def title_of(file: str) -> str:
-    """Return the title that a new file gets."""
-    name = file.rpartition("/")[2].removesuffix(".md")
-    return name if file.startswith("topics/") else name.capitalize()
 
 
 def is_memory(file: str, placed: Placed) -> bool:
@@ -161,10 +124,10 @@ def as_entry(file: str, scope: Scope, placed: Placed) -> Entry:
     return Entry(
         id=get("id") or address(text),
         text=text,
-        kind=_kind(file, placed, values),
+        kind=kind_in(file, placed.kind, get("kind", "")),
         scope=_SCOPES.get(get("scope", ""), scope),
         confidence=_CONFIDENCES.get(get("confidence", ""), "medium" if ours else "high"),
-        topic=get("topic") or _topic_of(file),
+        topic=get("topic") or topic_of(file),
         source=source,
         basis=_BASES.get(get("basis", ""), "told" if source == "user" else "inferred"),
         ts=get("ts", ""),
@@ -243,23 +206,6 @@ def lift_tombstones(folder: Folder, text: str, kind: str) -> None:
         other = (block.meta or Metadata()).get("kind") not in (kind, "")
         archive = archive if other else archive.remove(block)
     folder.put(ARCHIVE, archive)
-
-
-def file_of(kind: Kind) -> str:
-    """Return the file of what is no topic's."""
-    return {"lesson": LESSONS, "profile": PROFILE}.get(kind, RULES)
-
-
-def _kind(file: str, placed: Placed, values: dict[str, str]) -> Kind:
-    if file == RULES:
-        return _KINDS.get(placed.kind, "always")
-    if file in (PENDING, ARCHIVE):
-        return _KINDS.get(values.get("kind", ""), "lesson")
-    return "profile" if file == PROFILE else "lesson"
-
-
-def _topic_of(file: str) -> str:
-    return file[len("topics/") : -len(".md")] if file.startswith("topics/") else ""
 
 
 def twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
@@ -360,77 +306,3 @@ def _value(block: Block, key: str) -> str:
 
 
 T = TypeVar("T")
-
-
-def by_prefix(prefix: str, items: Sequence[T], id_of: Callable[[T], str], where: str) -> T:
-    """Return the first of ``items`` whose id is ``prefix``, or the only one that begins so.
-
-    Args:
-        prefix: An id or its beginning.
-        items: What to look through.
-        id_of: Returns the id of an item.
-        where: Where they stand, for the message of an error.
-
-    Raises:
-        EntryNotFoundError: If there is none.
-        AmbiguousIdError: If several ids begin so.
-    """
-    wanted = current_id(prefix)
-    exact = [item for item in items if id_of(item) == wanted]
-    found = exact or [item for item in items if begins(id_of(item), wanted)]
-    if not found:
-        raise EntryNotFoundError(prefix, where)
-    ids = list(dict.fromkeys(map(id_of, found)))
-    if len(ids) > 1:
-        raise AmbiguousIdError(prefix, ids)
-    return found[0]
-
-
-def begins(entry_id: str, prefix: str) -> bool:
-    """Whether an id or an address begins with ``prefix``, which may leave out the mark.
-
-    >>> begins("_7a2pcsc", "7a2"), begins("_7a2pcsc", "~7a2"), begins("7a2pcsc0", "_7a2")
-    (True, True, False)
-    """
-    wanted = current_id(prefix)
-    return wanted != "" and entry_id.startswith((wanted, ADDRESS + wanted))
-
-
-def retired_name(prefix: str, entries: Iterable[Entry]) -> Callable[[Entry], str]:
-    """Return what names retired memories, if this is how one of them is asked for.
-
-    A line that a person wrote gets an id when it is retired; its address before still finds it,
-    without its mark only where no id begins so.
-
-    Args:
-        prefix: An id, an address, or the beginning of one.
-        entries: The retired memories.
-    """
-    if not is_address(current_id(prefix)) and any(begins(entry.id, prefix) for entry in entries):
-        return lambda entry: entry.id
-    return lambda entry: address(entry.text)
-
-
-def find_line(document: Document, wanted: str) -> Placed | None:
-    """Return the entry with the id or address ``wanted``; only lines that can be it are read."""
-    hand = is_address(wanted)
-    mark = "" if hand else f"id:{wanted}"
-    # Backwards: what is asked for was mostly written a moment ago.
-    for block in reversed(document.blocks):
-        if mark in block.raw and block.shape in ("item", "paragraph"):
-            placed = document.at(block)
-            if entry_id(placed) == wanted:
-                return placed
-    return None
-
-
-def find_lines(document: Document, wanted: Collection[str]) -> dict[str, Placed]:
-    """Return the entries with the ids or addresses ``wanted`` that are there, in one pass.
-
-    Of several with one id it is the last, as in :func:`find_line`.
-    """
-    if len(wanted) == 1:
-        found = {each: find_line(document, each) for each in wanted}
-        return {each: placed for each, placed in found.items() if placed is not None}
-    entries = ((entry_id(placed), placed) for placed in document.placed())
-    return {each: placed for each, placed in entries if each in wanted}

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.engram import fold
 from engramdown.hippocampus import placement
+from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.history import Change, Part, Step, digest
+from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
 from engramdown.markdown.document import Document, Placed, parse
 
 if TYPE_CHECKING:
@@ -69,14 +71,14 @@ def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) ->
 
 def keys_in(file: str, document: Document) -> Iterator[tuple[str, Placed]]:
     """Yield the entries of a file that is no archive, each with its key."""
-    if file != placement.ARCHIVE:
+    if file != ARCHIVE:
         for placed in placement.raw_entries(file, document):
             yield key_of(file, placed), placed
 
 
 def key_of(file: str, placed: Placed) -> str:
     """Return what an entry is known by; a proposal by all of its line, tick and metadata too."""
-    if file == placement.PENDING:
+    if file == PENDING:
         return _key(file, "", placed.block.raw)
     return _key(_kind_of(file), placed.kind or placed.heading, placed.block.text)
 
@@ -123,7 +125,7 @@ class _Trail:
         for file in self._texts:
             for key, placed in self._entries(file):
                 self._own(key)
-                for kind, words in self.reworded.pop(placement.entry_id(placed), ()):
+                for kind, words in self.reworded.pop(entry_id(placed), ()):
                     self._own(_key(kind, placed.kind or placed.heading, words))
 
     def _apply(self, part: Part, *, blurs: bool) -> None:
@@ -155,7 +157,7 @@ class _Trail:
 
     def _leave(self, change: Change) -> None:
         """Take note of what was ours and is not there any more, or says something else."""
-        if change.before is None or change.file in (placement.PENDING, placement.ARCHIVE):
+        if change.before is None or change.file in (PENDING, ARCHIVE):
             return
         kind = _kind_of(change.file)
         for placed in parse(change.before).placed()[:1]:
@@ -195,7 +197,7 @@ class _Trail:
 
         So a file need not be read again for each step that added a line to it.
         """
-        if self._sections is None or file == placement.PENDING:
+        if self._sections is None or file == PENDING:
             return True
         texts = [
             placed.block.text for each in theirs for placed in parse(each.after or "").placed()
@@ -239,7 +241,7 @@ def _fits(text: str, part: Part) -> bool:
 
 def _kind_of(file: str) -> str:
     """Return what the files of a kind have in common: a lesson stands in several."""
-    return file if file in (placement.RULES, placement.PROFILE) else placement.LESSONS
+    return file if file in (RULES, PROFILE) else LESSONS
 
 
 def _key(kind: str, section: str, text: str) -> str:
@@ -348,13 +350,13 @@ class Provenance:
     def pages(self) -> list[Brought]:
         """Return every page that shapes a prompt, and the settings, whoever wrote them."""
         from engramdown.hippocampus.snapshot import AGENTS
-        from engramdown.hippocampus.snapshot import SOUL as SPELLED
+        from engramdown.kinds import SOUL as SPELLED
         from engramdown.settings import CONFIG
 
         root = self._store.root
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
         texts = [(name, self._page_text(name)) for name in [SOUL, *names]]
-        texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, placement.PROFILE)]
+        texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, PROFILE)]
         texts.append((CONFIG, self._settings()))
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
 
@@ -441,7 +443,7 @@ class Provenance:
 
         def edit(draft: Draft) -> None:
             for at, (name, placed) in enumerate(self._lines(draft, item)):
-                if not at and name != placement.PENDING:
+                if not at and name != PENDING:
                     entry = placement.as_entry(name, self._store.scope, placed)
                     record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
                     placement.retire(draft, placed, record, new_id(), today().isoformat())
@@ -530,7 +532,7 @@ class Provenance:
         """Return the texts of files before ``steps``, of those that are known."""
         texts: dict[str, str] = {}
         for name, head in self._store.files.history.heads().items():
-            text = self._head_text(name, head) if placement.is_name(name) else None
+            text = self._head_text(name, head) if is_name(name) else None
             if text is not None:
                 texts[name] = text
         for step in reversed(steps):

@@ -15,25 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import Slot
 from engramdown.hippocampus.history import History, digest
-from engramdown.hippocampus.placement import PROFILE
+from engramdown.kinds import FILES, SOUL, SOUL_FILE, is_name
 from engramdown.language.characters import is_utf16
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
-# The archive first: a hand edit of another file may have to write into it.
-FIXED: Final = (
-    placement.ARCHIVE,
-    placement.RULES,
-    placement.LESSONS,
-    placement.PROFILE,
-    placement.PENDING,
-)
-"""The memory files that do not depend on topics, in the order in which they are looked at."""
-
-_TOPICS: Final = "topics"
 _MARKER: Final = re.compile(rb"^(?:<{7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 _NO_WAY: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EACCES})
 
@@ -75,7 +63,7 @@ class Reader:
 
     def names(self) -> list[str]:
         """Return the memory files that exist, in a fixed order, but for obstacles."""
-        found = [name for name in FIXED if self._disk.exists(self.place(name))]
+        found = [name for name in FILES if self._disk.exists(self.place(name))]
         return [*found, *(name for name, why_not in self._topics() if not why_not)]
 
     def is_page(self, name: str) -> bool:
@@ -84,9 +72,9 @@ class Reader:
         Such a one may come with somebody's commit, a link to itself say: it must hide no other
         page. What does not depend on topics, no obstacle takes away in silence.
         """
-        if not name.startswith(f"{_TOPICS}/"):
-            return placement.is_name(name)
-        return placement.is_name(name) and not self._obstacle(name)
+        if not name.startswith("topics/"):
+            return is_name(name)
+        return is_name(name) and not self._obstacle(name)
 
     def obstacles(self) -> list[str]:
         """Say of each topic that cannot be read why not: ``doctor`` says what to do.
@@ -94,7 +82,7 @@ class Reader:
         Raises:
             StoreError: If even that cannot be found out.
         """
-        with named_errors(self.folder / _TOPICS, "read"):
+        with named_errors(self.folder / "topics", "read"):
             return [*dict.fromkeys(why_not for _, why_not in self._topics() if why_not)]
 
     def conflicts(self) -> Iterator[tuple[Path, int]]:
@@ -116,7 +104,7 @@ class Reader:
         Raises:
             StoreError: If ``name`` is none, or a link leads out of the scope.
         """
-        if not placement.is_name(name):
+        if not is_name(name):
             raise StoreError(f"{name!r}: is not the name of a memory file; see docs/file-format.md")
         return self._disk.inside(self.place(name), self.root)
 
@@ -189,15 +177,15 @@ class Reader:
 
     def _topics(self) -> Iterator[tuple[str, str]]:
         """Yield each topic that there is, with why it cannot be read, or ``""``."""
-        folder = self.folder / _TOPICS
+        folder = self.folder / "topics"
         if not folder.is_dir():
             if folder.is_symlink() or folder.exists():
-                yield _TOPICS, f"{folder}: is not a folder; move it away"
+                yield "topics", f"{folder}: is not a folder; move it away"
             return
         plain = set() if folder.is_symlink() else self._disk.plain(folder)
         for page in (*self._disk.names(folder), *self._disk.folders(folder)):
-            name = f"{_TOPICS}/{page}"
-            if placement.is_name(name):
+            name = f"topics/{page}"
+            if is_name(name):
                 yield name, "" if page in plain else self._obstacle(name)
 
     def _obstacle(self, name: str) -> str:
@@ -231,16 +219,13 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-SOUL: Final = "soul.md"
-"""The page that says who the assistant is."""
-
 AGENTS: Final = ".agents"
 """The folder beside a scope's own in which other tools keep ``SOUL.md`` and ``USER.md``."""
 
-# What they are called there; a profile.md may be anything.
-_BESIDE: Final = {PROFILE: "USER.md", SOUL: "SOUL.md"}
 # The first one is the name; all of them are found without regard to case.
-_ALIASES: Final = {PROFILE: (PROFILE, "user.md"), SOUL: (SOUL,)}
+_ALIASES: Final = {
+    each.name: (each.name, *each.aliases) for each in (*FILES.values(), SOUL_FILE) if each.beside
+}
 _MEANT: Final = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
 
 
@@ -295,7 +280,7 @@ def beside(name: str, found: Iterable[str]) -> str:
     >>> beside("profile.md", ["profile.md", "user.md", "USER.md"]), beside("soul.md", ["Soul.md"])
     ('USER.md', 'Soul.md')
     """
-    wanted = _BESIDE[name]
+    wanted = (SOUL_FILE if name == SOUL else FILES[name]).beside
     files = [file for file in found if file.lower() == wanted.lower()]
     return min(files, key=lambda file: (file != wanted, file), default="")
 
@@ -321,7 +306,7 @@ def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]
     """Return each file with the digest that the journal says and the one it has."""
     heads = history.heads()
     # Those that are gone, too: somebody may have removed a topic.
-    there = dict.fromkeys([*FIXED, *reader.names()])
+    there = dict.fromkeys([*FILES, *reader.names()])
     left = (name for name, head in heads.items() if head and name not in there)
     names = [*there, *sorted(name for name in left if reader.is_page(name))]
     return [(name, heads.get(name), reader.read(name).digest) for name in names]

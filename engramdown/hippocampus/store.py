@@ -16,12 +16,28 @@ from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undo
 from engramdown.hippocampus.changeset import Act, Draft, new_id, verified_by
-from engramdown.hippocampus.entry import Archived, Entry, Written
-from engramdown.hippocampus.files import FileChange, MemoryFiles, starter_files
+from engramdown.hippocampus.entry import (
+    Archived,
+    Entry,
+    Written,
+    address,
+    by_prefix,
+    entry_id,
+    find_lines,
+)
+from engramdown.hippocampus.files import FileChange, MemoryFiles
 from engramdown.hippocampus.history import Step
-from engramdown.hippocampus.placement import by_prefix, find_lines
-from engramdown.hippocampus.snapshot import SOUL
 from engramdown.hippocampus.undo import Candidate
+from engramdown.kinds import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    RULES,
+    SOUL,
+    starter_files,
+    topic_file,
+)
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
@@ -83,15 +99,15 @@ class Hippocampus:
 
     def recall_identity(self) -> list[Entry]:
         """Return the facts about the user, in file order."""
-        return self._entries.of(placement.PROFILE)
+        return self._entries.of(PROFILE)
 
     def recall_rules(self) -> list[Entry]:
         """Return the *always*, *never* and *when* rules, in file order."""
-        return self._entries.of(placement.RULES)
+        return self._entries.of(RULES)
 
     def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
         """Return the newest lessons that fit, in file order; one that does not hides none."""
-        lessons = self._entries.of(placement.LESSONS)
+        lessons = self._entries.of(LESSONS)
         if token_budget is None:
             return lessons
         kept, left = [], token_budget
@@ -108,12 +124,12 @@ class Hippocampus:
         Raises:
             InvalidEngramError: If ``slug`` is a path or otherwise no topic.
         """
-        name = placement.topic_file(slug)
+        name = topic_file(slug)
         found = self._entries.of(name)
         ids = {entry.id for entry in found}
         folds = {entry.fold for entry in found}
         wanted = name[len("topics/") : -len(".md")]
-        for entry in self._entries.of(placement.LESSONS):
+        for entry in self._entries.of(LESSONS):
             if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
                 found.append(entry)
         return found
@@ -268,7 +284,7 @@ class Hippocampus:
         """
 
         def edit(draft: Draft) -> placement.Filed:
-            back = changeset.pick(draft.get(placement.ARCHIVE), self.scope, entry_id)
+            back = changeset.pick(draft.get(ARCHIVE), self.scope, entry_id)
             return changeset.unretire(draft, back, new_id(), today().isoformat())
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
@@ -292,7 +308,7 @@ class Hippocampus:
             for name, placed in lines:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
-            at = placement.address(text) if is_address(entry.id) else entry.id
+            at = address(text) if is_address(entry.id) else entry.id
             return placement.Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
@@ -325,7 +341,7 @@ class Hippocampus:
 
     def archived(self) -> list[Archived]:
         """Return what was retired, the oldest first."""
-        return changeset.retired(self.files.document(placement.ARCHIVE), self.scope)
+        return changeset.retired(self.files.document(ARCHIVE), self.scope)
 
     def history(self) -> list[Step]:
         """Return every step of the journal, the oldest first."""
@@ -419,7 +435,7 @@ class Hippocampus:
         copies = () if is_address(entry.id) else names.keys() - {*_NOT_MEMORY, entry.file}
         for name in (entry.file, *sorted(copies)):
             placed = placement.raw_entries(name, draft.get(name))
-            found += [(name, each) for each in placed if placement.entry_id(each) == entry.id]
+            found += [(name, each) for each in placed if entry_id(each) == entry.id]
         return entry, found
 
     def written(self, filed: placement.Filed) -> Written:
@@ -446,7 +462,7 @@ class Hippocampus:
         return Written(action, entry)
 
 
-_NOT_MEMORY = frozenset({placement.PENDING, placement.ARCHIVE})
+_NOT_MEMORY = frozenset({PENDING, ARCHIVE})
 
 
 _Read = tuple[Document, str, tuple[str, ...], dict[Block, Entry]]
@@ -494,5 +510,5 @@ class Entries:
 
     def _spelled(self, name: str) -> str:
         """Return how a file is spelled, ``""`` if that is its name."""
-        spelled = self._files.place(name).name if name == placement.PROFILE else ""
+        spelled = self._files.place(name).name if name == PROFILE else ""
         return spelled if spelled != name else ""

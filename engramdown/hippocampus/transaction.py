@@ -342,7 +342,7 @@ class Recovery:
                 yield from self._leftover(path, *found)
 
     def _carry_out(self, part: Part) -> None:
-        from engramdown.hippocampus.placement import is_name
+        from engramdown.kinds import is_name
         from engramdown.markdown.document import parse
 
         if not is_name(part.file) or not part.target or part.source == part.target:
@@ -369,7 +369,7 @@ class Recovery:
             raise
 
     def _leftover(self, path: Path, file: str, state: str) -> Iterator[Leftover]:
-        from engramdown.hippocampus.placement import is_name
+        from engramdown.kinds import is_name
 
         folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
         name = meant(f"{folder}{file}")

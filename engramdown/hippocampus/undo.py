@@ -15,20 +15,10 @@ from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
+from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.history import Change, Part, Step, digest
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    PENDING,
-    PROFILE,
-    RULES,
-    Folder,
-    entry_id,
-    older_fact,
-    split_task,
-    title_of,
-    tombstones_of,
-    twin,
-)
+from engramdown.hippocampus.placement import Folder, older_fact, split_task, tombstones_of, twin
+from engramdown.kinds import ARCHIVE, PENDING, PROFILE, RULES, title_of
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse
 

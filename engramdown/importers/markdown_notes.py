@@ -24,6 +24,7 @@ from engramdown.engram import (
     fold,
     slug,
 )
+from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
 
 __all__ = [
     "LAYOUTS",
@@ -473,7 +474,6 @@ Layout = Literal[
 ]
 LAYOUTS: Final[tuple[Layout, ...]] = get_args(Layout)
 
-_KINDS_RECONSOLIDATION: Final[dict[str, Kind]] = {"profile.md": "profile", "lessons.md": "lesson"}
 _RULING: Final = frozenset({"notes", "cursor", "index", "topic"})
 _BY_PERSON: Final = frozenset({"notes", "cursor"})
 _DAILY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[^/]*\.md")
@@ -637,7 +637,7 @@ def _topic_in(value: object) -> str:
 
 def _anton(folder: str, name: str) -> Layout | None:
     if folder == "memory":
-        return "anton-memory" if name in ("rules.md", "lessons.md", "profile.md") else None
+        return "anton-memory" if name in (RULES, LESSONS, PROFILE) else None
     if not name.endswith(".md") or folder not in ("context", "learnings"):
         return None
     return "anton-context" if folder == "context" else "anton-learnings"
@@ -701,9 +701,8 @@ class _Reader:
         return f"When working {place}: {text}" if place else text
 
     def _kind(self, statement: Statement) -> Kind:
-        own = _KINDS_RECONSOLIDATION.get(self.name) if self.file.layout == "anton-memory" else None
-        if own is not None:
-            return own
+        if self.file.layout == "anton-memory" and self.name in (PROFILE, LESSONS):
+            return kind_in(self.name)
         if self._place():
             return "when"
         titled = kind_below(statement)
@@ -720,7 +719,7 @@ class _Reader:
         if kind == "lesson":
             kind = self.kind_of(statement.whole)
         # A file of one project says nothing about the user that would hold in all of them.
-        return "lesson" if kind == "profile" and self.scope == "project" else kind
+        return kind_in_scope(kind, self.scope)
 
     def _word(self, statement: Statement, kind: Kind) -> _Word:
         if self.file.layout in _BY_PERSON:

@@ -42,23 +42,14 @@ from engramdown.cortex.keyed_values import (
 )
 from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
-from engramdown.engram import RULE_KINDS, Confidence, Engram, Kind, Scope
+from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.hippocampus.changeset import Act, Desk, Draft, Revision, new_id, revise, verified_by
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    LESSONS,
-    PENDING,
-    PROFILE,
-    RULES,
-    as_entry,
-    entry_id,
-    raw_entries,
-    tombstones,
-)
+from engramdown.hippocampus.entry import Entry, entry_id
+from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.external_session import beside, guard_of
+from engramdown.kinds import ARCHIVE, LESSONS, PENDING, kind_in
 from engramdown.language.untrusted import one_line
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document
@@ -771,10 +762,7 @@ class Putting:
                 text.encode()
             except UnicodeEncodeError:
                 raise InvalidEngramError(name, "holds half of a surrogate pair") from None
-        kind: Kind = "profile" if home.file == PROFILE else "lesson"
-        if home.file == RULES:
-            said = (put.value or {}).get("kind")
-            kind = next((each for each in RULE_KINDS if each == said), "always")
+        kind = kind_in(home.file, (put.value or {}).get("kind", ""))
         return Engram(parts.text, kind, home.scope, self._confidence, home.topic, "llm")
 
     def _pending(self, engram: Engram, op: Operation, item: ItemItems | None, code: str) -> Pending:

@@ -23,14 +23,13 @@ from engramdown.cortex.recollection import SOUL
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import question
 from engramdown.cortex.tools import Answer
-from engramdown.engram import RULE_KINDS, Engram, Kind, Scope
+from engramdown.engram import Engram, Kind, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
 from engramdown.hippocampus.changeset import Act, Revision, new_id
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.files import on_errand
-from engramdown.hippocampus.placement import LESSONS, PENDING, PROFILE, RULES, entry_id, raw_entries
-from engramdown.hippocampus.snapshot import SOUL as SOUL_FOLDER
+from engramdown.hippocampus.placement import raw_entries
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations import memory_pages
 from engramdown.integrations.memory_pages import (
@@ -48,6 +47,8 @@ from engramdown.integrations.memory_pages import (
     rendered,
 )
 from engramdown.journal.page import normal
+from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, kind_in
+from engramdown.kinds import SOUL as SOUL_FOLDER
 from engramdown.language.untrusted import bullet, inert, paragraphs
 from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk
@@ -440,9 +441,7 @@ class Changing:
 
     def _engram(self, said: Said) -> Iterator[Engram]:
         """Yield what is to be remembered, or note why it cannot be."""
-        kind: Kind = "profile" if self._file == PROFILE else "lesson"
-        if self._file == RULES:
-            kind = next((each for each in RULE_KINDS if each == said.section), "always")
+        kind = kind_in(self._file, said.section)
         topics = self._file.startswith("topics/")
         topic = self._file.removeprefix("topics/").removesuffix(".md") if topics else ""
         try:

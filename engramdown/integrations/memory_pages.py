@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Scope, slug
 from engramdown.errors import InvalidEngramError, MemoryCommandError
-from engramdown.hippocampus.placement import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
-from engramdown.hippocampus.snapshot import SOUL, meant
+from engramdown.hippocampus.snapshot import meant
+from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
 from engramdown.language.similarity import similarity
 from engramdown.language.untrusted import heading, inert
 from engramdown.markdown.document import Document, Placed, parse, written

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import mcp_types as types
 
 from engramdown.errors import EngramdownError, EntryNotFoundError
-from engramdown.hippocampus.placement import begins
+from engramdown.hippocampus.entry import begins
+from engramdown.kinds import KINDS
 from engramdown.language.characters import on_screen
 from engramdown.language.untrusted import inert
 
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
 
 _LONGEST: Final = 4_000
-_KINDS: Final = {
-    "always": "a rule: always",
-    "never": "a rule: never",
-    "when": "a rule: when",
-    "lesson": "a lesson",
-    "profile": "a fact about you",
-}
 _SCOPES: Final = {"global": "for all projects", "project": "for this project"}
 _REMEMBER: Final = "The assistant wants to remember this ({kind}, {scope}):"
 _FORGET: Final = "The assistant wants to forget this ({kind}, {scope}):"
@@ -99,7 +93,7 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     text = on_screen(gone.text if gone is not None else engram.text)
     rows = [
         (_FORGET if forgets else _REMEMBER).format(
-            kind=_KINDS[engram.kind], scope=_SCOPES[engram.scope]
+            kind=KINDS[engram.kind].label, scope=_SCOPES[engram.scope]
         ),
         _apart(text),
     ]

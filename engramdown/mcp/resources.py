@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 from engramdown.clock import today
 from engramdown.engram import slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
+from engramdown.kinds import LESSONS, PROFILE, RULES
 from engramdown.language.untrusted import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
@@ -141,15 +142,15 @@ def _topics(cortex: Cortex) -> list[tuple[str, int]]:
 
 
 def _rules(cortex: Cortex) -> str:
-    return _document("Rules", _of(cortex, "rules.md"), _headed)
+    return _document("Rules", _of(cortex, RULES), _headed)
 
 
 def _lessons(cortex: Cortex) -> str:
-    return _document("Lessons", _of(cortex, "lessons.md"), _listed)
+    return _document("Lessons", _of(cortex, LESSONS), _listed)
 
 
 def _profile(cortex: Cortex) -> str:
-    return _document("Who the user is", _of(cortex, "profile.md"), _listed)
+    return _document("Who the user is", _of(cortex, PROFILE), _listed)
 
 
 def _context(cortex: Cortex) -> str:

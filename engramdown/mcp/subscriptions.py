@@ -27,17 +27,17 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
+from engramdown.kinds import FILES, LESSONS, PENDING, PROFILE, RULES, SOUL
 from engramdown.mcp import resources
 
 _PAUSE: Final = 1.0
 _CONTEXT: Final = "memory://context"
 _FILES: Final = {
-    "rules.md": "memory://rules",
-    "lessons.md": "memory://lessons",
-    "profile.md": "memory://profile",
-    "user.md": "memory://profile",
-    "pending.md": "memory://pending",
-    "soul.md": _CONTEXT,
+    RULES: "memory://rules",
+    LESSONS: "memory://lessons",
+    **dict.fromkeys((PROFILE, *FILES[PROFILE].aliases), "memory://profile"),
+    PENDING: "memory://pending",
+    SOUL: _CONTEXT,
 }
 _MOST: Final = 256
 _TOO_MANY: Final = f"a client may subscribe to {_MOST} pages at once; unsubscribe from some"

@@ -18,7 +18,7 @@ from engramdown.cortex.keyed_values import (
     written,
 )
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import is_name
+from engramdown.kinds import is_name
 
 _LABELS = st.text(st.characters(codec="utf-8", exclude_characters=".\0"), min_size=1, max_size=6)
 _NAMESPACES = st.lists(_LABELS, min_size=1, max_size=4).map(tuple)

@@ -18,7 +18,7 @@ from engramdown.cortex import watching
 from engramdown.cortex.news import News
 from engramdown.cortex.watching import Watching
 from engramdown.errors import StoreError
-from engramdown.hippocampus.placement import find_lines
+from engramdown.hippocampus.entry import find_lines
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed
 from engramdown.recall.index import Index

@@ -16,8 +16,8 @@ from typing import Final
 
 from engramdown.cortex.waiting import Waiting
 from engramdown.engram import RULE_KINDS, Scope
-from engramdown.hippocampus.placement import PENDING
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import PENDING
 from engramdown.markdown.blocks import scan
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key, slug
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import by_prefix
+from engramdown.hippocampus.entry import Entry, by_prefix
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["MemoryStore"]

@@ -14,14 +14,9 @@ from engramdown.engram import Engram
 from engramdown.hippocampus.changeset import Act, Draft, Slot, entry_changes, file_engram, unretire
 from engramdown.hippocampus.hand_edits import HandEdit, Response, find_base, respond
 from engramdown.hippocampus.history import Past, Step, make_part
-from engramdown.hippocampus.placement import (
-    ARCHIVE,
-    Filed,
-    as_entry,
-    raw_entries,
-    retire,
-)
+from engramdown.hippocampus.placement import Filed, as_entry, raw_entries, retire
 from engramdown.hippocampus.undo import Candidate, candidates, last, pick, reverse
+from engramdown.kinds import ARCHIVE
 from engramdown.markdown.document import Document, Placed, parse
 
 __all__ = ["TODAY", "Shelf", "base_among"]

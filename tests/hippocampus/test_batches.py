@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.placement import find_line, find_lines
+from engramdown.hippocampus.entry import find_line, find_lines
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import parse
 from engramdown.storage.disk import Disk

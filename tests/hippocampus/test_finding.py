@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import address, by_prefix, find_line, retired_name
+from engramdown.hippocampus.entry import Entry, address, by_prefix, find_line, retired_name
 from engramdown.markdown.document import parse
 
 PAGE = """\

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from engramdown.engram import Engram
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Entry, address, entry_id
 from engramdown.hippocampus.placement import tombstones, tombstones_of
+from engramdown.kinds import is_name, title_of, topic_file
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
 from tests import step_laws
@@ -94,7 +95,7 @@ def test_a_fact_of_a_person_that_gives_way_has_its_own_id_in_the_archive() -> No
     filed = shelf.encode(Engram("Name: Bob", "profile", "global", source="user"))
     (gone,) = shelf.document("archive.md").placed()
     assert filed.id == "00000001"
-    assert placement.entry_id(gone) == "00000002"
+    assert entry_id(gone) == "00000002"
     assert "hand:yes" in gone.block.raw
 
 
@@ -187,7 +188,7 @@ def test_what_a_person_wrote_stays_as_it_is() -> None:
     shelf = Shelf({"rules.md": "## Always\n\n- Use uv <!-- mine -->\n"})
     before = dict(shelf.texts)
     filed = shelf.encode(dataclasses.replace(ALWAYS, source="user", confidence="high"))
-    assert (filed.id, filed.added) == (placement.address("use uv"), False)
+    assert (filed.id, filed.added) == (address("use uv"), False)
     assert shelf.texts == before
 
 
@@ -237,7 +238,7 @@ def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
     ["rules.md", "lessons.md", "profile.md", "pending.md", "archive.md", "topics/köln.md"],
 )
 def test_the_names_of_memory_files(name: str) -> None:
-    assert placement.is_name(name)
+    assert is_name(name)
 
 
 @pytest.mark.parametrize(
@@ -257,13 +258,13 @@ def test_the_names_of_memory_files(name: str) -> None:
     ],
 )
 def test_nothing_else_is_a_memory_file(name: str) -> None:
-    assert not placement.is_name(name)
+    assert not is_name(name)
 
 
 def test_the_file_of_a_topic_cannot_leave_its_folder() -> None:
-    assert placement.topic_file("API: x") == "topics/api-x.md"
+    assert topic_file("API: x") == "topics/api-x.md"
     with pytest.raises(InvalidEngramError):
-        placement.topic_file("../rules")
+        topic_file("../rules")
 
 
 @pytest.mark.parametrize(
@@ -284,15 +285,15 @@ def test_where_the_copies_of_a_lesson_are(
 
 
 def test_an_address_is_a_digest_of_what_is_said() -> None:
-    assert placement.address("Use uv") == placement.address("use  UV.")
-    assert placement.address("Use uv") != placement.address("Use uw")
-    assert len(placement.address("\udc80")) == 8
-    assert placement.address("a")[0] == "_"
+    assert address("Use uv") == address("use  UV.")
+    assert address("Use uv") != address("Use uw")
+    assert len(address("\udc80")) == 8
+    assert address("a")[0] == "_"
 
 
 def test_a_line_without_metadata_was_written_by_a_person() -> None:
     entry = read("rules.md", "# R\n\n## When\n\n- a\n")
-    assert entry.id == placement.address("a")
+    assert entry.id == address("a")
     assert (entry.kind, entry.scope, entry.confidence) == ("when", "project", "high")
     assert (entry.source, entry.basis, entry.by_person) == ("user", "told", True)
     assert (entry.file, entry.line, entry.heading) == ("rules.md", 5, "When")
@@ -365,5 +366,5 @@ def test_which_paragraphs_are_memories(file: str, page: str, said: list[str]) ->
 
 
 def test_the_title_of_a_new_file() -> None:
-    assert placement.title_of("rules.md") == "Rules"
-    assert placement.title_of("topics/ci-cd.md") == "ci-cd"
+    assert title_of("rules.md") == "Rules"
+    assert title_of("topics/ci-cd.md") == "ci-cd"

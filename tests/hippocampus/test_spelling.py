@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.snapshot import SOUL, has_aliases, meant, named, spelled, unused
+from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled, unused
+from engramdown.kinds import SOUL
 
 NAMES = ("profile.md", SOUL)
 

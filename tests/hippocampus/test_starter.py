@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engramdown.engram import Scope
-from engramdown.hippocampus.files import GITIGNORE, is_for_git, starter_files
-from engramdown.hippocampus.placement import is_name, raw_entries
+from engramdown.hippocampus.files import GITIGNORE, is_for_git
+from engramdown.hippocampus.placement import raw_entries
+from engramdown.kinds import is_name, starter_files
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 

@@ -1,0 +1,255 @@
+"""The kinds of memory and the files that hold them: the one table that every room asks.
+
+A new kind is a row of :data:`KINDS` (and its name in :data:`engramdown.engram.Kind`), a new
+memory file a row of :data:`FILES`, a new section of what a model is shown a row of
+:data:`SECTIONS`. File names are relative to the memory folder of a scope.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from engramdown.engram import RULE_KINDS, Kind, Scope, slug
+from engramdown.errors import InvalidEngramError
+
+RULES: Final = "rules.md"
+LESSONS: Final = "lessons.md"
+PROFILE: Final = "profile.md"
+PENDING: Final = "pending.md"
+ARCHIVE: Final = "archive.md"
+SOUL: Final = "soul.md"
+
+_TOPICS: Final = "topics/"
+_EVERYWHERE: Final[tuple[Scope, ...]] = ("global", "project")
+
+
+class MemoryKind(NamedTuple):
+    """What is special about one kind of memory.
+
+    Attributes:
+        name: The kind.
+        file: The file that holds it.
+        help: What it is, as a sentence: for options and tools.
+        label: What it is, in a few words: ``a rule: always``.
+        scopes: The scopes that hold it.
+        is_whole: Whether all of its memories are shown to a model, whatever the message is.
+        order: Where it stands among the kinds of its file when a model is shown them; what stands
+            under a heading of a person's own has order 2.
+    """
+
+    name: Kind
+    file: str
+    help: str
+    label: str
+    scopes: tuple[Scope, ...] = _EVERYWHERE
+    is_whole: bool = False
+    order: int = 0
+
+    @property
+    def heading(self) -> str:
+        """The heading in its file under which it stands, or ``""``."""
+        return self.name.capitalize() if self.name in RULE_KINDS else ""
+
+
+_KINDS: Final = (
+    MemoryKind("always", RULES, "A rule: do this always.", "a rule: always", is_whole=True),
+    MemoryKind("never", RULES, "A rule: never do this.", "a rule: never", is_whole=True, order=1),
+    MemoryKind("when", RULES, "A rule for a certain case.", "a rule: when", order=3),
+    MemoryKind("lesson", LESSONS, "Something that was learned.", "a lesson"),
+    MemoryKind("profile", PROFILE, "A fact about you.", "a fact about you", scopes=("global",)),
+)
+KINDS: Final[dict[str, MemoryKind]] = {each.name: each for each in _KINDS}
+"""Every kind by its name, in the order in which they are listed."""
+
+
+class MemoryFile(NamedTuple):
+    """One of the files below ``memory/`` that have a fixed name.
+
+    Attributes:
+        name: Its name.
+        starter: The text that it has in a new scope; ``""`` if a new scope has none.
+        scopes: The scopes that begin with it.
+        holds_memory: Whether its entries are memories; otherwise they are proposals, or retired.
+        aliases: Other names that it is read under, in lower case.
+        beside: What other tools call it in ``.agents``, beside the scope, or ``""``.
+    """
+
+    name: str
+    starter: str = ""
+    scopes: tuple[Scope, ...] = _EVERYWHERE
+    holds_memory: bool = True
+    aliases: tuple[str, ...] = ()
+    beside: str = ""
+
+
+_RULES: Final = """\
+# Rules
+
+<!--
+One rule is one list item under Always, Never or When:
+
+  - Run the linter before pushing
+
+Write, change and delete lines as you like: what you wrote is yours, and no automatic job
+touches it. The comment that ends some lines is metadata (id, source, date); leave it there.
+A comment on a line of its own, like this one, is a private note: no model ever sees it.
+-->
+
+## Always
+
+## Never
+
+## When
+"""
+
+_LESSONS: Final = """\
+# Lessons
+
+<!--
+What was learned, one list item each, the newest last:
+
+  - The staging database is reset every night at two
+
+A lesson with a topic is also filed in topics/<topic>.md.
+-->
+
+"""
+
+_PROFILE: Final = """\
+# Profile
+
+<!--
+Facts about you, one list item each. A fact with a key replaces the older one of that key:
+
+  - Name: Ada
+  - Prefers short answers
+-->
+
+"""
+
+# The archive first: a hand edit of another file may have to write into it.
+_FILES: Final = (
+    MemoryFile(ARCHIVE, holds_memory=False),
+    MemoryFile(RULES, _RULES),
+    MemoryFile(LESSONS, _LESSONS),
+    MemoryFile(PROFILE, _PROFILE, ("global",), aliases=("user.md",), beside="USER.md"),
+    MemoryFile(PENDING, holds_memory=False),
+)
+FILES: Final[dict[str, MemoryFile]] = {each.name: each for each in _FILES}
+"""The files of entries by name, in the order in which they are read."""
+
+SOUL_FILE: Final = MemoryFile(SOUL, holds_memory=False, beside="SOUL.md")
+"""The page that says who the assistant is: a person's own prose, never written by us."""
+
+ASIDE: Final = frozenset(each.name for each in _FILES if not each.holds_memory)
+"""The files of entries that are no memories: proposals, and what was retired."""
+
+
+class Section(NamedTuple):
+    """A section of what a model is shown of memory.
+
+    Attributes:
+        name: Its name in the settings.
+        file: The file that it shows.
+        scope: The scope of that file.
+        heading: The heading above it.
+        budget: What it may cost in tokens, unless the settings say otherwise.
+    """
+
+    name: str
+    file: str
+    scope: Scope
+    heading: str
+    budget: int
+
+
+_HEADING: Final = "## Your Memory — "
+SECTIONS: Final = (
+    Section("identity", PROFILE, "global", f"{_HEADING}Identity", 300),
+    Section("global_rules", RULES, "global", f"{_HEADING}Global Rules", 1500),
+    Section("project_rules", RULES, "project", f"{_HEADING}Project Rules", 1500),
+    Section("global_lessons", LESSONS, "global", f"{_HEADING}Global Lessons", 1000),
+    Section("project_lessons", LESSONS, "project", f"{_HEADING}Project Lessons", 1000),
+)
+"""The sections that show memory files, in the order in which they stand."""
+
+
+def file_of(kind: Kind) -> str:
+    """Return the file that holds memories of a kind; a lesson may also be filed under a topic."""
+    return KINDS[kind].file
+
+
+def kind_in(file: str, section: str = "", said: str = "") -> Kind:
+    """Return the kind of an entry of a file.
+
+    Args:
+        file: The file.
+        section: The rule kind of the heading that it stands under, or ``""``.
+        said: What its metadata says, which counts for a proposal and for what was retired.
+
+    >>> kind_in("rules.md", "never"), kind_in("topics/ci.md"), kind_in("archive.md", said="profile")
+    ('never', 'lesson', 'profile')
+    """
+    if file in ASIDE:
+        return KINDS[said].name if said in KINDS else "lesson"
+    if file == RULES:
+        return KINDS[section].name if section in RULE_KINDS else "always"
+    return "profile" if file == PROFILE else "lesson"
+
+
+def kind_in_scope(kind: Kind, scope: Scope) -> Kind:
+    """Return the kind that a memory has in a scope: what a scope does not hold is a lesson there.
+
+    >>> kind_in_scope("profile", "project"), kind_in_scope("profile", "global")
+    ('lesson', 'profile')
+    """
+    return kind if scope in KINDS[kind].scopes else "lesson"
+
+
+def scope_for(kind: Kind, scope: Scope) -> Scope:
+    """Return the scope that holds a kind: ``scope``, unless that does not.
+
+    >>> scope_for("profile", "project"), scope_for("never", "project")
+    ('global', 'project')
+    """
+    scopes = KINDS[kind].scopes
+    return scope if scope in scopes else scopes[0]
+
+
+def topic_file(topic: str) -> str:
+    """Return the file of a topic: ``topics/<slug>.md``.
+
+    Raises:
+        InvalidEngramError: If the topic cannot be the name of a file.
+    """
+    return f"{_TOPICS}{slug(topic)}.md"
+
+
+def topic_of(file: str) -> str:
+    """Return the slug of the topic that a file is about, or ``""``."""
+    return file[len(_TOPICS) : -len(".md")] if file.startswith(_TOPICS) else ""
+
+
+def is_of_lessons(file: str) -> bool:
+    """Whether a file holds lessons: all of them, or those of a topic."""
+    return file == LESSONS or file.startswith(_TOPICS)
+
+
+def is_name(file: str) -> bool:
+    """Whether ``file`` is the name of a memory file: nothing else is ever opened or written."""
+    if file in FILES:
+        return True
+    try:
+        return file == topic_file(file.removeprefix(_TOPICS).removesuffix(".md"))
+    except InvalidEngramError:
+        return False
+
+
+def title_of(file: str) -> str:
+    """Return the title that a new file gets."""
+    return topic_of(file) or file.removesuffix(".md").capitalize()
+
+
+def starter_files(scope: Scope) -> dict[str, str]:
+    """Return the text of each file that a new scope begins with, by its name."""
+    return {each.name: each.starter for each in _FILES if each.starter and scope in each.scopes}
