@@ -1,6 +1,6 @@
 """The kinds of memory and the files that hold them: the one table that every room asks.
 
-A new kind is a row of :data:`KINDS` (and its name in :data:`engramdown.engram.Kind`), a new
+A new kind is a row of :data:`KIND_TABLE` (and its name in :data:`engramdown.engram.Kind`), a new
 memory file a row of :data:`FILES`, a new section of what a model is shown a row of
 :data:`SECTIONS`. File names are relative to the memory folder of a scope.
 """
@@ -58,7 +58,7 @@ _KINDS: Final = (
     MemoryKind("lesson", LESSONS, "Something that was learned.", "a lesson"),
     MemoryKind("profile", PROFILE, "A fact about you.", "a fact about you", scopes=("global",)),
 )
-KINDS: Final[dict[str, MemoryKind]] = {each.name: each for each in _KINDS}
+KIND_TABLE: Final[dict[Kind, MemoryKind]] = {each.name: each for each in _KINDS}
 """Every kind by its name, in the order in which they are listed."""
 
 
@@ -176,7 +176,7 @@ SECTIONS: Final = (
 
 def file_of(kind: Kind) -> str:
     """Return the file that holds memories of a kind; a lesson may also be filed under a topic."""
-    return KINDS[kind].file
+    return KIND_TABLE[kind].file
 
 
 def kind_in(file: str, section: str = "", said: str = "") -> Kind:
@@ -191,9 +191,9 @@ def kind_in(file: str, section: str = "", said: str = "") -> Kind:
     ('never', 'lesson', 'profile')
     """
     if file in ASIDE:
-        return KINDS[said].name if said in KINDS else "lesson"
+        return next((kind for kind in KIND_TABLE if kind == said), "lesson")
     if file == RULES:
-        return KINDS[section].name if section in RULE_KINDS else "always"
+        return next((kind for kind in RULE_KINDS if kind == section), "always")
     return "profile" if file == PROFILE else "lesson"
 
 
@@ -203,7 +203,7 @@ def kind_in_scope(kind: Kind, scope: Scope) -> Kind:
     >>> kind_in_scope("profile", "project"), kind_in_scope("profile", "global")
     ('lesson', 'profile')
     """
-    return kind if scope in KINDS[kind].scopes else "lesson"
+    return kind if scope in KIND_TABLE[kind].scopes else "lesson"
 
 
 def scope_for(kind: Kind, scope: Scope) -> Scope:
@@ -212,7 +212,7 @@ def scope_for(kind: Kind, scope: Scope) -> Scope:
     >>> scope_for("profile", "project"), scope_for("never", "project")
     ('global', 'project')
     """
-    scopes = KINDS[kind].scopes
+    scopes = KIND_TABLE[kind].scopes
     return scope if scope in scopes else scopes[0]
 
 

@@ -28,7 +28,7 @@ from engramdown.cli.user_input import read_stdin
 from engramdown.clock import today
 from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
-from engramdown.kinds import KINDS, scope_for
+from engramdown.kinds import KIND_TABLE, scope_for
 
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
@@ -38,7 +38,7 @@ _BULLETS: Final = ("-", "*", "+")
 def _kind_flags(command: Command) -> Command:
     """Add ``--always`` and its siblings as the argument ``kinds``."""
     for kind in reversed(KINDS):
-        flag = click.option(f"--{kind}", kind, is_flag=True, help=KINDS[kind].help)
+        flag = click.option(f"--{kind}", kind, is_flag=True, help=KIND_TABLE[kind].help)
         command = flag(command)
     return command
 
@@ -89,7 +89,7 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
 def _engram(options: dict[str, Any]) -> Engram:
     text = _text(options["words"])
     kind: Kind = _kind(options) or kind_of(text)
-    if options["scope"] and options["scope"] not in KINDS[kind].scopes:
+    if options["scope"] and options["scope"] not in KIND_TABLE[kind].scopes:
         raise click.UsageError(messages.PROFILE_IS_GLOBAL)
     source: Source = options["source"]
     sure: Confidence = "high" if source == "user" else "medium"

@@ -23,7 +23,7 @@ from engramdown.cortex.templates import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
-from engramdown.kinds import KINDS, SECTIONS, SOUL
+from engramdown.kinds import KIND_TABLE, SECTIONS, SOUL
 from engramdown.language.untrusted import bullet, heading, paragraphs
 from engramdown.tokens import estimate_tokens
 
@@ -331,7 +331,7 @@ class _Frame:
             "heading": self.heading,
             "groups": _groups(shown),
             "left_out": len(left_out),
-            "rules_left_out": sum(KINDS[entry.kind].is_whole for entry in left_out),
+            "rules_left_out": sum(KIND_TABLE[entry.kind].is_whole for entry in left_out),
         }
         return renderer(self.overrides)(self.template, values)
 
@@ -393,7 +393,7 @@ def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:
 
 
 def _is_firm(entry: Entry) -> bool:
-    return KINDS[entry.kind].is_whole or entry.pin
+    return KIND_TABLE[entry.kind].is_whole or entry.pin
 
 
 def _scores(
@@ -438,8 +438,8 @@ def _group(entry: Entry) -> tuple[int, str]:
     if entry.kind not in RULE_KINDS:
         return (_OWN_HEADING, title) if entry.file != SOUL else (0, "")
     if fold(title) in ("", entry.kind):
-        return KINDS[entry.kind].order, entry.kind.capitalize()
-    return (_OWN_HEADING if entry.kind == "always" else KINDS[entry.kind].order), title
+        return KIND_TABLE[entry.kind].order, entry.kind.capitalize()
+    return (_OWN_HEADING if entry.kind == "always" else KIND_TABLE[entry.kind].order), title
 
 
 def _line(entry: Entry) -> str:

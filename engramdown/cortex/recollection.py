@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
+from engramdown import kinds
 from engramdown.clock import today
 from engramdown.cortex.context import (
     BUDGETS,
@@ -31,7 +32,7 @@ from engramdown.hippocampus.entry import Entry, address
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.kinds import PROFILE, SOUL
+from engramdown.kinds import PROFILE
 from engramdown.markdown.document import Placed, parse
 from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors
@@ -44,7 +45,7 @@ __all__ = ["FOLDER", "SOUL", "Recollection"]
 
 T = TypeVar("T")
 
-SOUL: Final = f"memory/{SOUL}"
+SOUL: Final = f"memory/{kinds.SOUL}"
 """The page that says who the assistant is."""
 FOLDER: Final = "templates"
 """Where a scope's own templates are."""
@@ -250,10 +251,12 @@ class Recollection:
         used = next((each for each in found if each.shown.strip()), None)
         aside = [Aside(each.path, each.why or _why_not(each.text, each.shown)) for each in found]
         aside += [
-            Aside(path, "spelling") for store in stores for path in self._spellings(store, SOUL)[1:]
+            Aside(path, "spelling")
+            for store in stores
+            for path in self._spellings(store, kinds.SOUL)[1:]
         ]
         if used is None:
-            page = self._page_of("soul", _home(stores), SOUL)
+            page = self._page_of("soul", _home(stores), kinds.SOUL)
         else:
             page = Page("soul", used.store.scope, used.path, is_there=True, text=used.text)
         rest = tuple(each for each in aside if each.path != page.path)
@@ -261,10 +264,10 @@ class Recollection:
 
     def _souls(self, store: Hippocampus) -> Iterator[_Candidate]:
         """Yield the pages of a scope that may tell who the assistant is, the first choice first."""
-        for path in self._spellings(store, SOUL)[:1]:
+        for path in self._spellings(store, kinds.SOUL)[:1]:
             text = self._read(store.soul, "")
             yield _Candidate(store, path, text, self._page(store, SOUL, text))
-        yield from self._beside(store, SOUL)
+        yield from self._beside(store, kinds.SOUL)
 
     def _beside(self, store: Hippocampus, name: str) -> Iterator[_Candidate]:
         """Yield the page that other tools keep beside a scope, if there is one."""
@@ -301,7 +304,7 @@ class Recollection:
             if store.scope == page.scope:
                 # A file beside the scope may have gone since.
                 is_beside = page.path is not None and page.path.parent.name == snapshot.AGENTS
-                texts = (each.text for each in self._beside(store, SOUL))
+                texts = (each.text for each in self._beside(store, kinds.SOUL))
                 return next(texts, "") if is_beside else store.soul()
         return ""
 

@@ -15,7 +15,7 @@ import mcp_types as types
 
 from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.entry import begins
-from engramdown.kinds import KINDS
+from engramdown.kinds import KIND_TABLE
 from engramdown.language.characters import on_screen
 from engramdown.language.untrusted import inert
 
@@ -93,7 +93,7 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     text = on_screen(gone.text if gone is not None else engram.text)
     rows = [
         (_FORGET if forgets else _REMEMBER).format(
-            kind=KINDS[engram.kind].label, scope=_SCOPES[engram.scope]
+            kind=KIND_TABLE[engram.kind].label, scope=_SCOPES[engram.scope]
         ),
         _apart(text),
     ]
