@@ -204,13 +204,6 @@ def next_steps(*, has_global: bool, notes: Sequence[str] = ()) -> list[tuple[str
 
 # ---- remembering ----
 
-KIND_HELP: Final = {
-    "always": "A rule: do this always.",
-    "never": "A rule: never do this.",
-    "when": "A rule for a certain case.",
-    "lesson": "Something that was learned.",
-    "profile": "A fact about you.",
-}
 DECLINED: Final = "Declined; it is not proposed again."
 _DECLINED: Final = "declined"
 _NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
