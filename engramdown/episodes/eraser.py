@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.card import CardFiles
-from engramdown.episodes.forget import Derived, Traces
+from engramdown.episodes.forget import Traces
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock
-from engramdown.transcripts.episode import Episode, number, read_line, write_line
+from engramdown.transcripts.episode import Episode, read_line, write_line
 from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
-from engramdown.transcripts.summary_log import FOLDER as GISTS
+from engramdown.transcripts.summary_log import FOLDER as SUMMARIES
 from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED
 
@@ -71,32 +71,28 @@ class EpisodeEraser:
         self._clean: set[bytes] = set()
         self._sessions = Sessions(folder, disk)
         self._traces = Traces(folder.parent, disk)
-        self._derived = Derived(folder, disk)
-        self._cards = CardFiles(folder.parent, disk)
-        self._views = ViewCache(folder.parent, disk)
 
     def held(self) -> list[Held]:
         """Return the lines that hold words, by session; nothing is changed."""
         payloads = self._payloads()
-        found = []
-        for session in self._sessions.ids():
-            lines = [each for each in self._read(session) if self._is_held(each, payloads)]
-            if lines:
-                whole = sum(self._words.is_whole(_said(line)) for line in lines)
-                numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
-                found.append(Held(session, numbers, whole))
-        return found
+        return self._found(lambda line: self._is_held(line, payloads))
 
     def shared(self) -> list[Held]:
         """Return the lines that share a run with the words, too short to be emptied for that."""
         payloads = self._payloads()
+        found = self._found(
+            lambda line: not self._is_held(line, payloads) and self._words.shares(_said(line))
+        )
+        return [each for each in found if each.seqs]
+
+    def _found(self, is_meant: Callable[[bytes], bool]) -> list[Held]:
         found = []
         for session in self._sessions.ids():
-            left = (line for line in self._read(session) if not self._is_held(line, payloads))
-            lines = [line for line in left if self._words.shares(_said(line))]
-            numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
-            if numbers:
-                found.append(Held(session, numbers))
+            lines = [each for each in self._read(session) if is_meant(each)]
+            if lines:
+                whole = sum(self._words.is_whole(_said(line)) for line in lines)
+                numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
+                found.append(Held(session, numbers, whole))
         return found
 
     def payloads(self) -> list[Path]:
@@ -120,7 +116,7 @@ class EpisodeEraser:
         sessions = [each.session for each in self.held()]
         with self._lock.hold(patience):
             if sessions:
-                self._derived.drop_index()
+                self._traces.drop_index()
             # Somebody may have written since.
             payloads |= self._payloads()
             for session in self._sessions.ids():
@@ -128,9 +124,9 @@ class EpisodeEraser:
             self._disk.sync_folder(self._folder)
             for path in self._loose(payloads):
                 self._disk.remove(path)
-            for name in self._disk.names(self._folder.parent / GISTS):
-                self._sift(self._folder.parent / GISTS / name)
-            self._derived.forget_unsaid()
+            for name in self._disk.names(self._folder.parent / SUMMARIES):
+                self._sift(self._folder.parent / SUMMARIES / name)
+            self._traces.forget_unsaid()
 
     # ---- lines ----
 
@@ -153,28 +149,18 @@ class EpisodeEraser:
         """Replace a transcript by one with the lines empty, and see to what told of them."""
         path = self._sessions.path(session)
         if any(self._is_held(line, payloads) for line in self._read(session)):
-            log = SessionLog(path, self._disk, self._lock, durable=True)
-            try:
-                data, following = log.contents()
-            finally:
-                log.close()
-            lines = data.split(b"\n")[:-1]
-            after = [self._without(line, payloads) for line in lines]
-            gone = [
-                episode.seq
-                for old, new in zip(lines, after, strict=True)
-                if old != new and (episode := read_line(new)) is not None
-            ]
-            event = number(following, self._event("redact", {"of": gone}))
-            copy = b"".join(line + b"\n" for line in after) + event
-            self._disk.publish(path, copy, durable=True, replace=True)
-            self._disk.remove(self._views.path(session))
+            with closing(SessionLog(path, self._disk, self._lock, durable=True)) as log:
+                log.rewrite(
+                    lambda line: self._without(line, payloads),
+                    lambda changed: self._event("redact", {"of": changed}),
+                )
+            self._disk.remove(ViewCache(self._folder.parent, self._disk).path(session))
         erased = [each for each in map(_erased, self._read(session)) if each is not None]
         if erased:
-            for piece in self._traces.pieces(session, {each.id for each in erased}):
-                self._disk.remove(piece)
-            self._cards.unfill(session, [each.seq for each in erased])
-            self._derived.forget_in_hand(session)
+            pieces = self._traces.pieces(session, {each.id for each in erased})
+            for each in (*pieces, *self._traces.in_hand(session)):
+                self._disk.remove(each)
+            self._traces.cards.unfill(session, [each.seq for each in erased])
 
     def _without(self, line: bytes, payloads: set[str]) -> bytes:
         if not self._is_held(line, payloads):

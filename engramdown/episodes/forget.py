@@ -18,7 +18,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,14 +35,13 @@ from engramdown.transcripts.episode import (
     Pointer,
     check_session_id,
     is_session_id,
-    number,
     read_line,
     write_line,
 )
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
-from engramdown.transcripts.summary_log import FOLDER as PAGES
+from engramdown.transcripts.summary_log import FOLDER as SUMMARIES
 from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED, excluded
 
@@ -116,349 +115,6 @@ def cover(episode: Episode, payloads: Collection[str] = ()) -> Episode:
     )
 
 
-class Forgetting:
-    """Takes back what was recorded in one scope."""
-
-    def __init__(
-        self,
-        episodes: Path,
-        disk: EpisodeDisk,
-        lock: FolderLock,
-        event: Callable[[str, Mapping[str, Any]], bytes],
-    ) -> None:
-        """Work on the folder ``episodes`` and what was derived from it.
-
-        Args:
-            episodes: The folder of the transcripts, in that of the scope.
-            disk: What it is written with.
-            lock: That of its writers.
-            event: Returns the line of an event without its number.
-        """
-        self._folder = episodes
-        self._disk = disk
-        self._lock = lock
-        self._event = event
-        self._sessions = Sessions(episodes, disk)
-        self._traces = Traces(episodes.parent, disk)
-        self._derived = Derived(episodes, disk)
-        self._cards = CardFiles(episodes.parent, disk)
-
-    def exclude(
-        self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
-    ) -> Forgotten:
-        """Keep a session, or lines of it, out of recall, cards and prompts; the file keeps them.
-
-        Raises:
-            SessionNotFoundError: If there is no such session.
-            EpisodeNotFoundError: If it has no such line.
-        """
-        return self._mark("exclude", session, seqs, dry_run=dry_run)
-
-    def include(
-        self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
-    ) -> Forgotten:
-        """Take an :meth:`exclude` back; of the whole session, that of single lines as well."""
-        return self._mark("include", session, seqs, dry_run=dry_run)
-
-    def redact(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
-        """Take the content out of lines; line 0 loses the title of the session.
-
-        Raises:
-            SessionNotFoundError: If there is no such session.
-            EpisodeNotFoundError: If it has no such line.
-            EngramdownError: If nothing was said in one of them.
-        """
-        episodes = self._read(session)
-        wanted = _checked(session, seqs, episodes)
-        lines = [each for each in episodes if each.seq in wanted and REDACTED not in each.more]
-        _refuse_empty(session, lines)
-        intent = _Intent(
-            action="redact",
-            session=session,
-            seqs=tuple(sorted({each.seq for each in lines})),
-            payloads=_once(each.payload for each in lines),
-        )
-        if not lines:
-            return Forgotten(action="redact", session=session, seqs=wanted, changed=False)
-        return self._replaced(intent, lines, dry_run=dry_run)
-
-    def _replaced(self, intent: _Intent, lines: Collection[Episode], *, dry_run: bool) -> Forgotten:
-        told = self._told(intent, lines)
-        if not dry_run:
-            with self._begun(intent):
-                try:
-                    self._empty(intent)
-                except (OSError, EngramdownError):
-                    self._disk.remove(self._unfinished)
-                    raise
-                self._clean(intent)
-        return told
-
-    def telling(
-        self, session: str, roles: Collection[str] | None = None
-    ) -> tuple[tuple[int, str], ...]:
-        """Return the lines of a session that tell a secret, and their text without it.
-
-        A line also counts whose whole text tells one, behind where the line is cut.
-
-        Args:
-            session: The id of the session.
-            roles: Whose lines to look at; ``None`` for all of them.
-
-        Raises:
-            SessionNotFoundError: If there is no such session.
-        """
-        found = [each for each in self._read(session) if roles is None or each.role in roles]
-        covered = [(each, cover(each, self._telling([each]))) for each in found]
-        return tuple((after.seq, after.text) for each, after in covered if after != each)
-
-    def hide(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
-        """Put ``[redacted: <kind>]`` in the place of each secret in lines; the rest of them stays.
-
-        A whole text that was kept beside a line goes if it tells a secret.
-
-        Raises:
-            SessionNotFoundError: If there is no such session.
-            EpisodeNotFoundError: If it has no such line.
-        """
-        episodes = self._read(session)
-        wanted = _checked(session, seqs, episodes)
-        lines = [each for each in episodes if each.seq in wanted]
-        payloads = self._telling(lines)
-        lines = [each for each in lines if cover(each, payloads) != each]
-        seqs = tuple(each.seq for each in lines)
-        intent = _Intent(action="hide", session=session, seqs=seqs, payloads=payloads)
-        if not lines:
-            return Forgotten(action="hide", session=session, seqs=wanted, changed=False)
-        return self._replaced(intent, lines, dry_run=dry_run)
-
-    def _telling(self, lines: Iterable[Episode]) -> tuple[str, ...]:
-        """Return the digests of the whole texts of ``lines`` that tell a secret."""
-        from engramdown.secrets.redaction import find_secrets
-
-        names = tuple(filter(_DIGEST.fullmatch, _once(each.payload for each in lines)))
-        texts = {name: self._disk.load(self._traces.text(name)) or b"" for name in names}
-        return tuple(name for name in names if find_secrets(texts[name].decode("utf-8", "replace")))
-
-    def purge(self, session: str, *, dry_run: bool = False) -> Forgotten:
-        """Remove a session and everything that belongs to it alone.
-
-        Raises:
-            SessionNotFoundError: If there is no such session.
-        """
-        episodes = self._read(session)
-        intent = _Intent(
-            action="purge",
-            session=session,
-            payloads=tuple(sorted(self._traces.named(session))),
-            first=self._first(session),
-        )
-        told = self._told(intent, episodes)
-        if not dry_run:
-            with self._begun(intent):
-                self._remove(intent)
-                self._clean(intent)
-        return told
-
-    def finish(self, timeout: float = _PATIENCE) -> bool:
-        """Finish what a crash interrupted; whether there was such a thing.
-
-        Args:
-            timeout: How long to wait for writers, in seconds.
-        """
-        if self._disk.find(self._unfinished) is None:
-            return False
-        with self._held(timeout):
-            return True
-
-    # ---- what it means ----
-
-    def _mark(self, event: str, session: str, seqs: Iterable[int], *, dry_run: bool) -> Forgotten:
-        self.finish()
-        episodes = self._read(session)
-        wanted = _checked(session, seqs, episodes)
-        whole, lines = excluded(episodes)
-        there = bool(set(wanted) <= lines) if wanted else whole
-        if event == "include":
-            there = not (set(wanted) & lines if wanted else whole or lines)
-        if not there and not dry_run:
-            log = SessionLog(self._sessions.path(session), self._disk, self._lock, durable=True)
-            try:
-                line = self._event(event, {"of": list(wanted)} if wanted else {})
-                log.append([line], bytes, _PATIENCE)
-            finally:
-                log.close()
-        return Forgotten(action=event, session=session, seqs=wanted, changed=not there)
-
-    def _read(self, session: str) -> tuple[Episode, ...]:
-        return self._sessions.read(check_session_id(session)).episodes
-
-    def _first(self, session: str) -> str:
-        """Return the digest of the first line of a session, ``""`` if there is none."""
-        data = self._disk.load(self._sessions.path(session))
-        return hashlib.sha256(data.partition(b"\n")[0]).hexdigest() if data else ""
-
-    def _told(self, intent: _Intent, lines: Collection[Episode]) -> Forgotten:
-        """Return what carrying out ``intent``, which is about ``lines``, does."""
-        path = self._sessions.path(intent.session)
-        files = [path]
-        if intent.action == "purge":
-            files += self._traces.pieces(intent.session)
-            files += self._traces.derived(intent.session)
-        else:
-            files += self._traces.pieces(intent.session, {each.id for each in lines})
-        files += self._derived.in_hand(intent.session)
-        kept = self._traces.referenced(intent.session, {each.seq for each in lines})
-        for name in set(intent.payloads) - kept:
-            files += self._traces.payload(name)
-
-        def left(page: Path) -> Path | None:
-            return page if intent.action != "purge" and self._disk.find(page) else None
-
-        return Forgotten(
-            action=intent.action,
-            session=intent.session,
-            seqs=intent.seqs,
-            files=tuple(each for each in sorted(files) if self._disk.find(each) is not None),
-            card=left(self._traces.card(intent.session)),
-            notes=left(path_of(self._folder.parent, intent.session)),
-            quoted=tuple(self._traces.quoting(intent.session, {each.seq for each in lines})),
-            running=self._disk.is_kept(path),
-        )
-
-    # ---- doing it, under the lock ----
-
-    @property
-    def _unfinished(self) -> Path:
-        return self._folder / UNFINISHED
-
-    @contextmanager
-    def _held(self, timeout: float = _PATIENCE) -> Iterator[None]:
-        """Hold the lock, after what a crash left was finished."""
-        with self._lock.hold(timeout):
-            left = _intent(self._disk.load(self._unfinished))
-            if left is not None:
-                if left.action == "purge":
-                    self._remove(left)
-                else:
-                    self._empty(left)
-                self._derived.drop_index()
-                self._clean(left)
-            yield
-
-    @contextmanager
-    def _begun(self, intent: _Intent) -> Iterator[None]:
-        """Hold the lock, with the note written and no index; the next question makes it anew."""
-        self.finish()
-        with self._held():
-            self._intend(intent)
-            self._derived.drop_index()
-            yield
-
-    def _intend(self, intent: _Intent) -> None:
-        told = {name: getattr(intent, name) for name in _Intent.__slots__}
-        data = json.dumps(told).encode() + b"\n"
-        self._disk.publish(self._unfinished, data, durable=True, replace=True)
-        self._disk.sync_folder(self._folder)
-
-    def _empty(self, intent: _Intent) -> None:
-        """Replace the file by one in which the lines are blank or covered, if not done yet."""
-        path = self._sessions.path(intent.session)
-        if self._disk.find(path) is None:
-            return
-        log = SessionLog(path, self._disk, self._lock, durable=True)
-        try:
-            data, following = log.contents()
-        finally:
-            log.close()
-        wanted = set(intent.seqs)
-        lines = data.split(b"\n")[:-1]
-        change = partial(cover, payloads=intent.payloads) if intent.action == "hide" else blank
-        after = [_changed(line, wanted, change) for line in lines]
-        if after == lines:
-            return
-        # A line that only lost its secrets is not out of recall: the event names it elsewhere.
-        key = "hidden" if intent.action == "hide" else "of"
-        event = number(following, self._event("redact", {key: list(intent.seqs)}))
-        copy = b"".join(line + b"\n" for line in after) + event
-        self._disk.publish(path, copy, durable=True, replace=True)
-
-    def _remove(self, intent: _Intent) -> None:
-        """Remove the files of a session, its transcript last: until then it says whose they are."""
-        if self._first(intent.session) != intent.first:
-            return
-        for path in [*self._traces.pieces(intent.session), *self._traces.derived(intent.session)]:
-            self._disk.remove(path)
-        self._disk.remove(self._sessions.path(intent.session))
-
-    def _clean(self, intent: _Intent) -> None:
-        """Remove what was made of the lines beside the index, and then the note about it.
-
-        From here on it is done: after an error the note stays, and the next call goes on.
-        """
-        self._disk.sync_folder(self._folder)
-        if intent.action != "purge":
-            read = self._disk.find(self._sessions.path(intent.session)) is not None
-            episodes = self._read(intent.session) if read else ()
-            ids = {each.id for each in episodes if each.seq in intent.seqs}
-            for path in self._traces.pieces(intent.session, ids):
-                self._disk.remove(path)
-            self._cards.unfill(intent.session, intent.seqs)
-        for path in self._traces.unsaid({*intent.payloads, *digests(self._traces.left())}):
-            self._disk.remove(path)
-        self._derived.forget_unsaid()
-        self._derived.forget_in_hand(intent.session)
-        self._disk.remove(self._unfinished)
-
-
-def _checked(session: str, seqs: Iterable[int], episodes: Iterable[Episode]) -> tuple[int, ...]:
-    """Return the numbers once each, in order, if there are such lines."""
-    wanted = sorted(set(seqs))
-    there = {each.seq for each in episodes}
-    missing = [seq for seq in wanted if seq not in there]
-    if missing:
-        raise EpisodeNotFoundError(session, missing)
-    return tuple(wanted)
-
-
-def _refuse_empty(session: str, lines: Iterable[Episode]) -> None:
-    for each in lines:
-        if each.role == "event" and not each.more.get("title"):
-            raise EngramdownError(f"{session}#{each.seq}: is an event; nothing was said in it")
-
-
-# How a line of ours begins.
-_SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
-
-
-def _changed(line: bytes, wanted: Collection[int], change: Callable[[Episode], Episode]) -> bytes:
-    # To read a line takes twenty times as long, and all who write wait meanwhile.
-    found = _SEQ.match(line)
-    sure = found and line.count(b'"seq"') == 1 and b"\\u" not in line
-    if found and sure and int(found[1]) not in wanted:
-        return line
-    episode = read_line(line)
-    if episode is None or episode.seq not in wanted or REDACTED in episode.more:
-        return line
-    return write_line(change(episode)).removesuffix(b"\n")
-
-
-def _once(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _intent(data: bytes | None) -> _Intent | None:
-    """Read what :meth:`Forgetting._intend` wrote; ``None`` if it is nothing of ours."""
-    try:
-        told: dict[str, Any] = json.loads(data or b"")
-        seqs, payloads = tuple(told.pop("seqs")), tuple(told.pop("payloads"))
-        intent = _Intent(seqs=seqs, payloads=payloads, **told)
-        good = is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return intent if good else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
     """What was taken back, or would be.
@@ -486,9 +142,342 @@ class Forgotten:
     running: bool = False
 
 
+class Forgetting:
+    """Takes back what was recorded in one scope."""
+
+    def __init__(
+        self,
+        episodes: Path,
+        disk: EpisodeDisk,
+        lock: FolderLock,
+        event: Callable[[str, Mapping[str, Any]], bytes],
+    ) -> None:
+        """Work on the folder ``episodes`` and what was derived from it.
+
+        Args:
+            episodes: The folder of the transcripts, in that of the scope.
+            disk: What it is written with.
+            lock: That of its writers.
+            event: Returns the line of an event without its number.
+        """
+        self._folder = episodes
+        self._disk = disk
+        self._lock = lock
+        self._event = event
+        self._sessions = Sessions(episodes, disk)
+        self._traces = Traces(episodes.parent, disk)
+        self._unfinished = episodes / UNFINISHED
+
+    def exclude(
+        self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
+    ) -> Forgotten:
+        """Keep a session, or lines of it, out of recall, cards and prompts; the file keeps them.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+            EpisodeNotFoundError: If it has no such line.
+        """
+        return self._mark("exclude", session, seqs, dry_run=dry_run)
+
+    def include(
+        self, session: str, seqs: Iterable[int] = (), *, dry_run: bool = False
+    ) -> Forgotten:
+        """Take an :meth:`exclude` back; of the whole session, that of single lines as well."""
+        return self._mark("include", session, seqs, dry_run=dry_run)
+
+    def redact(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
+        """Take the content out of lines; line 0 loses the title of the session.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+            EpisodeNotFoundError: If it has no such line.
+            EngramdownError: If nothing was said in one of them.
+        """
+        wanted = self._wanted(session, seqs)
+        lines = [each for each in wanted if REDACTED not in each.more]
+        for each in lines:
+            if each.role == "event" and not each.more.get("title"):
+                raise EngramdownError(f"{session}#{each.seq}: is an event; nothing was said in it")
+        payloads = _payloads_of(lines)
+        return self._replaced("redact", session, wanted, lines, payloads, dry_run=dry_run)
+
+    def hide(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
+        """Put ``[redacted: <kind>]`` in the place of each secret in lines; the rest of them stays.
+
+        A whole text that was kept beside a line goes if it holds a secret.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+            EpisodeNotFoundError: If it has no such line.
+        """
+        wanted = self._wanted(session, seqs)
+        payloads = self._payloads_with_secrets(wanted)
+        lines = [each for each in wanted if cover(each, payloads) != each]
+        return self._replaced("hide", session, wanted, lines, payloads, dry_run=dry_run)
+
+    def telling(
+        self, session: str, roles: Collection[str] | None = None
+    ) -> tuple[tuple[int, str], ...]:
+        """Return the lines of a session that hold a secret, and their text without it.
+
+        A line also counts whose whole text holds one, behind where the line is cut.
+
+        Args:
+            session: The id of the session.
+            roles: Whose lines to look at; ``None`` for all of them.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        found = [each for each in self._read(session) if roles is None or each.role in roles]
+        covered = [(each, cover(each, self._payloads_with_secrets([each]))) for each in found]
+        return tuple((after.seq, after.text) for each, after in covered if after != each)
+
+    def purge(self, session: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove a session and everything that belongs to it alone.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        episodes = self._read(session)
+        payloads = tuple(sorted(self._traces.named(session)))
+        first = self._first(session)
+        intent = _Intent(action="purge", session=session, payloads=payloads, first=first)
+        told = self._preview(intent, episodes)
+        if not dry_run:
+            with self._begun(intent):
+                self._remove(intent)
+                self._clean(intent)
+        return told
+
+    def finish(self, timeout: float = _PATIENCE) -> bool:
+        """Finish what a crash interrupted; whether there was such a thing.
+
+        Args:
+            timeout: How long to wait for writers, in seconds.
+        """
+        if self._disk.find(self._unfinished) is None:
+            return False
+        with self._held(timeout):
+            return True
+
+    # ---- what it means ----
+
+    def _mark(self, event: str, session: str, seqs: Iterable[int], *, dry_run: bool) -> Forgotten:
+        self.finish()
+        of = _numbers(self._wanted(session, seqs))
+        whole, lines = excluded(self._read(session))
+        if event == "include":
+            there = not (lines.intersection(of) if of else whole or lines)
+        else:
+            there = lines.issuperset(of) if of else whole
+        if not there and not dry_run:
+            with closing(self._log(session)) as log:
+                log.append([self._event(event, {"of": [*of]} if of else {})], bytes, _PATIENCE)
+        return Forgotten(action=event, session=session, seqs=of, changed=not there)
+
+    def _replaced(
+        self,
+        action: str,
+        session: str,
+        wanted: Sequence[Episode],
+        lines: Sequence[Episode],
+        payloads: tuple[str, ...],
+        *,
+        dry_run: bool,
+    ) -> Forgotten:
+        """Change ``lines``, those of the lines ``wanted`` that are not as they should be yet."""
+        if not lines:
+            seqs = _numbers(wanted)
+            return Forgotten(action=action, session=session, seqs=seqs, changed=False)
+        seqs = _numbers(lines)
+        intent = _Intent(action=action, session=session, seqs=seqs, payloads=payloads)
+        told = self._preview(intent, lines)
+        if not dry_run:
+            with self._begun(intent):
+                try:
+                    self._empty(intent)
+                except (OSError, EngramdownError):
+                    self._disk.remove(self._unfinished)
+                    raise
+                self._clean(intent)
+        return told
+
+    def _preview(self, intent: _Intent, lines: Collection[Episode]) -> Forgotten:
+        """Return what carrying out ``intent``, which is about ``lines``, does."""
+        session, traces = intent.session, self._traces
+        path, seqs = self._sessions.path(session), {each.seq for each in lines}
+        files = [path, *traces.in_hand(session)]
+        if intent.action == "purge":
+            files += [*traces.pieces(session), *traces.derived(session)]
+        else:
+            files += traces.pieces(session, {each.id for each in lines})
+        for name in set(intent.payloads) - traces.referenced(session, seqs):
+            files += traces.payload(name)
+
+        def left(page: Path) -> Path | None:
+            return page if intent.action != "purge" and self._disk.find(page) else None
+
+        return Forgotten(
+            action=intent.action,
+            session=session,
+            seqs=intent.seqs,
+            files=tuple(each for each in sorted(files) if self._disk.find(each) is not None),
+            card=left(traces.cards.path(session)),
+            notes=left(path_of(self._folder.parent, session)),
+            quoted=tuple(traces.quoting(session, seqs)),
+            running=self._disk.is_kept(path),
+        )
+
+    def _read(self, session: str) -> tuple[Episode, ...]:
+        return self._sessions.read(check_session_id(session)).episodes
+
+    def _wanted(self, session: str, seqs: Iterable[int]) -> list[Episode]:
+        """Return the lines of these numbers, if all of them are there."""
+        numbers = set(seqs)
+        found = [each for each in self._read(session) if each.seq in numbers]
+        missing = sorted(numbers - {each.seq for each in found})
+        if missing:
+            raise EpisodeNotFoundError(session, missing)
+        return found
+
+    def _payloads_with_secrets(self, lines: Iterable[Episode]) -> tuple[str, ...]:
+        from engramdown.secrets.redaction import find_secrets
+
+        names = tuple(filter(_DIGEST.fullmatch, _payloads_of(lines)))
+        texts = {name: self._disk.load(self._traces.payloads.path(name)) or b"" for name in names}
+        return tuple(name for name in names if find_secrets(texts[name].decode("utf-8", "replace")))
+
+    def _first(self, session: str) -> str:
+        """Return the digest of the first line of a session, ``""`` if there is none."""
+        data = self._disk.load(self._sessions.path(session))
+        return hashlib.sha256(data.partition(b"\n")[0]).hexdigest() if data else ""
+
+    def _log(self, session: str) -> SessionLog:
+        return SessionLog(self._sessions.path(session), self._disk, self._lock, durable=True)
+
+    # ---- doing it, under the lock ----
+
+    @contextmanager
+    def _held(self, timeout: float = _PATIENCE) -> Iterator[None]:
+        """Hold the lock, after what a crash left was finished."""
+        with self._lock.hold(timeout):
+            left = _intent(self._disk.load(self._unfinished))
+            if left is not None:
+                if left.action == "purge":
+                    self._remove(left)
+                else:
+                    self._empty(left)
+                self._traces.drop_index()
+                self._clean(left)
+            yield
+
+    @contextmanager
+    def _begun(self, intent: _Intent) -> Iterator[None]:
+        """Hold the lock, with the note written and no index; the next question makes it anew."""
+        self.finish()
+        with self._held():
+            told = {name: getattr(intent, name) for name in _Intent.__slots__}
+            data = json.dumps(told).encode() + b"\n"
+            self._disk.publish(self._unfinished, data, durable=True, replace=True)
+            self._disk.sync_folder(self._folder)
+            self._traces.drop_index()
+            yield
+
+    def _empty(self, intent: _Intent) -> None:
+        """Replace the file by one in which the lines are blank or covered, if not done yet."""
+        if self._disk.find(self._sessions.path(intent.session)) is None:
+            return
+        change: Callable[[Episode], Episode] = blank
+        key = "of"
+        if intent.action == "hide":
+            # A line that only lost its secrets is not out of recall: the event names it elsewhere.
+            change, key = partial(cover, payloads=intent.payloads), "hidden"
+        seqs = set(intent.seqs)
+        with closing(self._log(intent.session)) as log:
+            log.rewrite(
+                lambda line: _changed(line, seqs, change),
+                lambda changed: self._event("redact", {key: changed}),
+            )
+
+    def _remove(self, intent: _Intent) -> None:
+        """Remove the files of a session, its transcript last: until then it says whose they are."""
+        session = intent.session
+        if self._first(session) == intent.first:
+            files = [*self._traces.pieces(session), *self._traces.derived(session)]
+            for path in (*files, self._sessions.path(session)):
+                self._disk.remove(path)
+
+    def _clean(self, intent: _Intent) -> None:
+        """Remove what was made of the lines beside the index, and then the note about it.
+
+        From here on it is done: after an error the note stays, and the next call goes on.
+        """
+        session, traces = intent.session, self._traces
+        self._disk.sync_folder(self._folder)
+        gone = traces.unsaid({*intent.payloads, *digests(traces.left())})
+        if intent.action != "purge":
+            there = self._disk.find(self._sessions.path(session)) is not None
+            episodes = self._read(session) if there else ()
+            gone += traces.pieces(session, {e.id for e in episodes if e.seq in intent.seqs})
+            traces.cards.unfill(session, intent.seqs)
+        for path in (*gone, *traces.in_hand(session)):
+            self._disk.remove(path)
+        traces.forget_unsaid()
+        self._disk.remove(self._unfinished)
+
+
+# How a line of ours begins.
+_SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
+
+
+def _changed(line: bytes, wanted: Collection[int], change: Callable[[Episode], Episode]) -> bytes:
+    # To read a line takes twenty times as long, and all who write wait meanwhile.
+    found = _SEQ.match(line)
+    sure = found and line.count(b'"seq"') == 1 and b"\\u" not in line
+    if found and sure and int(found[1]) not in wanted:
+        return line
+    episode = read_line(line)
+    if episode is None or episode.seq not in wanted or REDACTED in episode.more:
+        return line
+    return write_line(change(episode)).removesuffix(b"\n")
+
+
+def _numbers(lines: Iterable[Episode]) -> tuple[int, ...]:
+    return tuple(sorted({each.seq for each in lines}))
+
+
+def _payloads_of(lines: Iterable[Episode]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.payload for each in lines if each.payload))
+
+
+def _intent(data: bytes | None) -> _Intent | None:
+    """Read the note about what was begun; ``None`` if it is nothing of ours."""
+    try:
+        told: dict[str, Any] = json.loads(data or b"")
+        seqs, payloads = tuple(told.pop("seqs")), tuple(told.pop("payloads"))
+        intent = _Intent(seqs=seqs, payloads=payloads, **told)
+        good = is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return intent if good else None
+
+
+# ---- what repeats the content of a line ----
+
+WORK: Final = "sleep-work.json"
+"""The file, in the folder of a scope, of what sleep has learned and not yet put into memory."""
+
+_INDEX: Final = ("index.sqlite", "index.seal")
+_VECTORS: Final = "vectors.sqlite"
 _NOTE: Final = re.compile(r"([0-9a-f]{64})\.")
 _NUMBER: Final = re.compile(r"[0-9]{1,12}\Z")
 _PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
+
+
+def in_hand(root: Path, disk: EpisodeDisk) -> list[Path]:
+    """Return the files of what sleep has in hand in the scope's folder, torn ones included."""
+    return [root / name for name in disk.names(root) if name.startswith(WORK)]
 
 
 def digests(left: Iterable[Path]) -> set[str]:
@@ -496,20 +485,50 @@ def digests(left: Iterable[Path]) -> set[str]:
     return {found[1] for path in left if (found := _NOTE.match(path.name))}
 
 
+def remove_leftovers(episodes: Path, disk: EpisodeDisk, lock: FolderLock, timeout: float) -> None:
+    """Remove what processes that died left half done: transcripts, texts, cards, work of sleep.
+
+    Only an unfinished file of a process that is gone is removed, and only once it is old enough
+    that no process of another machine can still be at it; a whole text goes with the note about it
+    if no line refers to it. Who still wants to refer to that text looks once more under the lock.
+
+    Args:
+        episodes: The folder of the transcripts.
+        disk: What they are written with.
+        lock: That of their writers; it is taken only if a text was left.
+        timeout: How long to wait for it, in seconds.
+    """
+    root = episodes.parent
+    for folder in (root, root / SUMMARIES, episodes):
+        disk.remove_unfinished(folder)
+    traces = Traces(root, disk)
+    left = traces.left(patiently=True)
+    if left:
+        with lock.hold(timeout):
+            # The notes last: they say what to look for.
+            for path in (*traces.unsaid(digests(left)), *left):
+                disk.remove(path)
+
+
 class Traces:
-    """The traces of the lines of one scope."""
+    """What repeats the lines of a scope: other lines, whole texts, torn pieces, cards, the index.
+
+    Attributes:
+        cards: The cards of its sessions.
+        payloads: The whole texts that lines show cut.
+    """
 
     def __init__(self, root: Path, disk: EpisodeDisk) -> None:
         """Look in the scope's folder ``root``."""
+        self._root = root
         self._folder = root / FOLDER
+        self._cache = root / CACHE
         self._disk = disk
         self._sessions = Sessions(self._folder, disk)
-        self._payloads = Payloads(self._folder / PAYLOADS, disk, durable=True)
-        self._cards = CardFiles(root, disk)
+        self.payloads = Payloads(self._folder / PAYLOADS, disk, durable=True)
+        self.cards = CardFiles(root, disk)
 
-    def card(self, session: str) -> Path:
-        """Return the file in which a person corrects the card of a session."""
-        return self._cards.path(session)
+    # ---- lines, and whole texts ----
 
     def quoting(self, session: str, seqs: Collection[int]) -> Iterator[Pointer]:
         """Yield the lines in which a recall has shown some of ``seqs``."""
@@ -526,11 +545,14 @@ class Traces:
         """Return the digests that lines refer to, but for the lines ``without`` of ``session``."""
         found: set[str] = set()
         for other, data in self._files():
-            if other != session:
-                found |= _named(_whole(data))
+            if other == session:
+                episodes = filter(None, map(read_line, data.split(b"\n")))
+                found.update(each.payload for each in episodes if each.seq not in without)
                 continue
-            episodes = filter(None, map(read_line, data.split(b"\n")))
-            found.update(each.payload for each in episodes if each.seq not in without)
+            # A torn last line is set aside and shows nothing.
+            end = data.rfind(b"\n") + 1
+            is_whole = end == len(data) or read_line(data[end:]) is not None
+            found |= _named(data if is_whole else data[:end])
         return found
 
     def named(self, session: str) -> set[str]:
@@ -541,23 +563,9 @@ class Traces:
         for session in self._sessions.ids():
             yield session, self._disk.load(self._sessions.path(session)) or b""
 
-    def pieces(self, session: str, ids: Collection[str] | None = None) -> list[Path]:
-        """Return the torn lines and unfinished copies of a session; with ``ids`` those with one."""
-        name = re.compile(re.escape(session) + r"\.(?:torn-[0-9]+(?:\..+\.part)?|jsonl\..+\.part)")
-        found = [self._folder / n for n in self._disk.names(self._folder) if name.fullmatch(n)]
-        if ids is None:
-            return found
-        marks = [json.dumps(each).encode() for each in ids]
-        torn = ((path, self._disk.load(path) or b"") for path in found)
-        return [path for path, data in torn if any(mark in data for mark in marks)]
-
-    def text(self, name: str) -> Path:
-        """Return where a whole text is kept, by its digest."""
-        return self._payloads.path(name)
-
     def payload(self, name: str) -> list[Path]:
         """Return the file of a whole text, and what was left of making it; none behind a link."""
-        path = self._payloads.path(name)
+        path = self.payloads.path(name)
         if self._is_elsewhere(path):
             return []
         return [path, *(each for each in self.left() if each.name.startswith(f"{name}."))]
@@ -573,19 +581,56 @@ class Traces:
         Args:
             patiently: Whether a process that is not seen may still be there for a minute.
         """
-        folder = self._payloads.folder
+        folder = self.payloads.folder
         found = [] if self._is_elsewhere(folder) else self._disk.unfinished(folder)
         return [each.path for each in found if each.old or (each.gone and not patiently)]
 
     def _is_elsewhere(self, path: Path) -> bool:
         """Whether a path leads through a link: what stands there is somebody else's."""
-        return any(each.is_symlink() for each in (path.parent, self._payloads.folder, self._folder))
+        return any(each.is_symlink() for each in (path.parent, self.payloads.folder, self._folder))
+
+    # ---- files of a session ----
+
+    def pieces(self, session: str, ids: Collection[str] | None = None) -> list[Path]:
+        """Return the torn lines and unfinished copies of a session; with ``ids`` those with one."""
+        name = re.compile(re.escape(session) + r"\.(?:torn-[0-9]+(?:\..+\.part)?|jsonl\..+\.part)")
+        found = [self._folder / n for n in self._disk.names(self._folder) if name.fullmatch(n)]
+        if ids is None:
+            return found
+        marks = [json.dumps(each).encode() for each in ids]
+        torn = ((path, self._disk.load(path) or b"") for path in found)
+        return [path for path, data in torn if any(mark in data for mark in marks)]
 
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""
-        noted = pieces(self._folder.parent, session, self._disk)
-        seen = ViewCache(self._folder.parent, self._disk).path(session)
-        return [self._cards.path(session), self._cards.filled_path(session), seen, *noted]
+        view = ViewCache(self._root, self._disk).path(session)
+        notes = pieces(self._root, session, self._disk)
+        return [self.cards.path(session), self.cards.filled_path(session), view, *notes]
+
+    def in_hand(self, session: str) -> list[Path]:
+        """Return the files in which sleep may have words of a session that it has learned from.
+
+        Without them the next sleep learns again, from what is left of the session.
+        """
+        mark = session.encode()
+        found = in_hand(self._root, self._disk)
+        return [path for path in found if mark in (self._disk.load(path) or b"")]
+
+    # ---- the index and vectors ----
+
+    def drop_index(self) -> None:
+        """Remove the index; the next question makes it anew."""
+        for name in self._disk.names(self._cache):
+            if name.startswith(_INDEX):
+                self._disk.remove(self._cache / name)
+
+    def forget_unsaid(self) -> None:
+        """Forget the vectors of texts that nobody has said, after these were taken out."""
+        if self._disk.find(self._cache / _VECTORS) is not None:
+            # Imported here: without embeddings nothing of them is needed.
+            from engramdown.recall.vectors import forget_unsaid
+
+            forget_unsaid(self._folder, self._cache, self._disk)
 
 
 def _quotes(recalled: str, session: str, seqs: Sequence[int]) -> bool:
@@ -604,77 +649,3 @@ def _quotes(recalled: str, session: str, seqs: Sequence[int]) -> bool:
 
 def _named(data: bytes) -> set[str]:
     return {name.decode() for name in _PAYLOAD.findall(data)}
-
-
-def _whole(data: bytes) -> bytes:
-    """Return a transcript without a torn last line, which is set aside and shows nothing."""
-    end = data.rfind(b"\n") + 1
-    return data if end == len(data) or read_line(data[end:]) is not None else data[:end]
-
-
-def remove_leftovers(episodes: Path, disk: EpisodeDisk, lock: FolderLock, timeout: float) -> None:
-    """Remove unfinished transcripts in ``episodes``, texts, pages, and what sleep had in hand.
-
-    Args:
-        episodes: The folder of the transcripts.
-        disk: What they are written with.
-        lock: That of their writers; it is taken only if a text was left.
-        timeout: How long to wait for it, in seconds.
-    """
-    root = episodes.parent
-    for folder in (root, root / PAGES, episodes):
-        disk.remove_unfinished(folder)
-    traces = Traces(root, disk)
-    left = traces.left(patiently=True)
-    if left:
-        with lock.hold(timeout):
-            # The notes last: they say what to look for.
-            for path in (*traces.unsaid(digests(left)), *left):
-                disk.remove(path)
-
-
-WORK: Final = "sleep-work.json"
-"""The file, in the folder of a scope, of what sleep has learned and not yet put into memory."""
-_INDEX: Final = ("index.sqlite", "index.seal")
-_VECTORS: Final = "vectors.sqlite"
-
-
-def in_hand(root: Path, disk: EpisodeDisk) -> list[Path]:
-    """Return the files of what sleep has in hand in the scope's folder, torn ones included."""
-    return [root / name for name in disk.names(root) if name.startswith(WORK)]
-
-
-class Derived:
-    """What is kept of the transcripts of one folder."""
-
-    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
-        """See to what was made of the transcripts in ``folder``."""
-        self._folder = folder
-        self._root = folder.parent
-        self._cache = folder.parent / CACHE
-        self._disk = disk
-
-    def drop_index(self) -> None:
-        """Remove the index; the next question makes it anew."""
-        for name in self._disk.names(self._cache):
-            if name.startswith(_INDEX):
-                self._disk.remove(self._cache / name)
-
-    def forget_unsaid(self) -> None:
-        """Forget the vectors of texts that nobody has said, after these were taken out."""
-        if self._disk.find(self._cache / _VECTORS) is not None:
-            # Imported here: without embeddings nothing of them is needed.
-            from engramdown.recall.vectors import forget_unsaid
-
-            forget_unsaid(self._folder, self._cache, self._disk)
-
-    def in_hand(self, session: str) -> list[Path]:
-        """Return the files in which sleep may have words of a session that it has learned from."""
-        found = in_hand(self._root, self._disk)
-        mark = session.encode()
-        return [path for path in found if mark in (self._disk.load(path) or b"")]
-
-    def forget_in_hand(self, session: str) -> None:
-        """Remove these; the next sleep learns again, from what is left of the session."""
-        for path in self.in_hand(session):
-            self._disk.remove(path)

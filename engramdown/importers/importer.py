@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from engramdown.clock import moment
-from engramdown.episodes.forget import Derived, Traces, digests
+from engramdown.episodes.forget import Traces, digests
 from engramdown.importers.anton import ANTON
 from engramdown.importers.chatgpt import CHATGPT
 from engramdown.importers.claude import CLAUDE
@@ -565,7 +565,7 @@ def purge_import(
     disk = disk or EpisodeDisk()
     if dry or disk.find(folder) is None:
         return _look(folder, source, disk)
-    derived = Derived(folder, disk)
+    traces = Traces(folder.parent, disk)
     lock = FolderLock(folder / ".lock", disk, _LOCK_TIMEOUT)
     with ExitStack() as stack:
         stack.callback(lock.close)
@@ -574,12 +574,16 @@ def purge_import(
         # From here on nobody writes: a whole text that no line needs is needed by none to come.
         stack.enter_context(lock.hold())
         found = _look(folder, source, disk)
-        derived.drop_index()
+        traces.drop_index()
         # Whoever is interrupted here finds the rest again: the ledger goes last.
-        _remove_texts(folder, found.texts, disk)
+        gone = [path for text in sorted(found.texts) for path in traces.payload(text)]
+        for path in gone:
+            disk.remove(path)
         _remove_sessions(folder, names, disk)
-        _remove_forsaken(folder, disk)
-        derived.forget_unsaid()
+        # Texts that an import kept which was killed before it could write their lines.
+        for path in traces.unsaid(digests(traces.left())):
+            disk.remove(path)
+        traces.forget_unsaid()
         Ledger(folder, disk, durable=True).forget(source)
     return found
 
@@ -606,20 +610,6 @@ def _texts(sessions: Sessions, disk: EpisodeDisk, names: Iterable[str]) -> set[s
                 episode = read_line(line)
                 found |= {episode.payload} if episode and episode.payload else set()
     return found
-
-
-def _remove_texts(folder: Path, texts: Iterable[str], disk: EpisodeDisk) -> None:
-    traces = Traces(folder.parent, disk)
-    for text in sorted(texts):
-        for path in traces.payload(text):
-            disk.remove(path)
-
-
-def _remove_forsaken(folder: Path, disk: EpisodeDisk) -> None:
-    """Remove the texts that an import kept which was killed before it could write their lines."""
-    traces = Traces(folder.parent, disk)
-    for path in traces.unsaid(digests(traces.left())):
-        disk.remove(path)
 
 
 def _remove_sessions(folder: Path, names: Sequence[str], disk: EpisodeDisk) -> None:

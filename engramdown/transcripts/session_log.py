@@ -110,7 +110,7 @@ class SessionLog:
         try:
             seen, following = b"", 0
             if self._disk.find(self.path) is not None:
-                seen, following = self.contents()
+                seen, following = self._contents()
             lines = choose(seen)
             if len(lines) < _SEVERAL:
                 return self._append(lines, start, prepare) if lines else following
@@ -184,13 +184,32 @@ class SessionLog:
             self._lock.release()
         return True
 
-    def contents(self) -> tuple[bytes, int]:
-        """Mend the end of the file; return its whole lines, and the number of the next.
+    def rewrite(
+        self, change: Callable[[bytes], bytes], event: Callable[[list[int]], bytes]
+    ) -> bool:
+        """Put a copy in the place of the file, with lines changed and an event that says so.
 
-        Only for whoever holds the lock and knows that the file is there.
+        Whoever has the old one open sees that it lost its name, and goes on in the new one. Only
+        for whoever holds the lock and knows that the file is there.
+
+        Args:
+            change: Returns what is to stand in the place of a line, both without their end.
+            event: Returns the event, given the numbers of the lines that changed.
+
+        Returns:
+            Whether any line changed.
         """
-        descriptor = self._settle()
-        return self._disk.read(descriptor, 0, self._end) + self._lacks, self._next
+        data, following = self._contents()
+        self.close()
+        before = data.split(b"\n")[:-1]
+        after = [change(line) for line in before]
+        new = [line for old, line in zip(before, after, strict=True) if line != old]
+        if not new:
+            return False
+        changed = sorted({each.seq for each in map(read_line, new) if each is not None})
+        copy = b"\n".join([*after, number(following, event(changed))])
+        self._disk.publish(self.path, copy, durable=True, replace=True)
+        return True
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
@@ -203,6 +222,11 @@ class SessionLog:
         self.close()
 
     # ---- under the lock ----
+
+    def _contents(self) -> tuple[bytes, int]:
+        """Mend the end of the file; return its whole lines, and the number of the next."""
+        descriptor = self._settle()
+        return self._disk.read(descriptor, 0, self._end) + self._lacks, self._next
 
     def _append(
         self,
