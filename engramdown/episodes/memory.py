@@ -178,8 +178,6 @@ class EpisodicMemory(Finder):
             Where it stands, or ``None`` if it is not written (yet): it was empty, recording is
             off, or there is trouble.
         """
-        if not self._records(session):
-            return None
         item = self._made(session, lambda: self._item(role, as_text(text), fields))
         return None if item is None else self.recorder.put(session, item)
 
@@ -226,15 +224,11 @@ class EpisodicMemory(Finder):
 
     def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
         """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
-        if not self._records(session):
-            return None
         item = self._made(session, lambda: self._marking(event, fields))
         return None if item is None else self.recorder.put(session, item)
 
     def end(self, session: str, reason: str = "finished", at: datetime | None = None) -> None:
         """End a session; nothing is left of one in which nothing was said. Never raises."""
-        if not self._records(session):
-            return
 
         def ending() -> Item:
             when = None if at is None else stamp(at)
@@ -269,8 +263,7 @@ class EpisodicMemory(Finder):
             if self.settings.enabled:
                 remove_leftovers(self.folder, self._disk, self.recorder.lock, IMPATIENT)
             self._end_silent(ORPHAN_MINUTES, "crash_recovery", in_passing=True)
-            if self.settings.idle_minutes:
-                self._end_silent(self.settings.idle_minutes, "idle_timeout", in_passing=True)
+            self._end_silent(self.settings.idle_minutes, "idle_timeout", in_passing=True)
         except (OSError, EngramdownError) as error:
             self.recorder.refuse(str(error))
 
@@ -285,15 +278,9 @@ class EpisodicMemory(Finder):
             minutes: How long, by default what is configured.
         """
         limit = self.settings.idle_minutes if minutes is None else minutes
-        if limit <= 0:
-            # Imported here, as in _end_silent: most processes end nothing.
-            from engramdown.transcripts.sessions import Ended
-
-            return Ended()
-        before = self._ago(limit)
-        for session in self.recorder.open_sessions():
+        for session in self.recorder.open_sessions() if limit > 0 else ():
             info = self._sessions.info(session)
-            if info is not None and info.last < before:
+            if info is not None and info.is_silent(limit):
                 self.recorder.release(session)
         return self._end_silent(limit, "idle_timeout")
 
@@ -451,6 +438,8 @@ class EpisodicMemory(Finder):
 
     def _made(self, session: str, make: Callable[[], Item | None]) -> Item | None:
         """Return what is to be recorded, if anything; what cannot be is counted, and said there."""
+        if not self._records(session):
+            return None
         known = False
         try:
             if session != self._checked:
@@ -510,18 +499,21 @@ class EpisodicMemory(Finder):
 
     def _end_silent(self, minutes: float, reason: str, *, in_passing: bool = False) -> Ended:
         """End silent sessions; in passing only those of the last days, and without waiting."""
-        from engramdown.transcripts.sessions import Ended, Silence, end_silent
+        # Imported here: most processes end nothing.
+        from engramdown.transcripts.sessions import Ended, end_silent
 
-        if not self.settings.enabled or self._disk.find(self.folder) is None:
+        never = reason == "idle_timeout" and minutes <= 0
+        if never or not self.settings.enabled or self._disk.find(self.folder) is None:
             return Ended()
-        since = nanoseconds() - TIDY_DAYS * _DAY if in_passing else 0
-        timeout = IMPATIENT if in_passing else None
-        ago, ahead = self._ago(minutes), self._ago(-minutes)
-        silence = Silence(ago, ahead, reason, self._new_id, since, timeout)
-        return end_silent(self._sessions, self._disk, self.recorder.lock, silence)
-
-    def _ago(self, minutes: float) -> str:
-        return stamp_of(nanoseconds() - int(minutes * 60_000_000_000))
+        return end_silent(
+            self._sessions,
+            self._disk,
+            self.recorder.lock,
+            minutes,
+            lambda last: self._event("end", {"reason": reason}, last),
+            written=nanoseconds() - TIDY_DAYS * _DAY if in_passing else 0,
+            timeout=IMPATIENT if in_passing else None,
+        )
 
 
 def _random(bits: int) -> int:

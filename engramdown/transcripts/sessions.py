@@ -1,7 +1,9 @@
-"""Reading sessions.
+"""Sessions: which there are, what their files say, which one runs, and ending those left open.
 
-Promises: reading creates nothing, stops at no malformed line and has no limit for a line; a last
-line that is still being written is left for later.
+Reading creates nothing, stops at no malformed line and has no limit for a line; a last line that
+is still being written is left for later. A session is ended only while nobody has it open, under
+the lock, with the time of its last activity; one that cannot be ended is named and tried again by
+the next run. Of a session in which nothing was said nothing is left.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,12 +23,15 @@ from engramdown.errors import EngramdownError, LockTimeoutError, SessionNotFound
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
-from engramdown.transcripts.episode import Episode, encode, is_session_id, read_line, stamp_of
+from engramdown.transcripts.episode import Episode, is_session_id, read_line, stamp_of
 from engramdown.transcripts.session_log import ORPHAN_MINUTES, SessionLog
 
 _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _PIECE: Final = 1024 * 1024
 _END_PIECE: Final = 8 * 1024
+_MINUTE: Final = 60_000_000_000
+# How a line of ours begins; a quotation mark inside of a text would stand behind a backslash.
+_HEAD: Final = re.compile(rb'\{"seq":[0-9]+,"ts":"[^"\\]*","id":"[^"\\]*","role":"([a-z_]+)",')
 # What says something about a session, not in it: an ended one stays ended.
 _MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
 
@@ -60,6 +66,14 @@ class SessionInfo:
     source: str = ""
     lines: int
     size: int
+
+    def is_silent(self, minutes: float) -> bool:
+        """Whether nobody ended it and nothing was said in it for so long.
+
+        A line of the future was written while the clock was ahead: it keeps nothing running.
+        """
+        since, until = _lately(minutes)
+        return not self.ended and not since <= self.last <= until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,9 +309,122 @@ def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Epis
         rest, end, length = first, start, length * 2
 
 
-_MINUTE: Final = 60_000_000_000
-# How a line of ours begins; a quotation mark inside of a text would stand behind a backslash.
-_HEAD: Final = re.compile(rb'\{"seq":[0-9]+,"ts":"[^"\\]*","id":"[^"\\]*","role":"([a-z_]+)",')
+# ---- which one runs, and which nobody ended ----
+
+
+def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
+    """Return the session that began last of those that have no end, or ``None``.
+
+    One that was begun from another session is passed over: it is not the conversation. So is one
+    in which nothing was said for an hour and that no program has open.
+    """
+    since, _ = _lately(ORPHAN_MINUTES)
+    found = []
+    for name in sessions.ids():
+        path = sessions.path(name)
+        # One that is somebody else's, or is being removed, is none that we could go on with.
+        with contextlib.suppress(OSError, StoreError):
+            there = disk.find(path)
+            # Only what was written to lately is read, or a shell with years of transcripts would
+            # wait. Where the system cannot tell whether a program has it open, silence decides.
+            is_late = there is None or stamp_of(there.st_mtime_ns) < since
+            is_open = sys.platform != "win32" and there is not None and disk.is_kept(path)
+            info = sessions.info(name) if is_open or not is_late else None
+            if info is None or info.ended or info.parent:
+                continue
+            if is_open or not info.is_silent(ORPHAN_MINUTES):
+                found.append(info)
+    return max(found, key=lambda info: (info.started, info.id), default=None)
+
+
+def left_open(
+    sessions: Sessions, disk: EpisodeDisk, minutes: float = ORPHAN_MINUTES
+) -> list[SessionInfo]:
+    """Return the sessions that nobody ended, in which nothing was said for so long, an hour.
+
+    Those that a program has open are none of them.
+    """
+    found = []
+    for info in sessions.list():
+        # One that is being removed is nobody's business any more.
+        with contextlib.suppress(FileNotFoundError):
+            if info.is_silent(minutes) and not disk.is_kept(sessions.path(info.id)):
+                found.append(info)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What was ended, and what could not be.
+
+    Attributes:
+        ids: The sessions that were ended.
+        failed: Why others could not be, by id; the next run tries again.
+    """
+
+    ids: tuple[str, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def end_silent(
+    sessions: Sessions,
+    disk: EpisodeDisk,
+    lock: FolderLock,
+    minutes: float,
+    line: Callable[[str], bytes],
+    *,
+    written: int = 0,
+    timeout: float | None = None,
+) -> Ended:
+    """End the sessions in which nothing was said for ``minutes`` and that nobody has open.
+
+    Args:
+        sessions: The sessions of a folder.
+        disk: The system calls.
+        lock: That of the writers of the folder.
+        minutes: How long nothing was said.
+        line: Returns the event that ends a session, given when something was last said in it.
+        written: Sessions whose file was not written to since, in nanoseconds since 1970, are
+            passed over.
+        timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
+    """
+
+    def last(session: str) -> str:
+        """Return when something was last said in an open session that is silent, or ``""``."""
+        info = sessions.info(session)
+        return info.last if info is not None and info.is_silent(minutes) else ""
+
+    def ending(session: str) -> bytes | None:
+        """Look again now that nobody else writes."""
+        said = last(session)
+        return line(said) if said and not disk.is_kept(sessions.path(session)) else None
+
+    ended, failed = [], {}
+    for session in sessions.ids():
+        path = sessions.path(session)
+        try:
+            found = disk.find(path)
+            if found is None or found.st_mtime_ns < written or not last(session):
+                continue
+            with contextlib.closing(SessionLog(path, disk, lock, durable=False)) as log:
+                if log.end(partial(ending, session), bytes, timeout):
+                    ended.append(session)
+        except LockTimeoutError as error:
+            # The others would wait for the same lock, each as long.
+            failed[session] = str(error)
+            break
+        except (OSError, EngramdownError) as error:
+            failed[session] = str(error)
+    return Ended(tuple(ended), failed)
+
+
+def _lately(minutes: float) -> tuple[str, str]:
+    """Return between which times something was said lately, as far as clocks can be trusted."""
+    now, some = nanoseconds(), int(minutes * _MINUTE)
+    return stamp_of(now - some), stamp_of(now + some)
+
+
+# ---- what stands in one, counted ----
 
 
 @dataclass(slots=True)
@@ -321,40 +448,6 @@ class Tally:
     def episodes(self) -> int:
         """How many episodes there are."""
         return sum(self.roles.values())
-
-
-def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
-    """Return the session that began last of those that have no end, or ``None``.
-
-    One that was begun from another session is passed over: it is not the conversation. So is one
-    in which nothing was said for an hour and that no program has open.
-    """
-    found = []
-    for name in sessions.ids():
-        # One that is somebody else's, or is being removed, is none that we could go on with.
-        with contextlib.suppress(OSError, StoreError):
-            found.append(_if_running(sessions, disk, name))
-    known = [info for info in found if info is not None]
-    return max(known, key=lambda info: (info.started, info.id), default=None)
-
-
-def left_open(
-    sessions: Sessions, disk: EpisodeDisk, minutes: float = ORPHAN_MINUTES
-) -> list[SessionInfo]:
-    """Return the sessions that nobody ended, in which nothing was said for so long, an hour.
-
-    Those that a program has open are none of them. A line of the future was written while the clock
-    was ahead: it keeps nothing running.
-    """
-    since, until = _lately(minutes)
-    found = []
-    for info in sessions.list():
-        # One that is being removed is nobody's business any more.
-        with contextlib.suppress(FileNotFoundError):
-            silent = not info.ended and not since <= info.last <= until
-            if silent and not disk.is_kept(sessions.path(info.id)):
-                found.append(info)
-    return found
 
 
 def count(sessions: Sessions, disk: EpisodeDisk, session: str) -> Tally:
@@ -383,109 +476,3 @@ def _role(line: bytes) -> str:
         return known[1].decode()
     episode = read_line(line)
     return "" if episode is None else episode.role
-
-
-def _if_running(sessions: Sessions, disk: EpisodeDisk, session: str) -> SessionInfo | None:
-    path = sessions.path(session)
-    found = disk.find(path)
-    since, until = _lately(ORPHAN_MINUTES)
-    # Only what was written to lately is read, or a shell with years of transcripts would wait.
-    if found is None or (stamp_of(found.st_mtime_ns) < since and not _is_open(path, disk)):
-        return None
-    info = sessions.info(session)
-    if info is None or info.ended or info.parent:
-        return None
-    return info if since <= info.last <= until or _is_open(path, disk) else None
-
-
-def _is_open(path: Path, disk: EpisodeDisk) -> bool:
-    """Whether a program has a session open; where the system cannot tell, silence decides."""
-    return sys.platform != "win32" and disk.is_kept(path)
-
-
-def _lately(minutes: float) -> tuple[str, str]:
-    """Return between which times something was said lately, as far as clocks can be trusted."""
-    now, some = nanoseconds(), int(minutes * _MINUTE)
-    return stamp_of(now - some), stamp_of(now + some)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What was ended, and what could not be.
-
-    Attributes:
-        ids: The sessions that were ended.
-        failed: Why others could not be, by id; the next run tries again.
-    """
-
-    ids: tuple[str, ...] = ()
-    failed: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """What counts as the end.
-
-    Attributes:
-        before: A time as in a line; nothing was said since.
-        ahead: A time that is to come; what was said after it was said while the clock was ahead.
-        reason: What to call it.
-        new_id: Gives the id of an episode.
-        written: Sessions whose file was not written to since are passed over, in nanoseconds
-            since 1970.
-        timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
-    """
-
-    before: str
-    ahead: str
-    reason: str
-    new_id: Callable[[], str]
-    written: int = 0
-    timeout: float | None = None
-
-
-def end_silent(sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence: Silence) -> Ended:
-    """End the open sessions that are silent and that nobody has open."""
-    ended, failed = [], {}
-    for session in sessions.ids():
-        try:
-            found = disk.find(sessions.path(session))
-            if found is None or found.st_mtime_ns < silence.written:
-                continue
-            if _last(sessions, session, silence) and _end(session, sessions, disk, lock, silence):
-                ended.append(session)
-        except LockTimeoutError as error:
-            # The others would wait for the same lock, each as long.
-            failed[session] = str(error)
-            break
-        except (OSError, EngramdownError) as error:
-            failed[session] = str(error)
-    return Ended(tuple(ended), failed)
-
-
-def _end(
-    session: str, sessions: Sessions, disk: EpisodeDisk, lock: FolderLock, silence: Silence
-) -> bool:
-    path = sessions.path(session)
-
-    def ending() -> bytes | None:
-        """Look again now that nobody else writes."""
-        last = _last(sessions, session, silence)
-        if not last or disk.is_kept(path):
-            return None
-        known = {"ts": last, "id": silence.new_id(), "role": "event", "text": "", "event": "end"}
-        return encode(known, {"reason": silence.reason})
-
-    log = SessionLog(path, disk, lock, durable=False)
-    try:
-        return log.end(ending, bytes, silence.timeout)
-    finally:
-        log.close()
-
-
-def _last(sessions: Sessions, session: str, silence: Silence) -> str:
-    """Return when something was last said in an open session that is silent, or ``""``."""
-    info = sessions.info(session)
-    if info is None or info.ended or silence.before <= info.last <= silence.ahead:
-        return ""
-    return info.last
