@@ -88,9 +88,10 @@ def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None
         raise click.UsageError(NO_TEXT)
     try:
         journal = one_journal(place, chosen["scope"])
-        act = journal.rehearse if dry_run else journal.write
         day = chosen["day"].date() if chosen["day"] else None
-        where = act(text, by=chosen["by"], themes=chosen["themes"], day=day)
+        where = journal.write(
+            text, by=chosen["by"], themes=chosen["themes"], day=day, dry_run=dry_run
+        )
     except EngramdownError as error:
         if not is_typed:
             raise

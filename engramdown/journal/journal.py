@@ -26,7 +26,6 @@ from engramdown.journal.page import (
     drafted,
     file_of,
     named_in,
-    of_day,
     parse,
     title,
 )
@@ -39,354 +38,6 @@ FOLDER: Final = "journal"
 """The name of the folder in that of a scope."""
 
 _FEW: Final = 31
-
-
-class Journal:
-    """The journal of one scope.
-
-    Attributes:
-        root: The folder of the scope, an ``.engramdown`` folder.
-        folder: Where the pages are.
-        clock: By which a day begins.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     journal = Journal(Path(folder))
-    ...     where = journal.write("Moved the deploys to Monday.", themes=["deploys"])
-    ...     [match.section.text for match in journal.search("deploy")]
-    ['Moved the deploys to Monday.']
-    """
-
-    def __init__(
-        self,
-        root: Path,
-        *,
-        zone: str = "",
-        disk: Disk | None = None,
-        lock_timeout: float = 10.0,
-        hide: Callable[[list[Path]], Collection[Path]] | None = None,
-    ) -> None:
-        """Open the journal of a scope; nothing is created before the first section.
-
-        Args:
-            root: The ``.engramdown`` folder of the scope.
-            zone: The IANA name of the zone in which days begin, by default that of the system.
-            disk: The system calls; durable, 16 MB a file, unless given.
-            lock_timeout: How long to wait for other writers, in seconds.
-            hide: Is given the files of days, and returns those that are not listed, told or found.
-        """
-        self.root = root
-        self.folder = root / FOLDER
-        self.clock = Clock(zone)
-        self._disk = disk or Disk()
-        self._swap = Swap(self._disk)
-        self._hide = hide
-        # Beside the folder, not in it: journal/ is for git, and what else is here is not.
-        self._lock = ScopeLock(root / "journal.lock", lock_timeout)
-
-    # ---- writing ----
-
-    def write(
-        self,
-        text: str,
-        *,
-        by: Author = "person",
-        themes: Iterable[str] = (),
-        session: str = "",
-        at: datetime | None = None,
-        day: date | None = None,
-    ) -> Written:
-        """Add a section to the page of its day, and return where it stands.
-
-        Args:
-            text: What to write; secrets in it are hidden.
-            by: Who writes.
-            themes: What it is about, a word or two each.
-            session: The session in which it is written, or ``""``.
-            at: When it was, if not now; without a zone as the clock on the wall has it.
-            day: To the page of which day, if not that on which it is written: one that has passed.
-                The heading then says when it was written.
-
-        Raises:
-            InvalidNoteError: If it is empty or too long, a theme is none, or the day is to come.
-            InvalidSessionError: If the session is none.
-            EngramdownError: If a person locked that day.
-            StoreError: If it could not be written.
-        """
-        entry = self._drafted(text, by=by, themes=themes, session=session, at=at, day=day)
-        path = self.path(entry.day)
-        befores = [b""]
-
-        def added(before: bytes | None) -> bytes:
-            befores.append(before or b"")
-            return _encoded(_with(entry, path, before or b""))
-
-        with self._hold():
-            after = self._swap.edit(path, added)
-        return _written(entry, path, befores[-1], after)
-
-    def rehearse(
-        self,
-        text: str,
-        *,
-        by: Author = "person",
-        themes: Iterable[str] = (),
-        session: str = "",
-        at: datetime | None = None,
-        day: date | None = None,
-    ) -> Written:
-        """Return where a section would stand; as :meth:`write`, but nothing is written."""
-        entry = self._drafted(text, by=by, themes=themes, session=session, at=at, day=day)
-        path = self.path(entry.day)
-        before = self._read(path) or b""
-        return _written(entry, path, before, _encoded(_with(entry, path, before)))
-
-    def tidy(self) -> None:
-        """Sweep up what a crash left; takes the lock only if there is something.
-
-        Raises:
-            StoreError: If it cannot be put in order.
-        """
-        with named_errors(self.folder, "read"):
-            found = next(self._swap.leftovers(self.folder), None)
-        if found is not None:
-            with self._hold():
-                pass  # Whoever holds the lock has tidied.
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep others from writing in a ``with`` block, with the folder in order.
-
-        Raises:
-            StoreError: If it cannot be written to, or somebody else writes for too long.
-        """
-        with self._hold():
-            yield
-
-    # ---- reading ----
-
-    def today(self) -> date:
-        """Return the day that it is."""
-        return self.clock.local(_now()).date()
-
-    def path(self, day: date) -> Path:
-        """Return the file of a day; it need not be there.
-
-        Raises:
-            StoreError: If a link leads out of the scope.
-        """
-        return self._disk.inside(self.folder / file_of(day), self.root)
-
-    def day(self, day: date) -> Day | None:
-        """Return a day, or ``None`` if it has no page.
-
-        Raises:
-            StoreError: If the page cannot be read.
-        """
-        path = self.path(day)
-        data = self._read(path)
-        return None if data is None else Day(day, path, _page(data))
-
-    def days(self, limit: int | None = 10) -> list[Day]:
-        """Return the days that have a page, the newest first; ``None`` for all.
-
-        Raises:
-            StoreError: If the folder cannot be read.
-        """
-        return [day for each in self._dates()[:limit] if (day := self._looked_at(each))]
-
-    def recent(self, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
-        """Return today and the days before it as they are told in a prompt, the newest first.
-
-        A day without a page, without a word, or with a page that cannot be read is left out.
-
-        Args:
-            lookback_days: How many days before today.
-            today: What day it is, if not the one of the clock.
-
-        Raises:
-            ValueError: If ``lookback_days`` is negative.
-            StoreError: If the folder cannot be read.
-        """
-        now = today or self.today()
-        return recent_of(self.lately(lookback_days, now), now)
-
-    def lately(self, lookback_days: int, today: date) -> list[Day]:
-        """Return the pages of these days, the newest first, also what cannot be read.
-
-        Raises:
-            ValueError: If ``lookback_days`` is negative.
-            StoreError: If the folder cannot be read.
-        """
-        if lookback_days < 0:
-            raise ValueError(f"lookback_days is {lookback_days}; give 0 or more")
-        first = date.fromordinal(max(today.toordinal() - lookback_days, 1))
-        if lookback_days < _FEW:
-            # Asked for every turn, however many days there are.
-            span = range(today.toordinal(), first.toordinal() - 1, -1)
-            dates = self._shown([date.fromordinal(each) for each in span])
-        else:
-            dates = [each for each in self._dates() if first <= each <= today]
-        return [day for each in dates if (day := self._looked_at(each))]
-
-    def search(
-        self,
-        query: str,
-        limit: int = 5,
-        *,
-        exact: bool = False,
-        since: date | str | None = None,
-        until: date | str | None = None,
-    ) -> list[Match]:
-        """Return the sections that answer ``query``, the best first; any text is a query.
-
-        Args:
-            query: Words, with or without a day, ``2026-02-27``; for ``exact`` the very string,
-                capitals or not, newest first.
-            limit: How many at most.
-            exact: Whether to look for the string as it is.
-            since: The earliest day, also as ISO 8601. Of a time the day counts that it is on by
-                ``clock``; without a zone it is UTC.
-            until: The latest day, which belongs to it.
-
-        Raises:
-            StoreError: If the folder cannot be read.
-            ValueError: If a day is none.
-        """
-        first = date.min if since is None else self._day("since", since)
-        last = date.max if until is None else self._day("until", until)
-        dates = [each for each in self._dates() if first <= each <= last]
-        named, rest = named_in(query)
-        meant = [] if exact else [each for each in dates if each in named]
-        stems = telling(rest) if meant else asked(query)
-        # A day alone asks for all that was written on it.
-        all_of_it = exact or (bool(meant) and not stems)
-        found = list(self._sections(reversed(meant or dates), None if all_of_it else stems))
-        texts = [_said(section) for _, section in found]
-        wanted = query if exact else "\n"
-        hits = stand_in(wanted, texts) if all_of_it else ranked(stems, texts)
-        return [_match(*found[at], query, stems, score) for at, score in hits[: max(limit, 0)]]
-
-    def _sections(
-        self, dates: Iterable[date], stems: frozenset[str] | None
-    ) -> Iterator[tuple[Day, Section]]:
-        """Yield the sections of days, of those only that may hold one of ``stems``."""
-        for each in dates:
-            day = self._looked_at(each)
-            text = day.page.render() if day else ""
-            if day and (stems is None or may_hold(text, stems)):
-                yield from ((day, section) for section in day.sections)
-
-    def _day(self, name: str, value: date | str) -> date:
-        """Return the day that a caller gives, or on which a time is."""
-        # Imported here: hardly anybody who writes a page asks for a range.
-        from engramdown.recall.query import time_from
-
-        found = time_from(name, value)
-        if not isinstance(found, datetime):
-            return found
-        moment = found if found.tzinfo else found.replace(tzinfo=UTC)
-        try:
-            return self.clock.local(moment).date()
-        except OverflowError:  # In the year 1 or 9999 there may be none here.
-            return found.date()
-
-    def _dates(self) -> list[date]:
-        """Return the days that have a file, the newest first."""
-        with named_errors(self.folder, "read"):
-            self._disk.inside(self.folder, self.root)
-            found = map(day_of, self._disk.names(self.folder))
-            days = sorted((day for day in found if day is not None), reverse=True)
-        return self._shown(days)
-
-    def _shown(self, days: list[date]) -> list[date]:
-        if self._hide is None:
-            return days
-        paths = {self.folder / file_of(day): day for day in days}
-        hidden = self._hide(list(paths))
-        return [day for path, day in paths.items() if path not in hidden]
-
-    def _looked_at(self, day: date) -> Day | None:
-        try:
-            return self.day(day)
-        except StoreError as error:
-            return Day(day, self.folder / file_of(day), parse(""), str(error))
-
-    def _read(self, path: Path) -> bytes | None:
-        with named_errors(path, "read"):
-            return self._disk.read(path)
-
-    # ---- under the lock ----
-
-    def _drafted(
-        self,
-        text: str,
-        *,
-        by: Author,
-        themes: Iterable[str],
-        session: str,
-        at: datetime | None,
-        day: date | None,
-    ) -> Entry:
-        when = at or _now()
-        local = self.clock.local(when)
-        # Of an hour that comes twice only the moment knows which one it was.
-        stamp = (when if when.tzinfo else local).astimezone(UTC)
-        entry = drafted(text, by=by, themes=themes, session=session, at=local)
-        section = entry.section._replace(
-            at=stamp.isoformat(timespec="seconds").replace("+00:00", "Z")
-        )
-        return of_day(entry._replace(section=section), day)
-
-    @contextlib.contextmanager
-    def _hold(self) -> Iterator[None]:
-        """Hold the lock with the folder in order."""
-        with in_order(self._disk, self.folder, self.root, self._lock.hold()):
-            for left in self._swap.leftovers(self.folder):
-                self._swap.clear_up(left)
-            yield
-
-
-def _now() -> datetime:
-    return datetime.fromisoformat(moment()).astimezone(UTC)
-
-
-def _page(data: bytes) -> Page:
-    return parse(data.decode("utf-8", "surrogateescape"))
-
-
-def _encoded(page: Page) -> bytes:
-    return page.render().encode("utf-8", "surrogateescape")
-
-
-def _with(entry: Entry, path: Path, before: bytes) -> Page:
-    """Return the page of a day with a section more.
-
-    Raises:
-        EngramdownError: If a person locked the day.
-    """
-    page = _page(before)
-    if not page.render().strip("\ufeff"):
-        page = blank_page(entry.day, page.render())
-    if page.is_locked:
-        next_step = "take `locked: true` out of its front matter, or write to another day"
-        raise EngramdownError(f"{path}: is locked; nothing was written: {next_step}")
-    return page.with_section(entry.section)
-
-
-def _written(entry: Entry, path: Path, before: bytes, after: bytes) -> Written:
-    page = _page(after)
-    texts = [data.decode("utf-8", "surrogateescape") for data in (before, after)]
-    return Written(path, entry.day, page.sections[-1], entry.hidden, *texts)
-
-
-def _said(section: Section) -> str:
-    return f"{section.heading}\n{section.text}\n{' '.join(section.themes)}"
-
-
-def _match(day: Day, section: Section, query: str, stems: frozenset[str], score: float) -> Match:
-    text = " ".join(section.text.split())
-    return Match(day.date, day.path, section, piece(text, query, stems), score)
 
 
 class Written(NamedTuple):
@@ -484,15 +135,24 @@ def recent_of(days: Iterable[Day], today: date) -> list[Recent]:
 
 
 class Clock:
-    """Tells what day it is where the person is.
+    """The clock on the wall where the person is: by it the days of the journal begin.
 
     Attributes:
         notice: Why another zone counts than the one that was asked for, or ``""``.
     """
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, zone: str = "") -> None:
         """Follow the zone of this IANA name, or by default the system."""
-        self._zone, self.notice = zone(name)
+        self._zone: tzinfo | None = None
+        self.notice = ""
+        if zone:
+            # Imported here: hardly anybody sets another zone.
+            from zoneinfo import ZoneInfo
+
+            try:
+                self._zone = ZoneInfo(zone)
+            except (ValueError, OSError, LookupError):  # no such name, no name, or no zones at all
+                self.notice = f"timezone {zone!a} is not known here; the clock of the system counts"
 
     def local(self, moment: datetime) -> datetime:
         """Return a moment as the clock on the wall shows it; without a zone it is that already."""
@@ -501,20 +161,300 @@ class Clock:
         return moment.astimezone(self._zone) if moment.tzinfo else moment.replace(tzinfo=self._zone)
 
 
-def zone(name: str) -> tuple[tzinfo | None, str]:
-    """Return the zone of this IANA name, ``None`` for that of the system, and a notice.
+class Journal:
+    """The journal of one scope.
 
-    >>> zone("Europe/Berlin")[0], zone("")
-    (zoneinfo.ZoneInfo(key='Europe/Berlin'), (None, ''))
-    >>> zone("Mars/Olympus")
-    (None, "timezone 'Mars/Olympus' is not known here; the clock of the system counts")
+    Attributes:
+        root: The folder of the scope, an ``.engramdown`` folder.
+        folder: Where the pages are.
+        clock: By which a day begins.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     journal = Journal(Path(folder))
+    ...     where = journal.write("Moved the deploys to Monday.", themes=["deploys"])
+    ...     [match.section.text for match in journal.search("deploy")]
+    ['Moved the deploys to Monday.']
     """
-    if not name:
-        return None, ""
-    # Imported here: hardly anybody sets another zone.
-    from zoneinfo import ZoneInfo
 
-    try:
-        return ZoneInfo(name), ""
-    except (ValueError, OSError, LookupError):  # no such name, no name, or no zones at all
-        return None, f"timezone {name!a} is not known here; the clock of the system counts"
+    def __init__(
+        self,
+        root: Path,
+        *,
+        zone: str = "",
+        disk: Disk | None = None,
+        lock_timeout: float = 10.0,
+        hide: Callable[[list[Path]], Collection[Path]] | None = None,
+    ) -> None:
+        """Open the journal of a scope; nothing is created before the first section.
+
+        Args:
+            root: The ``.engramdown`` folder of the scope.
+            zone: The IANA name of the zone in which days begin, by default that of the system.
+            disk: The system calls; durable, 16 MB a file, unless given.
+            lock_timeout: How long to wait for other writers, in seconds.
+            hide: Is given the files of days, and returns those that are not listed, told or found.
+        """
+        self.root = root
+        self.folder = root / FOLDER
+        self.clock = Clock(zone)
+        self._disk = disk or Disk()
+        self._swap = Swap(self._disk)
+        self._hide = hide
+        # Beside the folder, not in it: journal/ is for git, and what else is here is not.
+        self._lock = ScopeLock(root / "journal.lock", lock_timeout)
+
+    # ---- writing ----
+
+    def write(
+        self,
+        text: str,
+        *,
+        by: Author = "person",
+        themes: Iterable[str] = (),
+        session: str = "",
+        at: datetime | None = None,
+        day: date | None = None,
+        dry_run: bool = False,
+    ) -> Written:
+        """Add a section to the page of its day, and return where it stands.
+
+        Args:
+            text: What to write; secrets in it are hidden.
+            by: Who writes.
+            themes: What it is about, a word or two each.
+            session: The session in which it is written, or ``""``.
+            at: When it was, if not now; without a zone as the clock on the wall has it.
+            day: To the page of which day, if not that on which it is written: one that has passed.
+                The heading then says when it was written.
+            dry_run: Whether to return where it would stand, and write nothing.
+
+        Raises:
+            InvalidNoteError: If it is empty or too long, a theme is none, or the day is to come.
+            InvalidSessionError: If the session is none.
+            EngramdownError: If a person locked that day.
+            StoreError: If it could not be written.
+        """
+        when = at or _now()
+        here = self.clock.local(when)
+        # Of an hour that comes twice only the moment knows which one it was.
+        utc = (when if when.tzinfo else here).astimezone(UTC)
+        stamp = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
+        entry = drafted(text, by=by, themes=themes, session=session, at=here, stamp=stamp, day=day)
+        path = self.path(entry.day)
+        befores = [b""]
+
+        def added(before: bytes | None) -> bytes:
+            befores.append(before or b"")
+            return _encoded(_with(entry, path, before or b""))
+
+        if dry_run:
+            after = added(self._read(path))
+        else:
+            with self.alone():
+                after = self._swap.edit(path, added)
+        before_text, after_text = (_decoded(data) for data in (befores[-1], after))
+        section = parse(after_text).sections[-1]
+        return Written(path, entry.day, section, entry.hidden, before_text, after_text)
+
+    def tidy(self) -> None:
+        """Sweep up what a crash left; takes the lock only if there is something.
+
+        Raises:
+            StoreError: If it cannot be put in order.
+        """
+        with named_errors(self.folder, "read"):
+            found = next(self._swap.leftovers(self.folder), None)
+        if found is not None:
+            with self.alone():
+                pass  # Whoever holds the lock has tidied.
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others from writing in a ``with`` block, with the folder in order.
+
+        Raises:
+            StoreError: If it cannot be written to, or somebody else writes for too long.
+        """
+        with in_order(self._disk, self.folder, self.root, self._lock.hold()):
+            for left in self._swap.leftovers(self.folder):
+                self._swap.clear_up(left)
+            yield
+
+    # ---- reading ----
+
+    def today(self) -> date:
+        """Return the day that it is."""
+        return self.clock.local(_now()).date()
+
+    def path(self, day: date) -> Path:
+        """Return the file of a day; it need not be there.
+
+        Raises:
+            StoreError: If a link leads out of the scope.
+        """
+        return self._disk.inside(self.folder / file_of(day), self.root)
+
+    def day(self, day: date) -> Day | None:
+        """Return a day, or ``None`` if it has no page.
+
+        Raises:
+            StoreError: If the page cannot be read.
+        """
+        path = self.path(day)
+        data = self._read(path)
+        return None if data is None else Day(day, path, parse(_decoded(data)))
+
+    def days(self, limit: int | None = 10) -> list[Day]:
+        """Return the days that have a page, the newest first; ``None`` for all.
+
+        Raises:
+            StoreError: If the folder cannot be read.
+        """
+        return [day for each in self._dates()[:limit] if (day := self._looked_at(each))]
+
+    def recent(self, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
+        """Return today and the days before it as they are told in a prompt, the newest first.
+
+        A day without a page, without a word, or with a page that cannot be read is left out.
+
+        Args:
+            lookback_days: How many days before today.
+            today: What day it is, if not the one of the clock.
+
+        Raises:
+            ValueError: If ``lookback_days`` is negative.
+            StoreError: If the folder cannot be read.
+        """
+        now = today or self.today()
+        return recent_of(self.lately(lookback_days, now), now)
+
+    def lately(self, lookback_days: int, today: date) -> list[Day]:
+        """Return the pages of these days, the newest first, also what cannot be read.
+
+        Raises:
+            ValueError: If ``lookback_days`` is negative.
+            StoreError: If the folder cannot be read.
+        """
+        if lookback_days < 0:
+            raise ValueError(f"lookback_days is {lookback_days}; give 0 or more")
+        first = date.fromordinal(max(today.toordinal() - lookback_days, 1))
+        if lookback_days < _FEW:
+            # Asked for every turn, however many days there are.
+            span = range(today.toordinal(), first.toordinal() - 1, -1)
+            dates = self._shown([date.fromordinal(each) for each in span])
+        else:
+            dates = [each for each in self._dates() if first <= each <= today]
+        return [day for each in dates if (day := self._looked_at(each))]
+
+    def search(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        exact: bool = False,
+        since: date | str | None = None,
+        until: date | str | None = None,
+    ) -> list[Match]:
+        """Return the sections that answer ``query``, the best first; any text is a query.
+
+        Args:
+            query: Words, with or without a day, ``2026-02-27``; for ``exact`` the very string,
+                capitals or not, newest first.
+            limit: How many at most.
+            exact: Whether to look for the string as it is.
+            since: The earliest day, also as ISO 8601. Of a time the day counts that it is on by
+                ``clock``; without a zone it is UTC.
+            until: The latest day, which belongs to it.
+
+        Raises:
+            StoreError: If the folder cannot be read.
+            ValueError: If a day is none.
+        """
+        first = date.min if since is None else self._day("since", since)
+        last = date.max if until is None else self._day("until", until)
+        dates = [each for each in self._dates() if first <= each <= last]
+        named, rest = named_in(query)
+        meant = [] if exact else [each for each in dates if each in named]
+        stems = telling(rest) if meant else asked(query)
+        # A day alone asks for all that was written on it.
+        all_of_it = exact or (bool(meant) and not stems)
+        found = []
+        for day in filter(None, map(self._looked_at, reversed(meant or dates))):
+            if all_of_it or may_hold(day.page.render(), stems):
+                found += [(day, section) for section in day.sections]
+        texts = [f"{each.heading}\n{each.text}\n{' '.join(each.themes)}" for _, each in found]
+        wanted = query if exact else "\n"
+        hits = stand_in(wanted, texts) if all_of_it else ranked(stems, texts)
+        matches = []
+        for at, score in hits[: max(limit, 0)]:
+            day, section = found[at]
+            shown = piece(" ".join(section.text.split()), query, stems)
+            matches.append(Match(day.date, day.path, section, shown, score))
+        return matches
+
+    def _day(self, name: str, value: date | str) -> date:
+        """Return the day that a caller gives, or on which a time is."""
+        # Imported here: hardly anybody who writes a page asks for a range.
+        from engramdown.recall.query import time_from
+
+        found = time_from(name, value)
+        if not isinstance(found, datetime):
+            return found
+        moment = found if found.tzinfo else found.replace(tzinfo=UTC)
+        try:
+            return self.clock.local(moment).date()
+        except OverflowError:  # In the year 1 or 9999 there may be none here.
+            return found.date()
+
+    def _dates(self) -> list[date]:
+        """Return the days that have a file, the newest first."""
+        with named_errors(self.folder, "read"):
+            self._disk.inside(self.folder, self.root)
+            found = map(day_of, self._disk.names(self.folder))
+            days = sorted((day for day in found if day is not None), reverse=True)
+        return self._shown(days)
+
+    def _shown(self, days: list[date]) -> list[date]:
+        if self._hide is None:
+            return days
+        paths = {self.folder / file_of(day): day for day in days}
+        hidden = self._hide(list(paths))
+        return [day for path, day in paths.items() if path not in hidden]
+
+    def _looked_at(self, day: date) -> Day | None:
+        try:
+            return self.day(day)
+        except StoreError as error:
+            return Day(day, self.folder / file_of(day), parse(""), str(error))
+
+    def _read(self, path: Path) -> bytes | None:
+        with named_errors(path, "read"):
+            return self._disk.read(path)
+
+
+def _now() -> datetime:
+    return datetime.fromisoformat(moment()).astimezone(UTC)
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _encoded(page: Page) -> bytes:
+    return page.render().encode("utf-8", "surrogateescape")
+
+
+def _with(entry: Entry, path: Path, before: bytes) -> Page:
+    """Return the page of a day with a section more.
+
+    Raises:
+        EngramdownError: If a person locked the day.
+    """
+    page = parse(_decoded(before))
+    if not page.render().strip("\ufeff"):
+        page = blank_page(entry.day, page.render())
+    if page.is_locked:
+        next_step = "take `locked: true` out of its front matter, or write to another day"
+        raise EngramdownError(f"{path}: is locked; nothing was written: {next_step}")
+    return page.with_section(entry.section)

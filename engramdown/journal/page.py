@@ -343,7 +343,16 @@ class Entry(NamedTuple):
     hidden: tuple[str, ...]
 
 
-def drafted(text: str, *, by: Author, themes: Iterable[str], session: str, at: datetime) -> Entry:
+def drafted(
+    text: str,
+    *,
+    by: Author,
+    themes: Iterable[str],
+    session: str,
+    at: datetime,
+    stamp: str,
+    day: date | None,
+) -> Entry:
     """Return what is to be written.
 
     Args:
@@ -351,10 +360,13 @@ def drafted(text: str, *, by: Author, themes: Iterable[str], session: str, at: d
         by: Who.
         themes: What it is about.
         session: In which session, or ``""``.
-        at: When, as the clock on the wall had it; the moment itself is not said.
+        at: When, as the clock on the wall had it.
+        stamp: The moment, in UTC.
+        day: To the page of which day that has passed, or ``None`` for that of ``at``. The heading
+            then says when it was written.
 
     Raises:
-        InvalidNoteError: If it cannot be written.
+        InvalidNoteError: If it cannot be written, or the day is to come.
         InvalidSessionError: If the session is none.
     """
     if by not in get_args(Author):
@@ -364,27 +376,15 @@ def drafted(text: str, *, by: Author, themes: Iterable[str], session: str, at: d
     kept, hidden = without_secrets("text", text)
     if not kept:
         raise InvalidNoteError("text", "is empty; say what is to be kept")
-    section = Section(f"{at:%H:%M}", kept, by, session=session, themes=tuple(_themes(themes)))
-    return Entry(at.date(), section, hidden)
-
-
-def of_day(entry: Entry, day: date | None) -> Entry:
-    """Return an entry for the page of a day that has passed, which says when it was written.
-
-    Args:
-        entry: What is written now.
-        day: The day, or ``None`` for the one on which it is written.
-
-    Raises:
-        InvalidNoteError: If the day is to come.
-    """
-    if day is None or day == entry.day:
-        return entry
-    if day > entry.day:
-        reason = f"{day} is still to come; give today, {entry.day}, or a day before"
+    heading, today = f"{at:%H:%M}", at.date()
+    known = tuple(_themes(themes))
+    if day is not None and day > today:
+        reason = f"{day} is still to come; give today, {today}, or a day before"
         raise InvalidNoteError("date", reason)
-    heading = f"Written {entry.day} {entry.section.heading}"
-    return entry._replace(day=day, section=entry.section._replace(heading=heading))
+    if day is not None and day != today:
+        heading = f"Written {today} {heading}"
+    section = Section(heading, kept, by, stamp, session, known)
+    return Entry(day or today, section, hidden)
 
 
 def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:

@@ -118,7 +118,7 @@ def test_an_empty_file_gets_a_front_matter(tmp_path: Path, before: bytes) -> Non
 
 
 def test_a_rehearsal_writes_nothing(tmp_path: Path) -> None:
-    told = opened(tmp_path).rehearse("Lunch.", at=NOON)
+    told = opened(tmp_path).write("Lunch.", at=NOON, dry_run=True)
     assert not told.path.exists()
     assert list(tmp_path.iterdir()) == []
     written = opened(tmp_path).write("Lunch.", at=NOON)
@@ -186,7 +186,7 @@ def test_a_day_that_a_person_locked_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(EngramdownError, match=r"2026-02-27\.md: is locked; nothing was written"):
         journal.write("y", at=NOON)
     with pytest.raises(EngramdownError, match="is locked"):
-        journal.rehearse("y", at=NOON)
+        journal.write("y", at=NOON, dry_run=True)
     assert path.read_text(encoding="utf-8") == locked
     assert names(tmp_path) == ["2026-02-27.md"]
 

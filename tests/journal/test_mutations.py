@@ -91,8 +91,8 @@ BUGS: Final = (
     Bug(
         "a byte order mark hides the front matter",
         "markdown.front_matter",
-        r'r"\ufeff?---',
-        'r"---',
+        r'_OPENING: Final = re.compile(r"\ufeff?---',
+        '_OPENING: Final = re.compile(r"---',
         lambda core: core.words_are_counted("\ufeff---\nwords: 0\n---\n"),
     ),
     Bug(
