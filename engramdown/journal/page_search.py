@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.journal.working_notes import EPISODES, FOLDER, Note, WorkingNotes
+from engramdown.journal.working_notes import FOLDER, Note, WorkingNotes
 from engramdown.language.snippets import find, where
 from engramdown.language.terms import folded, tokens
 from engramdown.language.words import STOP_WORDS
 from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.transcripts.changes import FOLDER as EPISODES
 from engramdown.transcripts.episode import is_session_id, stamp_of
 from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import excluded

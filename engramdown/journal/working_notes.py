@@ -13,7 +13,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,13 +23,12 @@ from engramdown.markdown.front_matter import split
 from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.changes import FOLDER as EPISODES
 from engramdown.transcripts.episode import check_session_id
 from engramdown.transcripts.summary_log import GistLog
 
 FOLDER: Final = "working"
 """The name of the folder in that of a scope."""
-EPISODES: Final = "episodes"
-"""The folder of the transcripts, whose lock holds for the notes, too."""
 
 _SUFFIX: Final = ".md"
 _PATIENCE: Final = 10.0
@@ -105,10 +103,7 @@ class WorkingNotes:
             StoreError: If they cannot be read.
         """
         data = self._load()
-        if data is None:
-            return Note()
-        page = _decoded(data)
-        return _note(page, data)
+        return Note() if data is None else _note(_decoded(data), data)
 
     def history(self) -> list[Version]:
         """Return the texts that were replaced, each once, the newest first; not what stands there.
@@ -147,16 +142,16 @@ class WorkingNotes:
             StoreError: If it could not be written; the notes are as before.
         """
         kept, hidden = without_secrets("text", text)
-        if not hidden:
-            return self._changed(lambda _: kept, by, expected, own=own)
-        told: list[tuple[str, ...]] = [hidden]
+        found = [hidden]
 
         def safe(old: str) -> str:
+            if not hidden:
+                return kept
             made, kinds = _hidden_anew(old, normal(text))
-            told.append(kinds)
+            found.append(kinds)
             return made
 
-        return self._changed(safe, by, expected, own=own)._replace(hidden=told[-1])
+        return self._changed(safe, by, expected, own=own)._replace(hidden=found[-1])
 
     def append(self, text: str, *, by: Author = "agent") -> Note:
         """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
@@ -416,7 +411,7 @@ def is_own(page: str) -> bool:
 
 
 def _digest_of_text(text: str) -> str:
-    return sha256(normal(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(normal(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _changed(old: str, text: str, end: str) -> str:
@@ -431,8 +426,7 @@ def _changed(old: str, text: str, end: str) -> str:
         ``""`` if no line stays.
     """
     were, are = normal(old).split("\n"), normal(text).split("\n")
-    before = _common(were, are)
-    behind = _common(were[before:][::-1], are[before:][::-1])
+    before, behind = _common(were, are)
     if not normal(old) or before + behind == 0:
         return ""
     lines = _LINE.findall(old)
@@ -457,19 +451,20 @@ def new_lines(old: str, text: str) -> tuple[int, int]:
     >>> new_lines("one\ntwo\nthree", "one\n2\nthree")
     (4, 5)
     """
-    were, are = old.split("\n"), text.split("\n")
-    before = _common(were, are)
-    behind = _common(were[before:][::-1], are[before:][::-1])
+    are = text.split("\n")
+    before, behind = _common(old.split("\n"), are)
     start = len("\n".join([*are[:before], ""]))
     end = len(text) - len("\n".join(["", *are[len(are) - behind :]]))
     return min(start, len(text)), max(min(start, len(text)), end)
 
 
-def _common(some: Sequence[str], others: Sequence[str]) -> int:
-    """Return how many lines are the same at the beginning."""
-    pairs = zip(some, others, strict=False)
-    least = min(len(some), len(others))
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), least)
+def _common(some: Sequence[str], others: Sequence[str]) -> tuple[int, int]:
+    """Return how many lines are the same at the beginning, and how many of the rest at the end."""
+    most = min(len(some), len(others))
+    before = next((at for at in range(most) if some[at] != others[at]), most)
+    left = most - before
+    behind = next((at for at in range(left) if some[-at - 1] != others[-at - 1]), left)
+    return before, behind
 
 
 def _end(line: str) -> str:
@@ -489,19 +484,13 @@ def read_versions(log: bytes) -> list[Version]:
     >>> [version.text for version in read_versions(b'torn\n{"kind":"gist"}\n' + line)]
     ['Be brief.']
     """
-    return list(_versions(log))[::-1]
+    found = map(_read, reversed(log.split(b"\n")))
+    return [version for version in found if version is not None]
 
 
 def without_versions(log: bytes) -> bytes:
     """Return what stands in a log besides versions of notes."""
     return b"\n".join(line for line in log.split(b"\n") if _read(line) is None)
-
-
-def _versions(log: bytes) -> Iterator[Version]:
-    for line in log.split(b"\n"):
-        version = _read(line)
-        if version is not None:
-            yield version
 
 
 def _read(line: bytes) -> Version | None:
