@@ -26,7 +26,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, stamp_of
 from engramdown.transcripts.sessions import Transcript
-from engramdown.transcripts.summary_log import FOLDER, without_gists_of
+from engramdown.transcripts.summary_log import FOLDER, GistLog, without_gists_of
 from engramdown.transcripts.visibility import live
 
 EMPTY: Final = "empty"
@@ -124,25 +124,34 @@ def compute(session: str, episodes: Sequence[Episode]) -> Card:
     """Return the card of a session, given all its lines."""
     shown = live(episodes)
     asked = [each.text for each in shown if each.role == "user"]
+    answers = [each.text for each in shown if each.role == "assistant"]
     said = [each for each in shown if each.role in ("user", "assistant")]
     if not said:
         return Card(session=session)
-    answers = [each.text for each in shown if each.role == "assistant"]
     first = (asked or answers)[0]
+    paragraph = [cut_at_word(text, _BEGUN) for text in asked[:1]]
+    paragraph += [cut_at_word(text, _ENDED) for text in answers[-1:]]
     calls = [each for each in shown if each.role == "tool_call"]
+    tools = Counter(each.name or "tool" for each in calls)
     return Card(
         session=session,
-        title=_given_title(episodes) or cut_at_word(first, _TITLE),
+        title=cut_at_word(given_title(episodes), _LINE) or cut_at_word(first, _TITLE),
         one_liner=cut_at_word(_sentence(first), _LINE),
-        paragraph=_paragraph(asked, answers),
+        paragraph=f" {_ELLIPSIS} ".join(paragraph),
         kind=_kind(asked, tools=bool(calls)),
         tags=_tags(each.text for each in said),
         detailed=_detailed(asked, answers),
         participants=_once(each.name or each.role for each in said),
-        tools=dict(_counted(each.name or "tool" for each in calls)),
+        tools=dict(sorted(tools.items(), key=lambda item: (-item[1], item[0]))),
         files=_once(path for call in calls for path in _paths(call.text)),
         models=_once(each.model for each in shown if each.model),
     )
+
+
+def given_title(episodes: Sequence[Episode]) -> str:
+    """Return what a session was called when it began, or ``""``."""
+    title = episodes[0].more.get("title") if episodes and episodes[0].event == "start" else None
+    return title if isinstance(title, str) else ""
 
 
 def cut_at_word(text: str, limit: int) -> str:
@@ -163,21 +172,9 @@ def cut_at_word(text: str, limit: int) -> str:
 # ---- what is computed ----
 
 
-def _given_title(episodes: Sequence[Episode]) -> str:
-    title = episodes[0].more.get("title") if episodes[0].event == "start" else None
-    return cut_at_word(title, _LINE) if isinstance(title, str) else ""
-
-
 def _sentence(text: str) -> str:
     found = _SENTENCE.match(text.strip())
     return found[0] if found else ""
-
-
-def _paragraph(asked: Sequence[str], answers: Sequence[str]) -> str:
-    parts = [cut_at_word(asked[0], _BEGUN)] if asked else []
-    if answers:
-        parts.append(cut_at_word(answers[-1], _ENDED))
-    return f" {_ELLIPSIS} ".join(parts)
 
 
 def _kind(asked: Iterable[str], *, tools: bool) -> str:
@@ -194,13 +191,14 @@ def _tags(texts: Iterable[str]) -> tuple[str, ...]:
 
     Of those that were said as often the longer ones come first: they say more.
     """
-    found = Counter(word for text in texts for word in words(text[:_READ]) if _is_telling(word))
+    found = Counter(
+        word
+        for text in texts
+        for word in words(text[:_READ])
+        if _SHORT <= len(word) <= _LONGEST_TAG and word.isalpha() and word not in STOP_WORDS
+    )
     often = sorted(found.items(), key=lambda each: (-each[1], -len(each[0]), each[0]))
     return tuple(word for word, _ in often[:_TAGS])
-
-
-def _is_telling(word: str) -> bool:
-    return _SHORT <= len(word) <= _LONGEST_TAG and word.isalpha() and word not in STOP_WORDS
 
 
 def _detailed(asked: Sequence[str], answers: Sequence[str]) -> str:
@@ -212,10 +210,6 @@ def _detailed(asked: Sequence[str], answers: Sequence[str]) -> str:
     if answers:
         lines += ["", cut_at_word(answers[-1], _ENDED)]
     return "\n".join(lines).strip()
-
-
-def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
-    return sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
 
 
 def _paths(text: str) -> Iterator[str]:
@@ -255,20 +249,22 @@ def overlaid(card: Card, page: str) -> Card:
     >>> overlaid(Card(session="s", kind="work"), "---\ntitle: Mine\n---\n").title
     'Mine'
     """
-    head, body = _parted(page)
+    lines = [line.rstrip("\r") for line in page.removeprefix("\ufeff").split("\n")]
+    fences = [at for at, line in enumerate(lines) if line.rstrip() == _FENCE]
+    has_head = len(fences) > 1 and fences[0] == 0
     told: dict[str, Any] = {}
-    for key, value, items in _fields(head):
+    for key, value, items in _fields(lines[1 : fences[1]] if has_head else ()):
         if key in _WORDS:
             told[key] = value
         elif key in _LISTS:
             told[key] = tuple(items or [item.strip() for item in value.split(",") if item.strip()])
         elif key == "tools":
             told[key] = dict(_tool(item) for item in items)
-    paragraph, details = _with_details(body)
-    if paragraph:
-        told["paragraph"] = paragraph
-    if details:
-        told["detailed"] = details
+    body = lines[fences[1] + 1 :] if has_head else lines
+    at = next((at for at, line in enumerate(body) if line.rstrip() == _DETAILS), len(body))
+    for key, rows in (("paragraph", body[:at]), ("detailed", body[at + 1 :])):
+        if text := "\n".join(rows).strip():
+            told[key] = text
     return replace(card, **told, edited=True)
 
 
@@ -281,23 +277,6 @@ def _front(card: Card) -> Iterator[str]:
             yield f"{name}:"
             items = [f"{tool}: {n}" for tool, n in value.items()] if name == "tools" else value
             yield from (f"- {_flat(item)}" for item in items)
-
-
-def _parted(page: str) -> tuple[list[str], str]:
-    """Return the lines of the head and the text behind it."""
-    lines = [line.rstrip("\r") for line in page.removeprefix("\ufeff").split("\n")]
-    rest = [line.rstrip() for line in lines[1:]]
-    if lines[0].rstrip() != _FENCE or _FENCE not in rest:
-        return [], "\n".join(lines).strip()
-    end = rest.index(_FENCE) + 1
-    return lines[1:end], "\n".join(lines[end + 1 :]).strip()
-
-
-def _with_details(body: str) -> tuple[str, str]:
-    """Return what stands above the heading of the details, and below it."""
-    lines = body.split("\n")
-    at = next((at for at, line in enumerate(lines) if line.rstrip() == _DETAILS), len(lines))
-    return "\n".join(lines[:at]).strip(), "\n".join(lines[at + 1 :]).strip()
 
 
 def _fields(head: Iterable[str]) -> list[tuple[str, str, list[str]]]:
@@ -380,11 +359,11 @@ def taken_back(episodes: Iterable[Episode]) -> int:
 
 def filled_in(card: Card, said: Filled, episodes: Sequence[Episode]) -> Card:
     """Return a computed card with what a model said; a title that was given stays."""
-    given = episodes[0].more.get("title") if episodes and episodes[0].event == "start" else None
-    names = [name for name in _TEXTS if not (given and name == "title")]
     kept: dict[str, Any] = {
-        name: getattr(said, name) for name in (*names, "tags") if getattr(said, name)
+        name: getattr(said, name) for name in (*_TEXTS, "tags") if getattr(said, name)
     }
+    if given_title(episodes):
+        kept.pop("title", None)
     return replace(card, **kept, decisions=said.decisions, filled_by=said.model)
 
 
@@ -393,22 +372,15 @@ def _read(line: bytes) -> Filled | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or value.pop("kind", "") != _KIND:
+    if not isinstance(value, dict) or value.get("kind") != _KIND:
         return None
-    texts = {name: value.get(name, "") for name in ("ts", "model", *_TEXTS)}
-    marks = value.get("marks", 0)
-    lists = {name: value.get(name, []) for name in _SAID_LISTS}
-    good = all(isinstance(text, str) for text in texts.values()) and isinstance(marks, int)
-    if not good or not all(isinstance(found, list) for found in lists.values()):
+    said = {name: value.get(name, "") for name in ("ts", "model", *_TEXTS)}
+    marks, lists = value.get("marks", 0), [value.get(name, []) for name in _SAID_LISTS]
+    texts_fit = all(isinstance(text, str) for text in said.values())
+    if not (texts_fit and isinstance(marks, int) and all(isinstance(x, list) for x in lists)):
         return None
-    known = {
-        name: tuple(each for each in lists[name] if isinstance(each, str)) for name in _SAID_LISTS
-    }
-    return Filled(**texts, marks=marks, decisions=known["decisions"], tags=known["tags"])
-
-
-_SUFFIX: Final = ".card.md"
-_FILLED: Final = ".jsonl"
+    decisions, tags = (tuple(each for each in x if isinstance(each, str)) for x in lists)
+    return Filled(**said, marks=marks, decisions=decisions, tags=tags)
 
 
 class CardFiles:
@@ -421,11 +393,11 @@ class CardFiles:
 
     def path(self, session: str) -> Path:
         """Return the file of a session's page."""
-        return self.folder / f"{session}{_SUFFIX}"
+        return self.folder / f"{session}.card.md"
 
     def filled_path(self, session: str) -> Path:
         """Return the file of what models said of a session."""
-        return self.folder / f"{session}{_FILLED}"
+        return self.folder / f"{session}.jsonl"
 
     def card(self, transcript: Transcript) -> Card:
         """Return the card of a session as a model filled it in and a person corrected it.
@@ -473,20 +445,15 @@ class CardFiles:
             LockTimeoutError: If somebody else held the lock for too long.
             OSError: If it could not be written.
         """
-        self._disk.make_folder(self.folder, durable=True)
-        path = self.filled_path(transcript.id)
-        # Under the lock that a redaction holds, too: it removes what was said before it.
-        with lock.hold():
-            now = read(transcript.id)
-            if taken_back(now.episodes) != taken_back(transcript.episodes):
-                return False
-            before = self._disk.load(path) or b""
-            if before and not before.endswith(b"\n"):
-                before += b"\n"
-            line = write_filled(said._replace(marks=taken_back(now.episodes)))
-            self._disk.publish(path, before + line, durable=True, replace=True)
-            self._disk.sync_folder(self.folder)
-        return True
+
+        def line() -> list[bytes]:
+            # Under the lock that a redaction holds, too: it removes what was said before it.
+            marks = taken_back(read(transcript.id).episodes)
+            is_so = marks == taken_back(transcript.episodes)
+            return [write_filled(said._replace(marks=marks))] if is_so else []
+
+        log = GistLog(self.folder.parent, self._disk, lock)
+        return bool(log.append(transcript.id, None, line))
 
     def unfill(self, session: str, seqs: Collection[int]) -> None:
         """Take what was said of a session, and of these lines, off the disk; with the lock held.
