@@ -1,17 +1,18 @@
-"""Earlier sessions as a model is reminded of them: the older, the shorter. No file, no clock.
+"""Earlier sessions as a model is reminded of them: the older, the shorter.
 
 Promises: the newest session is an excerpt of what the user and the assistant said, the next three
 are a paragraph, the others one line; a silence before a session is named, measured from the end of
 whatever session came before it, shown or not. Everything is one line of text, and cut between
-code points.
+code points. A transcript that cannot be read is passed over.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from engramdown.episodes.card import Card, CardFiles, cut_at_word
 from engramdown.episodes.memory import EpisodicMemory
@@ -26,30 +27,14 @@ SESSIONS: Final = 20
 MESSAGES: Final = 50
 """How many messages of the newest session are shown at most."""
 
+_READ: Final = 3 * SESSIONS
+"""How many transcripts are read at most to find those in which something was said."""
 _PARAGRAPHS: Final = 3
 _SHOWN: Final = 200
 _GAP_MINUTES: Final = 30
 # Name, minutes, and from how many minutes on: a little less, as they are rounded.
 _UNITS: Final = (("day", 1440, 1410), ("hour", 60, 59.5), ("minute", 1, 0))
 _ELLIPSIS: Final = "…"
-
-
-class Span(NamedTuple):
-    """When a session was, as lines say it.
-
-    Attributes:
-        id: Its id.
-        started: When it began.
-        last: When something was last said in it.
-        ended: When it ended, or ``""`` if it is open.
-        parent: The session that it was begun from, or ``""``.
-    """
-
-    id: str
-    started: str
-    last: str
-    ended: str
-    parent: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +60,9 @@ class Past:
     gap: str = ""
 
 
-def eligible(spans: Iterable[Span], before: str = "", in_view: Iterable[str] = ()) -> list[Span]:
+def eligible(
+    sessions: Iterable[SessionInfo], before: str = "", in_view: Iterable[str] = ()
+) -> list[SessionInfo]:
     """Return the sessions that may be told of, newest first.
 
     These have ended, before ``before`` (a time as in a line) unless that is ``""``; are not seen
@@ -83,30 +70,38 @@ def eligible(spans: Iterable[Span], before: str = "", in_view: Iterable[str] = (
     """
     seen = set(in_view)
     found = [
-        span
-        for span in spans
-        if span.ended
-        and not span.parent
-        and span.id not in seen
-        and (not before or span.ended < before)
+        each
+        for each in sessions
+        if each.ended
+        and not each.parent
+        and each.id not in seen
+        and (not before or each.ended < before)
     ]
     return sorted(found, key=_key, reverse=True)
 
 
-def gap_before(span: Span, spans: Iterable[Span]) -> str:
+def gap_before(session: SessionInfo, sessions: Iterable[SessionInfo]) -> str:
     """Return how long nothing happened before a session, given all there are.
 
     It is ``""`` for less than half an hour, and for the first session.
     """
-    ends = [other.last for other in spans if _key(other) < _key(span)]
-    return _gap(max(ends), span.started) if ends else ""
+    ends = [other.last for other in sessions if _key(other) < _key(session)]
+    if not ends:
+        return ""
+    silence = datetime.fromisoformat(session.started) - datetime.fromisoformat(max(ends))
+    minutes = silence.total_seconds() / 60
+    if minutes < _GAP_MINUTES:
+        return ""
+    name, size = next((name, size) for name, size, least in _UNITS if minutes >= least)
+    count = round(minutes / size)
+    return f"{count} {name}{'' if count == 1 else 's'} later"
 
 
-def graded(span: Span, card: Card, episodes: Sequence[Episode], rank: int) -> Past | None:
+def graded(session: SessionInfo, card: Card, episodes: Sequence[Episode], rank: int) -> Past | None:
     """Return an earlier session at its grade; ``None`` if nothing was said that counts.
 
     Args:
-        span: When it was.
+        session: Which one it is.
         card: What it was about.
         episodes: All its lines.
         rank: How many newer ones are told of.
@@ -117,10 +112,13 @@ def graded(span: Span, card: Card, episodes: Sequence[Episode], rank: int) -> Pa
     messages = tuple(map(_message, said[-MESSAGES:])) if rank == 0 else ()
     line = _flat(card.one_liner or card.title)
     text = "" if messages else _flat(card.paragraph) if 0 < rank <= _PARAGRAPHS else line
+    title = _flat(card.title)
+    # What begins with its title need not say it twice.
+    is_said = (messages[0][1] if messages else text).startswith(title.rstrip(_ELLIPSIS))
     return Past(
-        session=span.id,
-        started=f"{span.started[:10]} {span.started[11:16]} UTC",
-        title=_unless_said(_flat(card.title), messages[0][1] if messages else text),
+        session=session.id,
+        started=f"{session.started[:10]} {session.started[11:16]} UTC",
+        title="" if is_said else title,
         text=text,
         messages=messages,
         line=line,
@@ -142,21 +140,8 @@ def shorter(past: Past) -> Past | None:
     return replace(past, title="") if past.title else None
 
 
-def _unless_said(title: str, words: str) -> str:
-    return "" if words.startswith(title.rstrip(_ELLIPSIS)) else title
-
-
-def _key(span: Span) -> tuple[str, str]:
-    return span.started, span.id
-
-
-def _gap(end: str, start: str) -> str:
-    minutes = (datetime.fromisoformat(start) - datetime.fromisoformat(end)).total_seconds() / 60
-    if minutes < _GAP_MINUTES:
-        return ""
-    name, size = next((name, size) for name, size, least in _UNITS if minutes >= least)
-    count = round(minutes / size)
-    return f"{count} {name}{'' if count == 1 else 's'} later"
+def _key(session: SessionInfo) -> tuple[str, str]:
+    return session.started, session.id
 
 
 def _message(episode: Episode) -> tuple[str, str]:
@@ -169,10 +154,6 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-_READ: Final = 3 * SESSIONS
-"""How many transcripts are read at most to find those in which something was said."""
-
-
 def earlier(memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = ()) -> list[Past]:
     """Return earlier sessions, newest first.
 
@@ -183,28 +164,18 @@ def earlier(memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = 
         in_view: The ids of sessions that the model sees anyway.
     """
     try:
-        spans = [_span(info) for info in memory.sessions()]
+        sessions = memory.sessions()
     except (OSError, EngramdownError):
         return []
     pages = CardFiles(memory.folder.parent, EpisodeDisk())
-    before = next((span.started for span in spans if span.id == running), "")
+    before = next((each.started for each in sessions if each.id == running), "")
     found: list[Past] = []
-    for span in eligible(spans, before, (running, *in_view))[:_READ]:
-        past = _told(memory, pages, span, len(found))
-        if past is not None:
-            found.append(replace(past, gap=gap_before(span, spans)))
+    for info in eligible(sessions, before, (running, *in_view))[:_READ]:
+        with contextlib.suppress(OSError, EngramdownError):
+            transcript = memory.session(info.id)
+            past = graded(info, pages.card(transcript), transcript.episodes, len(found))
+            if past is not None:
+                found.append(replace(past, gap=gap_before(info, sessions)))
         if len(found) == SESSIONS:
             break
     return found
-
-
-def _told(memory: EpisodicMemory, pages: CardFiles, span: Span, rank: int) -> Past | None:
-    try:
-        transcript = memory.session(span.id)
-        return graded(span, pages.card(transcript), transcript.episodes, rank)
-    except (OSError, EngramdownError):
-        return None
-
-
-def _span(info: SessionInfo) -> Span:
-    return Span(info.id, info.started, info.last, info.ended, info.parent)

@@ -10,22 +10,33 @@ from engramdown.episodes.card import Card, compute
 from engramdown.episodes.earlier_sessions import (
     MESSAGES,
     Past,
-    Span,
     eligible,
     gap_before,
     graded,
     shorter,
 )
 from engramdown.transcripts.episode import Episode
+from engramdown.transcripts.sessions import SessionInfo
 
 
 def at(day: int, hour: int = 0, minute: int = 0) -> str:
     return f"2026-02-{day:02}T{hour:02}:{minute:02}:00.000000Z"
 
 
-def span(name: str, day: int, hour: int = 0, *, parent: str = "", is_open: bool = False) -> Span:
+def span(
+    name: str, day: int, hour: int = 0, *, parent: str = "", is_open: bool = False
+) -> SessionInfo:
     last = at(day, hour, 30)
-    return Span(name, at(day, hour), last, "" if is_open else last, parent)
+    return lasting(name, at(day, hour), last, parent=parent, is_open=is_open)
+
+
+def lasting(
+    name: str, started: str, last: str, *, parent: str = "", is_open: bool = False
+) -> SessionInfo:
+    ended = "" if is_open else last
+    return SessionInfo(
+        id=name, started=started, last=last, ended=ended, parent=parent, lines=1, size=1
+    )
 
 
 def line(seq: int, role: Any, text: str, **said: Any) -> Episode:  # noqa: ANN401 - any field
@@ -63,7 +74,7 @@ def test_sessions_come_newest_first() -> None:
         pytest.param([span("a", 20)], id="ended-later"),
     ],
 )
-def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[Span]) -> None:
+def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[SessionInfo]) -> None:
     assert eligible(spans, before=at(10), in_view=["seen"]) == []
 
 
@@ -84,8 +95,8 @@ def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[Span]) -> None:
     ],
 )
 def test_a_silence_is_named(end: str, start: str, gap: str) -> None:
-    before = Span("a", at(1), end, end, "")
-    after = Span("b", start, start, start, "")
+    before = lasting("a", at(1), end)
+    after = lasting("b", start, start)
     assert gap_before(after, [before, after]) == gap
 
 
@@ -94,7 +105,7 @@ def test_the_first_session_has_no_silence_before_it() -> None:
 
 
 def test_a_silence_ends_with_the_last_of_those_before() -> None:
-    long, short = Span("a", at(1), at(3), at(3), ""), span("b", 1, 1)
+    long, short = lasting("a", at(1), at(3)), span("b", 1, 1)
     assert gap_before(span("c", 4), [long, short, span("c", 4)]) == "1 day later"
 
 
