@@ -145,25 +145,22 @@ class EpisodicMemory(Finder):
         # Imported here: only a shell asks.
         from engramdown.transcripts.sessions import find_running
 
-        found = find_running(self._sessions, self._disk)
-        if found is not None:
-            return found.id
-        self.tidy()
-        others: list[SessionInfo] = []
+        running = find_running(self._sessions, self._disk)
+        if running is None:
+            self.tidy()
 
         def taken() -> bool:
-            other = find_running(self._sessions, self._disk)
-            others.extend([] if other is None else [other])
-            return other is not None
+            nonlocal running
+            running = find_running(self._sessions, self._disk)
+            return running is not None
 
         began = stamp_of(nanoseconds())
-        while True:
+        while running is None:
             chosen = session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began)
             if not self.settings.enabled or self.recorder.begin(chosen, line, taken):
                 return chosen
-            if others:
-                return others[0].id
+        return running.id
 
     def log(self, session: str, role: str, text: object, **fields: Unpack[Said]) -> Pointer | None:
         """Record an episode; never raises.
@@ -239,8 +236,8 @@ class EpisodicMemory(Finder):
             self.recorder.end(session, item.line)
 
     def new_call(self) -> str:
-        """Return an id that a tool call and its result can share."""
-        return self._new_id()
+        """Return an id as lines have; a tool call and its result can share one."""
+        return episode_id(nanoseconds() // 1_000_000, _random(30))
 
     @property
     def trouble(self) -> Trouble | None:
@@ -491,11 +488,8 @@ class EpisodicMemory(Finder):
 
     def _event(self, event: str, more: Mapping[str, Any], at: str | None = None) -> bytes:
         now = at or stamp_of(nanoseconds())
-        known = {"ts": now, "id": self._new_id(), "role": "event", "text": "", "event": event}
+        known = {"ts": now, "id": self.new_call(), "role": "event", "text": "", "event": event}
         return encode(known, more)
-
-    def _new_id(self) -> str:
-        return episode_id(nanoseconds() // 1_000_000, _random(30))
 
     def _end_silent(self, minutes: float, reason: str, *, in_passing: bool = False) -> Ended:
         """End silent sessions; in passing only those of the last days, and without waiting."""

@@ -314,13 +314,11 @@ class Recorder:
         self._disk.make_folder(self.folder, durable=self._durable)
         note = self.folder / ".gitignore"
         # Who took it away from transcripts that were there wants git to have them.
-        if self._disk.find(note) is None and not self._is_used():
+        is_new = self._disk.find(note) is None
+        if is_new and not any(name.endswith(SUFFIX) for name in self._disk.names(self.folder)):
             # Transcripts are nobody's business but this machine's, whatever git is told above.
             self._disk.publish(note, b"*\n", durable=self._durable)
         self._made = True
-
-    def _is_used(self) -> bool:
-        return any(name.endswith(SUFFIX) for name in self._disk.names(self.folder))
 
     # ---- what waits ----
 
@@ -381,7 +379,7 @@ class Recorder:
         trouble = self.trouble
         if trouble is None:
             return
-        data = json.dumps(trouble.data()).encode() + b"\n"
+        data = json.dumps(trouble._asdict()).encode() + b"\n"
         path = self.folder / marker(self._process)
         with contextlib.suppress(*_Failure):
             self._disk.check_folder(self.folder)
@@ -422,10 +420,6 @@ class Trouble(NamedTuple):
     lost: int = 0
     ended: bool = False
 
-    def data(self) -> dict[str, Any]:
-        """Return it as JSON can say it."""
-        return self._asdict()
-
     def __str__(self) -> str:
         """Return one sentence."""
         if self.ended:
@@ -451,13 +445,9 @@ def find_trouble(folder: Path, disk: EpisodeDisk) -> list[tuple[str, Trouble]]:
     if not disk.is_writable(folder):
         reason = f"{folder}: is read-only; make it writable (chmod u+w)"
         return [(".", Trouble(disk.process(), "", reason))]
-    names = disk.names(folder)
-    found = [(name, _read(folder / name, disk)) for name in names if _is_marker(name)]
+    named = [name for name in disk.names(folder) if name.startswith(_BEFORE)]
+    found = [(name, _read(folder / name, disk)) for name in named if name.endswith(_AFTER)]
     return [(name, trouble) for name, trouble in found if trouble is not None]
-
-
-def _is_marker(name: str) -> bool:
-    return name.startswith(_BEFORE) and name.endswith(_AFTER)
 
 
 def _read(path: Path, disk: EpisodeDisk) -> Trouble | None:

@@ -145,8 +145,8 @@ BUGS: Final = (
     Bug(
         "a note of trouble is passed over",
         "episodes.recorder",
-        "if _is_marker(name)]",
-        "if not _is_marker(name)]",
+        "if name.startswith(_BEFORE)]",
+        "if not name.startswith(_BEFORE)]",
         lambda core: core.recording_never_fails_in_silence(2),
     ),
     Bug(
