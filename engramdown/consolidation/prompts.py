@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import quoted
-from engramdown.models.templates import Shelf, renderer, source_of
+from engramdown.models.templates import TemplateFolder, renderer, source_of
 
 __all__ = ["FOLDER", "MARK", "OURS", "Prompt", "render"]
 
@@ -59,14 +59,14 @@ def render(job: str, overrides: Mapping[str, str], /, **data: object) -> Prompt:
     """
     name = f"{job}.j2"
     system, user = _parts(name, overrides)
-    return Prompt(*(renderer(_SHELF, {name: part})(name, data) for part in (system, user)))
+    return Prompt(*(renderer(_TEMPLATES, {name: part})(name, data) for part in (system, user)))
 
 
 def _parts(name: str, overrides: Mapping[str, str]) -> tuple[str, str]:
     from jinja2 import TemplateNotFound
 
     try:
-        lines = source_of(_SHELF, name, overrides).replace("\r\n", "\n").split("\n")
+        lines = source_of(_TEMPLATES, name, overrides).replace("\r\n", "\n").split("\n")
     except TemplateNotFound:
         raise StoreError(f"{FOLDER}/{name}: there is no such template") from None
     torn = [number for number, line in enumerate(lines, 1) if _is_torn(line)]
@@ -92,4 +92,4 @@ def _said(value: object) -> object:
     return value if isinstance(value, int | float) else quoted(str(value))
 
 
-_SHELF: Final = Shelf("engramdown.consolidation", FOLDER, _said)
+_TEMPLATES: Final = TemplateFolder("engramdown.consolidation", FOLDER, _said)

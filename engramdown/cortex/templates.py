@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from engramdown.models.templates import Render, Shelf
+from engramdown.models.templates import Render, TemplateFolder
 from engramdown.models.templates import renderer as renderer_of
 
 __all__ = ["TEMPLATES", "renderer"]
@@ -25,7 +25,7 @@ TEMPLATES: Final = (
 """The templates: the whole context, one section of it, those of skills and earlier sessions, what a
 scratchpad tool is told, what comes before a conversation, and what stands behind it."""
 
-_SHELF: Final = Shelf("engramdown.cortex", "templates")
+_TEMPLATES: Final = TemplateFolder("engramdown.cortex", "templates")
 
 
 def renderer(overrides: Mapping[str, str]) -> Render:
@@ -40,4 +40,4 @@ def renderer(overrides: Mapping[str, str]) -> Render:
     >>> renderer({"section.j2": "# {{ heading }}"})("section.j2", {"heading": "Mine"})
     '# Mine'
     """
-    return renderer_of(_SHELF, overrides)
+    return renderer_of(_TEMPLATES, overrides)

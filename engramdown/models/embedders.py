@@ -1,8 +1,8 @@
-"""Embedders: an endpoint that speaks OpenAI's protocol, and two libraries that run here.
+"""Embedders: what turns texts into vectors, and which of them a setting names.
 
-Promises: an endpoint is given the texts and, if there is one for it, the key of the environment,
-and is never left for another one by a redirect; what goes wrong is said in one line. The libraries
-are imported, and their models loaded, when the first text is embedded.
+An endpoint that speaks OpenAI's protocol is given the texts and, if there is one for it, the key of
+the environment, and is never left for another one by a redirect; what goes wrong is said in one
+line. Two libraries run here; they are imported, and their models loaded, with the first text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -23,6 +23,52 @@ _OPENAI_HOST: Final = "api.openai.com"
 _LARGEST: Final = 256 * 1024 * 1024
 _PIECE: Final = 64 * 1024
 _SHOWN: Final = 200
+_OPENAI: Final = "https://api.openai.com/v1"
+_SETTING: Final = re.compile(
+    r"(?P<kind>openai|fastembed|sentence-transformers):(?P<model>.+?)(?:@(?P<url>https?://\S+))?"
+)
+
+
+class EmbeddingError(Exception):
+    """Embeddings cannot be used for this question; the message says why, in one line."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    Attributes:
+        name: The model, and what else makes its vectors what they are: vectors that were made
+            under another name are never compared with these.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return one vector per text, all of one length; what it raises leaves recall to words alone."""
+        ...
+
+
+def open_embedder(setting: str, seconds: float) -> Embedder:
+    """Return what ``setting`` means.
+
+    Args:
+        setting: ``openai:MODEL``, with ``@URL`` for another endpoint that speaks the same
+            protocol, ``fastembed:MODEL`` or ``sentence-transformers:MODEL``.
+        seconds: How long an endpoint may take.
+
+    Raises:
+        EmbeddingError: If it means nothing.
+    """
+    found = _SETTING.fullmatch(setting)
+    if found is None:
+        raise EmbeddingError(f"{setting!r} names no embedder; use openai:MODEL or fastembed:MODEL")
+    if found["kind"] == "openai":
+        return Endpoint(found["model"], found["url"] or _OPENAI, seconds)
+    return LocalModel(found["kind"], setting.partition(":")[2])
 
 
 class Endpoint:
@@ -115,41 +161,31 @@ def _vectors(body: bytes, count: int) -> list[list[float]]:
     return [found[place] for place in range(count)]
 
 
-class FastEmbed:
-    """A model of fastembed, which runs here."""
+class LocalModel:
+    """A model of fastembed or sentence-transformers, which runs here."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, library: str, model: str) -> None:
         """Use ``model``; it is loaded, and perhaps downloaded, with the first text."""
-        self.name = f"fastembed:{model}"
+        self.name = f"{library}:{model}"
+        self._library = library
         self._model = model
-        self._loaded: Any = None
+        self._embed: Callable[..., Any] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector per text."""
-        if self._loaded is None:
-            self._loaded = _library("fastembed", "embeddings").TextEmbedding(self._model)
-        return [[float(one) for one in vector] for vector in self._loaded.embed(list(texts))]
+        if self._embed is None:
+            self._embed = self._load()
+        return [[float(one) for one in vector] for vector in self._embed(list(texts))]
+
+    def _load(self) -> Callable[..., Any]:
+        if self._library == "fastembed":
+            return _imported("fastembed", "embeddings").TextEmbedding(self._model).embed
+        library = _imported("sentence_transformers", "sentence-transformers")
+        model = library.SentenceTransformer(self._model)
+        return lambda texts: model.encode(texts, show_progress_bar=False)
 
 
-class SentenceTransformers:
-    """A model of sentence-transformers, which runs here."""
-
-    def __init__(self, model: str) -> None:
-        """Use ``model``; it is loaded, and perhaps downloaded, with the first text."""
-        self.name = f"sentence-transformers:{model}"
-        self._model = model
-        self._loaded: Any = None
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return one vector per text."""
-        if self._loaded is None:
-            library = _library("sentence_transformers", "sentence-transformers")
-            self._loaded = library.SentenceTransformer(self._model)
-        found = self._loaded.encode(list(texts), show_progress_bar=False)
-        return [[float(one) for one in vector] for vector in found]
-
-
-def _library(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that may not be there
+def _imported(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that may not be there
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -158,59 +194,3 @@ def _library(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that ma
         raise EmbeddingError(
             f"{module} is not installed; run pip install 'engramdown[{extra}]'"
         ) from None
-
-
-# What turns texts into vectors: the protocol, and what a setting means by one.
-#
-# Promises: nothing is imported, loaded or asked before the first text is embedded.
-
-_OPENAI: Final = "https://api.openai.com/v1"
-_SETTING: Final = re.compile(
-    r"(?P<kind>openai|fastembed|sentence-transformers):(?P<model>.+?)(?:@(?P<url>https?://\S+))?"
-)
-
-
-class EmbeddingError(Exception):
-    """Embeddings cannot be used for this question; the message says why, in one line."""
-
-
-@runtime_checkable
-class Embedder(Protocol):
-    """Turns texts into vectors.
-
-    Attributes:
-        name: The model, and what else makes its vectors what they are: vectors that were made
-            under another name are never compared with these.
-    """
-
-    @property
-    def name(self) -> str:
-        """The model."""
-        ...
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return one vector per text, all of one length; what it raises switches the lane off."""
-        ...
-
-
-def open_embedder(setting: str, seconds: float) -> Embedder:
-    """Return what ``setting`` means.
-
-    Args:
-        setting: ``openai:MODEL``, with ``@URL`` for another endpoint that speaks the same
-            protocol, ``fastembed:MODEL`` or ``sentence-transformers:MODEL``.
-        seconds: How long an endpoint may take.
-
-    Raises:
-        EmbeddingError: If it means nothing.
-    """
-    found = _SETTING.fullmatch(setting)
-    if found is None:
-        raise EmbeddingError(f"{setting!r} names no embedder; use openai:MODEL or fastembed:MODEL")
-
-    if found["kind"] == "openai":
-        return Endpoint(found["model"], found["url"] or _OPENAI, seconds)
-    model = setting.partition(":")[2]
-    if found["kind"] == "fastembed":
-        return FastEmbed(model)
-    return SentenceTransformers(model)

@@ -1,8 +1,14 @@
 """Templates that a person may replace, rendered in a sandbox.
 
-Promises: a template sees nothing but the values that it is given, and does nothing that could run
-on and on; a broken one is reported as a :class:`StoreError` that names it and the line; the same
-values give the same bytes.
+A template sees nothing but the values that it is given; a broken one is reported as a
+:class:`StoreError` that names it and the line; the same values give the same bytes.
+
+None can run on and on, for one may stand in a stranger's project: a template that :func:`check`
+lets pass goes over each value once for every ``for`` in it, and makes no text longer than a value
+with fixed words between its parts; so it costs at most its own length times that of what it is
+given. It may use values and their attributes, ``if``, comparisons, a few filters, and ``for`` over
+a value, or over an attribute of what the loop around it goes over: ``group.lines`` inside of ``for
+group in groups``.
 """
 
 from __future__ import annotations
@@ -11,12 +17,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from jinja2 import nodes
-
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
     import jinja2
+    from jinja2 import nodes
 
 _NEXT: Final = "mend the template, or remove it to get our words back"
 # A template may say each thing several times, and have some words of its own.
@@ -27,7 +32,7 @@ Render = Callable[[str, Mapping[str, object]], str]
 """Takes the name of a template and its values, gives the words without blank lines around them."""
 
 
-class Shelf(NamedTuple):
+class TemplateFolder(NamedTuple):
     """Where templates stand.
 
     Attributes:
@@ -41,23 +46,23 @@ class Shelf(NamedTuple):
     say: Callable[[object], object] | None = None
 
 
-def renderer(shelf: Shelf, overrides: Mapping[str, str]) -> Render:
+def renderer(templates: TemplateFolder, overrides: Mapping[str, str]) -> Render:
     """Return what renders our templates, or those of ``overrides`` that take their place.
 
     Args:
-        shelf: Where ours stand.
+        templates: Where ours stand.
         overrides: Sources by name.
 
     Raises:
         StoreError: When rendering, if a template is none, fails, or asks for an unknown value.
 
-    >>> renderer(Shelf("engramdown", "none"), {"a.j2": "# {{ title }}"})("a.j2", {"title": "Mine"})
+    >>> renderer(TemplateFolder("engramdown", "none"), {"a.j2": "# {{ title }}"})("a.j2", {"title": "Mine"})
     '# Mine'
     """
-    return _renderer(shelf, tuple(sorted(overrides.items())))
+    return _renderer(templates, tuple(sorted(overrides.items())))
 
 
-def source_of(shelf: Shelf, name: str, overrides: Mapping[str, str]) -> str:
+def source_of(templates: TemplateFolder, name: str, overrides: Mapping[str, str]) -> str:
     """Return the source of a template.
 
     Raises:
@@ -70,7 +75,7 @@ def source_of(shelf: Shelf, name: str, overrides: Mapping[str, str]) -> str:
     if name in overrides:
         return overrides[name]
     try:
-        ours = pkgutil.get_data(shelf.package, f"{shelf.folder}/{name}")
+        ours = pkgutil.get_data(templates.package, f"{templates.folder}/{name}")
     except FileNotFoundError:
         ours = None
     if ours is None:
@@ -79,14 +84,14 @@ def source_of(shelf: Shelf, name: str, overrides: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=32)
-def _renderer(shelf: Shelf, overrides: tuple[tuple[str, str], ...]) -> Render:
+def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...]) -> Render:
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
         # What is escaped for HTML is not what a person wrote; nothing here reaches a browser.
         autoescape=False,
-        finalize=shelf.say,
+        finalize=templates.say,
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -108,26 +113,22 @@ def _renderer(shelf: Shelf, overrides: tuple[tuple[str, str], ...]) -> Render:
 
     @cache
     def compiled(name: str) -> jinja2.Template:
-        return _compile(environment, name, source_of(shelf, name, sources))
+        source = source_of(templates, name, sources)
+        if len(source) > LONGEST:
+            said = f"has more than {LONGEST} characters"
+            raise jinja2.TemplateSyntaxError(said, 1, name, name)
+        parsed = environment.parse(source, name, name)
+        check(parsed, name)
+        code = environment.compile(parsed, name, name)
+        return environment.template_class.from_code(environment, code, {})
 
     def render(name: str, values: Mapping[str, object]) -> str:
         try:
-            return _joined(compiled(name), f"{shelf.folder}/{name}", values).strip("\n")
+            return _joined(compiled(name), f"{templates.folder}/{name}", values).strip("\n")
         except failures as error:
-            raise _broken(f"{shelf.folder}/{name}", name, error) from error
+            raise _broken(f"{templates.folder}/{name}", name, error) from error
 
     return render
-
-
-def _compile(environment: jinja2.Environment, name: str, source: str) -> jinja2.Template:
-    from jinja2 import TemplateSyntaxError
-
-    if len(source) > LONGEST:
-        raise TemplateSyntaxError(f"has more than {LONGEST} characters", 1, name, name)
-    parsed = environment.parse(source, name, name)
-    check(parsed, name)
-    code = environment.compile(parsed, name, name)
-    return environment.template_class.from_code(environment, code, {})
 
 
 def _joined(template: jinja2.Template, path: str, values: Mapping[str, object]) -> str:
@@ -164,16 +165,6 @@ def _broken(path: str, name: str, error: Exception) -> StoreError:
     return StoreError(f"{path}, line {line}: {reason}; {_NEXT}")
 
 
-# What a template may say, so that one in a stranger's project cannot run on and on.
-#
-# Promises: a template that :func:`check` lets pass goes over each value once for every ``for`` in
-# it, and makes no text longer than a value with fixed words between its parts; so it costs at most
-# its own length times that of what it is given. Nothing of it is run.
-#
-# A template may use values and their attributes, ``if``, comparisons, a few filters, and ``for``
-# over a value, or over an attribute of what the loop around it goes over: ``group.lines`` inside of
-# ``for group in groups``.
-
 LONGEST: Final = 16_000
 """How long a template may be, in characters."""
 
@@ -184,49 +175,49 @@ FILTERS: Final = (
 """The filters that a template may use, besides ``join`` of a value with a fixed text: none makes a
 text much longer than it was."""
 
+# By their names, because what only says where templates stand does not load jinja.
 _NODES: Final = (
-    *(nodes.And, nodes.Compare, nodes.CondExpr, nodes.Const, nodes.Getattr, nodes.If),
-    *(nodes.Keyword, nodes.Name, nodes.Not, nodes.Operand, nodes.Or, nodes.Output),
-    *(nodes.Template, nodes.TemplateData, nodes.Test),
+    *("And", "Compare", "CondExpr", "Const", "Getattr", "If", "Keyword", "Name", "Not", "Operand"),
+    *("Or", "Output", "Template", "TemplateData", "Test"),
 )
 _SEE: Final = "docs/library.md says what a template may use"
 
 
-def check(template: nodes.Template, name: str) -> None:
+def check(node: nodes.Node, name: str, around: str = "") -> None:
     """Refuse a template that says more than it may.
 
     Args:
-        template: What jinja has parsed.
+        node: What jinja has parsed.
         name: The name of its file, for the error.
+        around: How the loop around calls what it goes over; ``""`` if there is no loop.
 
     Raises:
         TemplateSyntaxError: At the first thing that is not allowed.
     """
-    _check(template, "", name)
-
-
-def _check(node: nodes.Node, around: str, name: str) -> None:
-    """Check a node inside of a loop that calls ``around`` what it goes over; ``""`` is no loop."""
     from jinja2 import TemplateSyntaxError
 
     complaint = _complaint(node, around)
     if complaint:
         raise TemplateSyntaxError(f"{complaint}; {_SEE}", node.lineno, name, name)
-    inside = _target(node) or around
     for child in node.iter_child_nodes():
-        _check(child, inside, name)
+        check(child, name, _target(node) or around)
 
 
 def _complaint(node: nodes.Node, around: str) -> str:
+    from jinja2 import nodes
+
     if isinstance(node, nodes.Filter):
         fine = node.name in FILTERS or _joins_a_value(node)
         return "" if fine else f"the filter {node.name!r} is not allowed here"
     if isinstance(node, nodes.For):
         return "" if _goes_once(node, around) else "this loop is not allowed here"
-    return "" if isinstance(node, _NODES) else f"{type(node).__name__!r} is not allowed here"
+    kind = type(node).__name__
+    return "" if kind in _NODES else f"{kind!r} is not allowed here"
 
 
 def _joins_a_value(node: nodes.Filter) -> bool:
+    from jinja2 import nodes
+
     fixed = all(isinstance(argument, nodes.Const) for argument in node.args)
     plain = fixed and not (node.kwargs or node.dyn_args or node.dyn_kwargs)
     return node.name == "join" and plain and isinstance(node.node, nodes.Name | nodes.Getattr)
@@ -234,6 +225,8 @@ def _joins_a_value(node: nodes.Filter) -> bool:
 
 def _goes_once(loop: nodes.For, around: str) -> bool:
     """Whether a loop goes over no value again for each turn of the loop around it."""
+    from jinja2 import nodes
+
     over = loop.iter
     if around:
         over = over.node if isinstance(over, nodes.Getattr) else nodes.Const(None)
@@ -243,6 +236,8 @@ def _goes_once(loop: nodes.For, around: str) -> bool:
 
 def _target(node: nodes.Node) -> str:
     """Return how a loop calls what it goes over, or ``""``."""
+    from jinja2 import nodes
+
     if not isinstance(node, nodes.For) or node.recursive:
         return ""
     return node.target.name if isinstance(node.target, nodes.Name) else ""
