@@ -1,10 +1,11 @@
 """Where scopes live, and what a configuration may say.
 
-Promises: reading settings creates nothing; a wrong value is an error that names the file (or the
-environment variable), the key and what is allowed; nothing is read at import.
+Reading settings creates nothing; a wrong value is an error that names the file (or the environment
+variable), the key and what is allowed; nothing is read at import.
 
 What is an argument or in the environment is the person's and wins. Of the two ``config.toml`` the
-one of the project may have been cloned: :data:`SIDES` says for every setting what it may change.
+one of the project may have been cloned: :data:`SETTINGS` says of every setting which values it may
+have, and what a project may change about it.
 """
 
 from __future__ import annotations
@@ -14,156 +15,28 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.errors import SettingsError
 
-# What one value of a configuration may be.
-#
-# Promises: each check returns the value, as it is to be used, or raises a
-# :class:`engramdown.errors.SettingsError` that names where it stands and what is allowed.
+Mode = Literal["autopilot", "copilot", "off"]
+Durability = Literal["full", "fast"]
 
-Check = Callable[[str, str, Any], Any]
-"""Is given the source, the key and the value."""
-
-_ADDRESS: Final = re.compile(r"https?://[^\s/]+(?:/\S*)?\Z")
-# More seconds, or more megabytes, nobody means.
-_LARGEST: Final = 1_000_000
-
-
-def one_of(*allowed: str) -> Check:
-    """Return the check for a word of a closed list."""
-
-    def check(source: str, key: str, value: object) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise SettingsError(source, key, f"{value!r} is not one of {', '.join(allowed)}")
-        return value
-
-    return check
-
-
-def table(checks: Mapping[str, Check], like: str, what: str) -> Check:
-    """Return the check for a table.
-
-    Args:
-        checks: The check for each of its keys.
-        like: Its head, as one writes it.
-        what: What a key is called.
-    """
-
-    def check(source: str, key: str, value: object) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise SettingsError(source, key, f"{value!r} is not a table like {like}")
-        for name in value:
-            if name not in checks:
-                reason = f"is no {what}; allowed are {', '.join(checks)}"
-                raise SettingsError(source, f"{key}.{name}", reason)
-        return {name: checks[name](source, f"{key}.{name}", value[name]) for name in value}
-
-    return check
-
-
-def switch(source: str, key: str, value: str) -> bool:
-    """Check the value of an environment variable: on or off."""
-    return bool(one_of("on", "off")(source, key, value.lower()) == "on")
-
-
-def boolean(source: str, key: str, value: object) -> bool:
-    """Check for true or false."""
-    if not isinstance(value, bool):
-        raise SettingsError(source, key, f"{value!r} is not true or false")
-    return value
-
-
-def count(source: str, key: str, value: object) -> int:
-    """Check for a whole number, 0 or more."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
-        raise SettingsError(source, key, f"{value!r} is not a whole number, 0 to {_LARGEST:,}")
-    return value
-
-
-def amount(source: str, key: str, value: object) -> float:
-    """Check for a number, 0 or more."""
-    if not _is_number(value) or not 0 <= cast(float, value) <= _LARGEST:
-        raise SettingsError(source, key, f"{value!r} is not a number, 0 to {_LARGEST:,}")
-    return float(cast(float, value))
-
-
-def text(source: str, key: str, value: object) -> str:
-    """Check for a text."""
-    if not isinstance(value, str):
-        raise SettingsError(source, key, f"{value!r} is not a text in quotes")
-    return value
-
-
-def positive(source: str, key: str, value: object) -> float:
-    """Check for a number above 0."""
-    if not _is_number(value) or not 0 < cast(float, value) <= _LARGEST:
-        raise SettingsError(source, key, f"{value!r} is not a number above 0, up to {_LARGEST:,}")
-    return float(cast(float, value))
-
-
-def model_of(*kinds: str) -> Check:
-    """Return the check for a model with its kind before it, ``kind:model``, or nothing."""
-
-    def check(source: str, key: str, value: object) -> str:
-        if isinstance(value, str) and (not value or _named(value, kinds)):
-            return value
-        like = ", ".join(f"{kind}:MODEL" for kind in kinds)
-        raise SettingsError(source, key, f"{value!r} is not one of {like}")
-
-    return check
-
-
-def provider_model(source: str, key: str, value: object) -> str:
-    """Check for a language model with its provider before it, or nothing."""
-    provider, _, model = value.partition("/") if isinstance(value, str) else ("", "", "")
-    if value == "" or (provider.strip() and model.strip()):
-        return str(value)
-    reason = f"{value!r} is not PROVIDER/MODEL, like openai/gpt-4.1-mini or ollama/qwen3"
-    raise SettingsError(source, key, reason)
-
-
-def web_address(source: str, key: str, value: object) -> str:
-    """Check for an address that begins with http:// or https://, or nothing."""
-    if isinstance(value, str) and (not value or _ADDRESS.match(value)):
-        return value
-    raise SettingsError(source, key, "is not an address like http://localhost:8080/v1")
-
-
-def patterns(source: str, key: str, value: object) -> tuple[str, ...]:
-    """Check for a list of texts that are not empty."""
-    if isinstance(value, list) and all(isinstance(each, str) and each for each in value):
-        return tuple(value)
-    raise SettingsError(source, key, f'{value!r} is not a list like ["cron-*"]')
-
-
-def tokens(source: str, key: str, value: object) -> int:
-    """Check for a number of tokens."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise SettingsError(source, key, f"{value!r} is not a number of tokens, 0 or more")
-    return value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _named(value: str, kinds: Sequence[str]) -> bool:
-    kind, _, model = value.partition(":")
-    return kind in kinds and bool(model.strip())
-
-
-# What can be set about offline work on memory, in the table ``[consolidation]``.
-#
-# Promises: nothing here reads a file; each value is checked before it is used.
+FOLDER: Final = ".engramdown"
+CONFIG: Final = "config.toml"
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+_MEGABYTE: Final = 1024 * 1024
+_LARGEST_CONFIG: Final = 1024 * 1024
+_AT_HOME: Final = "may only stand in the config.toml of the global scope"
+# Not safe_open: a config.toml may be a link, as people who keep dotfiles have it.
+_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class ConsolidationSettings(NamedTuple):
-    """What can be set about offline work on memory.
+    """What can be set about offline work on memory, in the table ``[consolidation]``.
 
     Attributes:
         model: The language model, ``provider/name``; ``""`` for none.
@@ -201,33 +74,6 @@ class ConsolidationSettings(NamedTuple):
     at_session_end: bool = True
 
 
-CONSOLIDATION_SETTINGS: Final[Mapping[str, Check]] = {
-    "model": provider_model,
-    "base_url": web_address,
-    "timeout": positive,
-    "retries": count,
-    "max_tokens": count,
-    "calls_per_run": count,
-    "tokens_per_run": tokens,
-    "window_hours": amount,
-    "calls_per_window": count,
-    "tokens_per_window": tokens,
-    "threshold": count,
-    "learn_from_errors": boolean,
-    "identity_every": count,
-    "extract_facts": boolean,
-    "at_session_end": boolean,
-}
-"""Each setting of the table, with what checks it."""
-
-
-# What can be set about running conversations, in the table ``[conversation]``.
-#
-# Promises: nothing here reads a file; each value is checked before it is used.
-
-_LARGEST_CONVERSATION: Final = 100_000_000
-
-
 class ConversationSettings(NamedTuple):
     """What can be set about running conversations, in the table ``[conversation]``.
 
@@ -245,43 +91,6 @@ class ConversationSettings(NamedTuple):
     share: float = 0.75
     max_messages: int = 30
     fresh_tail: int = 20
-
-
-def _limit(source: str, key: str, value: Any) -> int:  # noqa: ANN401 - whatever TOML holds
-    if (
-        not isinstance(value, int)
-        or isinstance(value, bool)
-        or not -1 <= value <= _LARGEST_CONVERSATION
-    ):
-        allowed = (
-            f"a whole number up to {_LARGEST_CONVERSATION:,}, 0 for the default or -1 for never"
-        )
-        raise SettingsError(source, key, f"{value!r} is not {allowed}")
-    return value or ConversationSettings().max_tokens
-
-
-def _share(source: str, key: str, value: Any) -> float:  # noqa: ANN401 - whatever TOML holds
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 < value <= 1:
-        raise SettingsError(source, key, f"{value!r} is not more than 0 and at most 1")
-    return float(value)
-
-
-CONVERSATION_SETTINGS: Final[Mapping[str, Check]] = {
-    "automatic": boolean,
-    "max_tokens": _limit,
-    "share": _share,
-    "max_messages": count,
-    "fresh_tail": count,
-}
-"""Each setting of the table, with what checks it."""
-
-
-# What can be set about transcripts, in the table ``[episodes]``.
-#
-# Promises: nothing here reads a file; each value is checked before it is used.
-
-Durability = Literal["full", "fast"]
 
 
 class EpisodeSettings(NamedTuple):
@@ -327,35 +136,11 @@ class EpisodeSettings(NamedTuple):
     embedder_timeout: float = 10
 
 
-EPISODE_SETTINGS: Final[Mapping[str, Check]] = {
-    "enabled": boolean,
-    "payloads": one_of("keep", "drop"),
-    "input_limit": count,
-    "output_limit": count,
-    "durability": one_of(*get_args(Durability)),
-    "redact": one_of("all", "tools", "off"),
-    "ignore": patterns,
-    "idle_minutes": amount,
-    "gap_minutes": amount,
-    "around": count,
-    "around_hours": amount,
-    "shown": count,
-    "history": boolean,
-    "history_tokens": tokens,
-    "embedder": model_of("openai", "fastembed", "sentence-transformers"),
-    "embedder_timeout": positive,
-}
-"""Each setting of the table ``[episodes]``, with what checks it."""
-
-
-# What can be set about the background worker, in the table ``[worker]``.
-#
-# Promises: nothing here reads a file; each value is checked before it is used. Only the global
-# scope may say anything of it: the worker is the person's, and what it spends is theirs.
-
-
 class WorkerSettings(NamedTuple):
-    """What can be set about the background worker.
+    """What can be set about the background worker, in the table ``[worker]``.
+
+    Only the global scope may say anything of it: the worker is the person's, and what it spends is
+    theirs.
 
     Attributes:
         every: How many seconds lie between the end of a round and the next.
@@ -375,39 +160,6 @@ class WorkerSettings(NamedTuple):
     attempts: int = 5
     idle_minutes: float = 30
     idle_messages: int = 5
-
-
-WORKER_SETTINGS: Final[Mapping[str, Check]] = {
-    "every": positive,
-    "timeout": positive,
-    "pause": amount,
-    "batch": count,
-    "attempts": count,
-    "idle_minutes": amount,
-    "idle_messages": count,
-}
-"""Each setting of the table, with what checks it."""
-
-
-Mode = Literal["autopilot", "copilot", "off"]
-
-FOLDER: Final = ".engramdown"
-CONFIG: Final = "config.toml"
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-BUDGET_NAMES: Final = (
-    "identity",
-    "global_rules",
-    "project_rules",
-    "global_lessons",
-    "project_lessons",
-    "skills",
-    "scratchpad",
-)
-_MEGABYTE: Final = 1024 * 1024
-_LARGEST_CONFIG: Final = 1024 * 1024
-_AT_HOME: Final = "may only stand in the config.toml of the global scope"
-# Not engramdown.storage.safe_open: a config.toml may be a link, as people who keep dotfiles have it.
-_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Overruled(NamedTuple):
@@ -478,7 +230,7 @@ class Settings(NamedTuple):
 
     def stopped(self) -> list[str]:
         """Return what the project switches off, in words, each with the name of the setting."""
-        return [f"{SIDES[key].does} ({key})" for key, _ in self.switched_off]
+        return [f"{SETTINGS[key].does} ({key})" for key, _ in self.switched_off]
 
     def of(self, scope: str) -> Settings:
         """Return what holds for the files of a scope.
@@ -495,6 +247,264 @@ class Settings(NamedTuple):
             held = getattr(found, name)._replace(**{inner: value}) if inner else value
             found = found._replace(**{name: held})
         return found
+
+
+# ---- what one value may be ----
+
+Check = Callable[[str, str, Any], Any]
+"""Is given the source, the key and the value; returns the value as it is used."""
+
+_ADDRESS: Final = re.compile(r"https?://[^\s/]+(?:/\S*)?\Z")
+# More seconds, or more megabytes, nobody means.
+_LARGEST: Final = 1_000_000
+_MOST_TOKENS: Final = 100_000_000
+
+
+def _check(
+    is_right: Callable[[Any], bool],
+    allowed: str,
+    use: Callable[[Any], Any] = lambda value: value,
+    *,
+    is_shown: bool = True,
+) -> Check:
+    """Return a check.
+
+    Args:
+        is_right: Whether a value may be so.
+        allowed: What is allowed, in words.
+        use: Returns the value as it is used.
+        is_shown: Whether a wrong value is repeated to the person.
+    """
+
+    def check(source: str, key: str, value: object) -> Any:  # noqa: ANN401 - whatever TOML holds
+        if not is_right(value):
+            shown = f"{value!r} is not" if is_shown else "is not"
+            raise SettingsError(source, key, f"{shown} {allowed}")
+        return use(value)
+
+    return check
+
+
+def _is_whole(value: object, least: int, most: float = float("inf")) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _word(*allowed: str) -> Check:
+    return _check(lambda value: value in allowed, f"one of {', '.join(allowed)}")
+
+
+def _is_model(value: object, kinds: tuple[str, ...] = (), mark: str = "/") -> bool:
+    """Whether a value is a model with its kind or provider before it, or nothing."""
+    kind, _, model = value.partition(mark) if isinstance(value, str) else ("", "", "")
+    named = kind in kinds if kinds else bool(kind.strip())
+    return value == "" or (named and bool(model.strip()))
+
+
+_SWITCH: Final = _word("on", "off")
+_BOOLEAN: Final = _check(lambda value: isinstance(value, bool), "true or false")
+_TEXT: Final = _check(lambda value: isinstance(value, str), "a text in quotes")
+_COUNT: Final = _check(
+    lambda value: _is_whole(value, 0, _LARGEST), f"a whole number, 0 to {_LARGEST:,}"
+)
+_TOKENS: Final = _check(lambda value: _is_whole(value, 0), "a number of tokens, 0 or more")
+_AMOUNT: Final = _check(
+    lambda value: _is_number(value) and 0 <= value <= _LARGEST,
+    f"a number, 0 to {_LARGEST:,}",
+    float,
+)
+_POSITIVE: Final = _check(
+    lambda value: _is_number(value) and 0 < value <= _LARGEST,
+    f"a number above 0, up to {_LARGEST:,}",
+    float,
+)
+_SHARE: Final = _check(
+    lambda value: _is_number(value) and 0 < value <= 1, "more than 0 and at most 1", float
+)
+_LIMIT: Final = _check(
+    lambda value: _is_whole(value, -1, _MOST_TOKENS),
+    f"a whole number up to {_MOST_TOKENS:,}, 0 for the default or -1 for never",
+    lambda value: value or ConversationSettings().max_tokens,
+)
+_MODEL: Final = _check(_is_model, "PROVIDER/MODEL, like openai/gpt-4.1-mini or ollama/qwen3")
+_EMBEDDERS: Final = ("openai", "fastembed", "sentence-transformers")
+_EMBEDDER: Final = _check(
+    lambda value: _is_model(value, _EMBEDDERS, ":"),
+    f"one of {', '.join(f'{kind}:MODEL' for kind in _EMBEDDERS)}",
+)
+_WEB_ADDRESS: Final = _check(
+    lambda value: isinstance(value, str) and (not value or bool(_ADDRESS.match(value))),
+    "an address like http://localhost:8080/v1",
+    is_shown=False,
+)
+_PATTERNS: Final = _check(
+    lambda value: isinstance(value, list) and all(isinstance(each, str) and each for each in value),
+    'a list like ["cron-*"]',
+    tuple,
+)
+
+# ---- what a project may change ----
+
+
+def _theirs(_: object, said: object) -> Any:  # noqa: ANN401 - whatever a setting can be
+    return said
+
+
+def _first_of(*ranked: str) -> Callable[[str, str], str]:
+    """Return what chooses the one of two words that stands first in a list."""
+    return lambda mine, said: min(mine, said, key=ranked.index)
+
+
+def _both(mine: tuple[str, ...], said: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*mine, *said]))
+
+
+def _rarer(mine: int, said: int) -> int:
+    """Return how seldom something is done; 0 is never."""
+    return 0 if 0 in (mine, said) else max(mine, said)
+
+
+def _unless_never(mine: int, said: int) -> int:
+    """Return what a project says, unless home says that it is never done."""
+    return mine if mine < 0 else said
+
+
+class Setting(NamedTuple):
+    """A setting: what it may be, and what the ``config.toml`` of a project may change about it.
+
+    Attributes:
+        check: Checks a value.
+        who: ``stricter``: the stricter of home and project counts. ``home``: only the global scope
+            says it, and what a project says is passed over. ``refused``: the same, and what a
+            project says is an error. ``scope``: each scope says it about its own files.
+            ``project``: the project wins.
+        join: Given what holds at home and what a project says, returns what counts.
+        does: What a value may switch off that a person may expect to be on, in words.
+        is_off: Whether a value does that.
+    """
+
+    check: Check
+    who: Literal["stricter", "home", "refused", "scope", "project"]
+    join: Callable[[Any, Any], Any] = _theirs
+    does: str = ""
+    is_off: Callable[[Any], bool] = lambda value: not value
+
+    def held(self, usual: object, said: object) -> Any:  # noqa: ANN401 - whatever it can be
+        """Return what counts when ``usual`` holds at home and a project ``said`` something."""
+        return usual if self.who == "home" else self.join(usual, said)
+
+    def counts(self, said: object, holds: object) -> bool:
+        """Whether what a project ``said`` is part of what ``holds``."""
+        if isinstance(said, tuple) and isinstance(holds, tuple):
+            return set(said) <= set(holds)
+        return said == holds
+
+    def stops(self, said: object, mine: object) -> bool:
+        """Whether what a project ``said`` switches off what is on at home."""
+        if isinstance(said, tuple) and isinstance(mine, tuple):
+            return not set(said) <= set(mine)
+        return bool(self.does) and self.is_off(said) and not self.is_off(mine)
+
+
+def _asking(check: Check) -> Setting:
+    """Return a limit on questions to a model: the lower one counts, and 0 asks none."""
+    return Setting(check, "stricter", min, "asking a language model")
+
+
+def _if_both(does: str) -> Setting:
+    """Return a switch for what is on only if home and project say so."""
+    return Setting(_BOOLEAN, "stricter", min, does)
+
+
+SETTINGS: Final[Mapping[str, Setting]] = {
+    "mode": Setting(
+        _word(*MODES),
+        "stricter",
+        _first_of("off", "copilot", "autopilot"),
+        "writing memory",
+        lambda said: bool(said == "off"),
+    ),
+    "durability": Setting(_word(*get_args(Durability)), "scope"),
+    "lock_timeout": Setting(_POSITIVE, "scope"),
+    "max_file_mb": Setting(_POSITIVE, "scope", min),
+    "timezone": Setting(_TEXT, "scope"),
+    "pulled": Setting(_word("news", "review"), "stricter", _first_of("review", "news")),
+    # What is for all projects, or partly, is shown as the person wants it.
+    "budgets.identity": Setting(_TOKENS, "home"),
+    "budgets.global_rules": Setting(_TOKENS, "home"),
+    "budgets.project_rules": Setting(_TOKENS, "project"),
+    "budgets.global_lessons": Setting(_TOKENS, "home"),
+    "budgets.project_lessons": Setting(_TOKENS, "project"),
+    "budgets.skills": Setting(_TOKENS, "home"),
+    "budgets.scratchpad": Setting(_TOKENS, "home"),
+    "episodes.enabled": _if_both("recording"),
+    "episodes.payloads": Setting(
+        _word("keep", "drop"),
+        "stricter",
+        _first_of("drop", "keep"),
+        "keeping what a transcript shows cut",
+        lambda said: bool(said == "drop"),
+    ),
+    "episodes.input_limit": Setting(_COUNT, "stricter", min),
+    "episodes.output_limit": Setting(_COUNT, "stricter", min),
+    "episodes.durability": Setting(_word(*get_args(Durability)), "scope"),
+    "episodes.redact": Setting(
+        _word("all", "tools", "off"), "stricter", _first_of("all", "tools", "off")
+    ),
+    "episodes.ignore": Setting(_PATTERNS, "stricter", _both, "recording of some sessions"),
+    "episodes.idle_minutes": Setting(_AMOUNT, "scope"),
+    "episodes.gap_minutes": Setting(_AMOUNT, "project"),
+    "episodes.around": Setting(_COUNT, "project"),
+    "episodes.around_hours": Setting(_AMOUNT, "project"),
+    "episodes.shown": Setting(_COUNT, "project"),
+    "episodes.history": _if_both("telling of earlier sessions"),
+    "episodes.history_tokens": Setting(_TOKENS, "stricter", min),
+    "episodes.embedder": Setting(_EMBEDDER, "refused"),
+    "episodes.embedder_timeout": Setting(_POSITIVE, "stricter", min),
+    "consolidation.model": Setting(_MODEL, "refused"),
+    "consolidation.base_url": Setting(_WEB_ADDRESS, "refused"),
+    "consolidation.timeout": Setting(_POSITIVE, "stricter", min),
+    "consolidation.retries": Setting(_COUNT, "stricter", min),
+    "consolidation.max_tokens": _asking(_COUNT),
+    "consolidation.calls_per_run": _asking(_COUNT),
+    "consolidation.tokens_per_run": _asking(_TOKENS),
+    "consolidation.window_hours": Setting(_AMOUNT, "refused"),
+    "consolidation.calls_per_window": _asking(_COUNT),
+    "consolidation.tokens_per_window": _asking(_TOKENS),
+    "consolidation.threshold": Setting(_COUNT, "scope"),
+    "consolidation.learn_from_errors": _if_both("learning from errors"),
+    "consolidation.identity_every": Setting(
+        _COUNT, "stricter", _rarer, "learning facts about the user"
+    ),
+    "consolidation.extract_facts": _if_both("looking for facts in conversations"),
+    "consolidation.at_session_end": _if_both("learning when a session ends"),
+    "conversation.automatic": _if_both("summarising conversations"),
+    "conversation.max_tokens": Setting(
+        _LIMIT,
+        "project",
+        _unless_never,
+        "summarising conversations by size",
+        lambda said: bool(said < 0),
+    ),
+    "conversation.share": Setting(_SHARE, "project"),
+    "conversation.max_messages": Setting(_COUNT, "project"),
+    "conversation.fresh_tail": Setting(_COUNT, "project"),
+    "worker.every": Setting(_POSITIVE, "refused"),
+    "worker.timeout": Setting(_POSITIVE, "refused"),
+    "worker.pause": Setting(_AMOUNT, "refused"),
+    "worker.batch": Setting(_COUNT, "refused"),
+    "worker.attempts": Setting(_COUNT, "refused"),
+    "worker.idle_minutes": Setting(_AMOUNT, "refused"),
+    "worker.idle_messages": Setting(_COUNT, "refused"),
+}
+"""Every setting that there is, in the order in which they are told."""
+_TABLES: Final = ("budgets", "episodes", "consolidation", "conversation", "worker")
+
+
+# ---- where scopes are ----
 
 
 class Places(NamedTuple):
@@ -598,6 +608,9 @@ def _is_in_the_way(path: Path) -> bool:
     return True
 
 
+# ---- reading ----
+
+
 def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     """Read the settings that hold for a project.
 
@@ -617,14 +630,16 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
         except SettingsError as error:
             path = project / CONFIG
             raise _at_line(error, path, config_text(path)) from None
-    values = mine | {key: SIDES[key].held(key, mine, said) for key, said in theirs.items()}
+    usual = {key: mine.get(key, _default(key)) for key in theirs}
+    values = mine | {key: SETTINGS[key].held(usual[key], said) for key, said in theirs.items()}
     by: dict[str, Literal["environment", "argument"]] = {}
     variable = os.environ.get("ENGRAMDOWN_MODE", "")
     if variable:
-        values["mode"] = _CHECKS["mode"]("environment variable ENGRAMDOWN_MODE", "mode", variable)
+        source = "environment variable ENGRAMDOWN_MODE"
+        values["mode"] = SETTINGS["mode"].check(source, "mode", variable)
         by["mode"] = "environment"
     if mode is not None:
-        values["mode"] = _CHECKS["mode"]("argument", "mode", mode)
+        values["mode"] = SETTINGS["mode"].check("argument", "mode", mode)
         by["mode"] = "argument"
     for key, name in _SWITCHES.items():
         if (switched := _switched(name)) is not None:
@@ -632,20 +647,19 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
             by[key] = "environment"
     return _settings(values)._replace(
         at_home={
-            key: mine.get(key, _default(key))
-            for key in theirs
-            if SIDES[key].who == "scope" and values[key] != mine.get(key, _default(key))
+            key: held
+            for key, held in usual.items()
+            if SETTINGS[key].who == "scope" and values[key] != held
         },
         overruled=tuple(
             Overruled(key, said, values[key], by.get(key, "home"))
             for key, said in theirs.items()
-            if not SIDES[key].counts(said, values[key])
+            if not SETTINGS[key].counts(said, values[key])
         ),
         switched_off=tuple(
             (key, said)
             for key, said in theirs.items()
-            if SIDES[key].counts(said, values[key])
-            and SIDES[key].stops(said, mine.get(key, _default(key)))
+            if SETTINGS[key].counts(said, values[key]) and SETTINGS[key].stops(said, usual[key])
         ),
     )
 
@@ -710,7 +724,9 @@ def _switched(name: str) -> bool | None:
     """Return whether the environment says yes or no to what ``name`` is about."""
     said = os.environ.get(name, "")
     short = name.removeprefix("ENGRAMDOWN_").lower()
-    return switch(f"environment variable {name}", short, said) if said else None
+    if not said:
+        return None
+    return bool(_SWITCH(f"environment variable {name}", short, said.lower()) == "on")
 
 
 def _absolute(place: Path | str, source: str = "argument") -> Path:
@@ -749,19 +765,15 @@ def _said(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        table = tomllib.loads(text)
+        found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     values: dict[str, Any] = {}
-    for key, value in table.items():
+    for key, value in found.items():
         try:
-            checked = _checked(path, key, value)
+            values |= _checked(str(path), key, value)
         except SettingsError as error:
             raise _at_line(error, path, text) from None
-        if isinstance(checked, dict):
-            values |= {f"{key}.{name}": each for name, each in checked.items()}
-        else:
-            values[key] = checked
     return values
 
 
@@ -771,7 +783,7 @@ def _refuse_foreign(path: Path, said: Mapping[str, Any]) -> None:
     That is where memory is sent, and that secrets in transcripts stay as they are.
     """
     for key, value in said.items():
-        if SIDES[key].who == "refused" or (key, value) == ("episodes.redact", "off"):
+        if SETTINGS[key].who == "refused" or (key, value) == ("episodes.redact", "off"):
             raise SettingsError(str(path), key, _AT_HOME)
 
 
@@ -855,168 +867,19 @@ def _check_file(path: Path, found: os.stat_result) -> None:
         raise SettingsError(str(path), "file", f"is larger than {_LARGEST_CONFIG} bytes")
 
 
-def _checked(path: Path, key: str, value: object) -> object:
-    check = _CHECKS.get(key)
-    if check is None:
-        raise SettingsError(str(path), key, f"is no setting; allowed are {', '.join(_CHECKS)}")
-    return check(str(path), key, value)
-
-
-_CHECKS: Final[Mapping[str, Check]] = {
-    "mode": one_of(*MODES),
-    "durability": one_of(*get_args(Durability)),
-    "lock_timeout": positive,
-    "max_file_mb": positive,
-    "timezone": text,
-    "pulled": one_of("news", "review"),
-    "budgets": table(dict.fromkeys(BUDGET_NAMES, tokens), "[budgets]", "section"),
-    "episodes": table(EPISODE_SETTINGS, "[episodes]", "setting"),
-    "consolidation": table(CONSOLIDATION_SETTINGS, "[consolidation]", "setting"),
-    "conversation": table(CONVERSATION_SETTINGS, "[conversation]", "setting"),
-    "worker": table(WORKER_SETTINGS, "[worker]", "setting"),
-}
-_TABLES: Final = ("budgets", "episodes", "consolidation", "conversation", "worker")
-
-_Who = Literal["stricter", "home", "refused", "scope", "project"]
-
-
-class Side(NamedTuple):
-    """What the ``config.toml`` of a project may change about a setting.
-
-    Attributes:
-        who: ``stricter``: the stricter of home and project counts. ``home``: only the global scope
-            says it, and what a project says is passed over. ``refused``: the same, and what a
-            project says is an error. ``scope``: each scope says it about its own files.
-            ``project``: the project wins.
-        join: Given what holds at home and what a project says, returns what counts.
-        is_off: Whether a value switches something off that a person may expect to be on.
-        does: What is switched off then, in words.
-    """
-
-    who: _Who
-    join: Callable[[Any, Any], Any] = lambda _, said: said
-    is_off: Callable[[Any], bool] = lambda _: False
-    does: str = ""
-
-    def held(self, key: str, mine: Mapping[str, Any], said: object) -> Any:  # noqa: ANN401 - any
-        """Return what counts of a setting when home says ``mine`` and a project ``said``."""
-        usual = mine[key] if key in mine else _default(key)
-        return usual if self.who == "home" else self.join(usual, said)
-
-    def counts(self, said: object, holds: object) -> bool:
-        """Whether what a project ``said`` is part of what ``holds``."""
-        if isinstance(said, tuple) and isinstance(holds, tuple):
-            return set(said) <= set(holds)
-        return said == holds
-
-    def stops(self, said: object, mine: object) -> bool:
-        """Whether what a project ``said`` switches off what is on at home."""
-        if isinstance(said, tuple) and isinstance(mine, tuple):
-            return not set(said) <= set(mine)
-        return self.is_off(said) and not self.is_off(mine)
-
-
-def _first_of(*ranked: str) -> Callable[[str, str], str]:
-    """Return what chooses the one of two words that stands first in a list."""
-    return lambda mine, said: min(mine, said, key=ranked.index)
-
-
-def _both(mine: tuple[str, ...], said: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*mine, *said]))
-
-
-def _rarer(mine: int, said: int) -> int:
-    """Return how seldom something is done; 0 is never."""
-    return 0 if 0 in (mine, said) else max(mine, said)
-
-
-def _unless_never(mine: int, said: int) -> int:
-    """Return what a project says, unless home says that it is never done."""
-    return mine if mine < 0 else said
-
-
-def _nothing(value: object) -> bool:
-    """Whether nothing is allowed: ``False``, or 0."""
-    return not value
-
-
-def _switch(does: str) -> Side:
-    """Return the side of what is on only if both say so."""
-    return Side("stricter", min, _nothing, does)
-
-
-_LOWER: Final = Side("stricter", min)
-_ASKING: Final = Side("stricter", min, _nothing, "asking a language model")
-_HOME: Final = Side("home")
-_REFUSED: Final = Side("refused")
-_SCOPE: Final = Side("scope")
-_PROJECT: Final = Side("project")
-
-SIDES: Final[Mapping[str, Side]] = {
-    "mode": Side(
-        "stricter",
-        _first_of("off", "copilot", "autopilot"),
-        lambda said: said == "off",
-        "writing memory",
-    ),
-    "durability": _SCOPE,
-    "lock_timeout": _SCOPE,
-    "max_file_mb": Side("scope", min),
-    "timezone": _SCOPE,
-    "pulled": Side("stricter", _first_of("review", "news")),
-    # What is for all projects, or partly, is shown as the person wants it.
-    "budgets.identity": _HOME,
-    "budgets.global_rules": _HOME,
-    "budgets.project_rules": _PROJECT,
-    "budgets.global_lessons": _HOME,
-    "budgets.project_lessons": _PROJECT,
-    "budgets.skills": _HOME,
-    "budgets.scratchpad": _HOME,
-    "episodes.enabled": _switch("recording"),
-    "episodes.payloads": Side(
-        "stricter",
-        _first_of("drop", "keep"),
-        lambda said: said == "drop",
-        "keeping what a transcript shows cut",
-    ),
-    "episodes.input_limit": _LOWER,
-    "episodes.output_limit": _LOWER,
-    "episodes.durability": _SCOPE,
-    "episodes.redact": Side("stricter", _first_of("all", "tools", "off")),
-    "episodes.ignore": Side("stricter", _both, does="recording of some sessions"),
-    "episodes.idle_minutes": _SCOPE,
-    "episodes.gap_minutes": _PROJECT,
-    "episodes.around": _PROJECT,
-    "episodes.around_hours": _PROJECT,
-    "episodes.shown": _PROJECT,
-    "episodes.history": _switch("telling of earlier sessions"),
-    "episodes.history_tokens": _LOWER,
-    "episodes.embedder": _REFUSED,
-    "episodes.embedder_timeout": _LOWER,
-    "consolidation.model": _REFUSED,
-    "consolidation.base_url": _REFUSED,
-    "consolidation.timeout": _LOWER,
-    "consolidation.retries": _LOWER,
-    "consolidation.max_tokens": _ASKING,
-    "consolidation.calls_per_run": _ASKING,
-    "consolidation.tokens_per_run": _ASKING,
-    "consolidation.window_hours": _REFUSED,
-    "consolidation.calls_per_window": _ASKING,
-    "consolidation.tokens_per_window": _ASKING,
-    "consolidation.threshold": _SCOPE,
-    "consolidation.learn_from_errors": _switch("learning from errors"),
-    "consolidation.identity_every": Side(
-        "stricter", _rarer, _nothing, "learning facts about the user"
-    ),
-    "consolidation.extract_facts": _switch("looking for facts in conversations"),
-    "consolidation.at_session_end": _switch("learning when a session ends"),
-    "conversation.automatic": _switch("summarising conversations"),
-    "conversation.max_tokens": Side(
-        "project", _unless_never, lambda said: said < 0, "summarising conversations by size"
-    ),
-    "conversation.share": _PROJECT,
-    "conversation.max_messages": _PROJECT,
-    "conversation.fresh_tail": _PROJECT,
-    **{f"worker.{name}": _REFUSED for name in WORKER_SETTINGS},
-}
-"""What a project may change about each setting that there is."""
+def _checked(source: str, key: str, value: object) -> dict[str, Any]:
+    """Return what a key of a file says, each setting by its name with that of its table."""
+    if key in _TABLES:
+        if not isinstance(value, dict):
+            raise SettingsError(source, key, f"{value!r} is not a table like [{key}]")
+        keys = [name for name in SETTINGS if name.startswith(f"{key}.")]
+        said = {f"{key}.{name}": each for name, each in value.items()}
+        what = "section" if key == "budgets" else "setting"
+    else:
+        keys = [*(name for name in SETTINGS if "." not in name), *_TABLES]
+        said, what = {key: value}, "setting"
+    for name in said:
+        if name not in keys:
+            allowed = ", ".join(name.rpartition(".")[2] for name in keys)
+            raise SettingsError(source, name, f"is no {what}; allowed are {allowed}")
+    return {name: SETTINGS[name].check(source, name, each) for name, each in said.items()}

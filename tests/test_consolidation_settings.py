@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from engramdown.errors import SettingsError
-from engramdown.settings import CONSOLIDATION_SETTINGS, ConsolidationSettings, Settings, load
+from engramdown.settings import ConsolidationSettings, Settings, load
 
 LIMITS: Final = (
     "timeout",
@@ -39,10 +39,6 @@ def test_without_a_word_no_model_is_asked(scopes: tuple[Path, Path]) -> None:
     assert load(*scopes).consolidation == ConsolidationSettings()
     assert Settings().consolidation.model == ""
     assert Settings().consolidation.threshold == 20
-
-
-def test_every_setting_is_checked() -> None:
-    assert tuple(CONSOLIDATION_SETTINGS) == ConsolidationSettings._fields
 
 
 def test_the_global_scope_says_what_is_asked_and_where(scopes: tuple[Path, Path]) -> None:

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from engramdown.cortex.context import BUDGETS
 from engramdown.errors import SettingsError
 from engramdown.settings import (
-    BUDGET_NAMES,
-    EPISODE_SETTINGS,
-    SIDES,
+    SETTINGS,
     EpisodeSettings,
     Overruled,
     Places,
@@ -131,9 +129,6 @@ class TestWhatIsSet:
             enabled=False, input_limit=1, gap_minutes=0.5
         )
 
-    def test_every_setting_of_transcripts_has_a_default_and_a_check(self) -> None:
-        assert EpisodeSettings._fields == tuple(EPISODE_SETTINGS)
-
     @pytest.mark.parametrize("said", ["off", "OFF", "on"])
     def test_a_variable_switches_recording(
         self, scopes: Places, monkeypatch: pytest.MonkeyPatch, said: str
@@ -149,7 +144,9 @@ class TestWhatIsSet:
             load(scopes.home, scopes.project)
 
     def test_every_section_has_a_budget_that_can_be_set(self) -> None:
-        assert set(BUDGET_NAMES) == set(BUDGETS)
+        assert {key for key in SETTINGS if key.startswith("budgets.")} == {
+            f"budgets.{name}" for name in BUDGETS
+        }
 
 
 class TestWhatIsWrong:
@@ -180,7 +177,7 @@ class TestWhatIsWrong:
             pytest.param("[episodes]\naround = -1", "episodes.around", "whole number", id="less"),
             pytest.param("[episodes]\nshown = 1.5", "episodes.shown", "whole number", id="part"),
             pytest.param(
-                '[episodes]\npayloads = "all"', "transcripts.payloads", "keep, drop", id="payloads"
+                '[episodes]\npayloads = "all"', "episodes.payloads", "keep, drop", id="payloads"
             ),
             pytest.param("[episodes]\nignore = 'a'", "episodes.ignore", "a list like", id="word"),
             pytest.param("[episodes]\nignore = ['']", "episodes.ignore", "a list like", id="void"),
@@ -494,7 +491,7 @@ class TestWhatAProjectMayChange:
         "budgets.skills": [(None, 0, None, None), (100, 0, 100, 100)],
         "budgets.scratchpad": [(None, 0, None, None), (100, 0, 100, 100)],
         "episodes.enabled": [(False, True, False, False), (None, False, False, False)],
-        "transcripts.payloads": [("drop", "keep", "drop", "drop"), (None, "drop", "drop", "drop")],
+        "episodes.payloads": [("drop", "keep", "drop", "drop"), (None, "drop", "drop", "drop")],
         "episodes.input_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],
         "episodes.output_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],
         "episodes.durability": [("full", "fast", "fast", "full")],
@@ -555,7 +552,7 @@ class TestWhatAProjectMayChange:
     @staticmethod
     def every_setting() -> list[str]:
         """Return the name of each setting that there is."""
-        tables = {"budgets": BUDGET_NAMES}
+        tables = {"budgets": BUDGETS}
         names = []
         for name, value in Settings()._asdict().items():
             inner = tables.get(name, getattr(value, "_fields", ()))
@@ -564,7 +561,7 @@ class TestWhatAProjectMayChange:
         return [name for name in names if name not in told]
 
     def test_each_setting_has_a_side(self) -> None:
-        assert sorted(SIDES) == sorted(self.every_setting()) == sorted(self.EVERY)
+        assert sorted(SETTINGS) == sorted(self.every_setting()) == sorted(self.EVERY)
 
     @pytest.mark.parametrize("key", EVERY)
     def test_what_a_project_says_counts_as_its_side_says(self, scopes: Places, key: str) -> None:
@@ -599,7 +596,7 @@ class TestWhatAProjectMayChange:
         [
             ("mode", "off"),
             ("episodes.enabled", False),
-            ("transcripts.payloads", "drop"),
+            ("episodes.payloads", "drop"),
             ("episodes.ignore", ("*",)),
             ("consolidation.learn_from_errors", False),
             ("consolidation.identity_every", 0),
@@ -614,16 +611,10 @@ class TestWhatAProjectMayChange:
         configure(scopes.project, toml(key, said))
         found = load(scopes.home, scopes.project)
         assert found.switched_off == ((key, said),)
-        assert found.stopped() == [f"{SIDES[key].does} ({key})"]
-        assert SIDES[key].does
+        assert found.stopped() == [f"{SETTINGS[key].does} ({key})"]
+        assert SETTINGS[key].does
         configure(scopes.home, toml(key, said))
         assert load(scopes.home, scopes.project).switched_off == ()
-
-    @pytest.mark.parametrize("key", EVERY)
-    def test_what_can_be_switched_off_has_words(self, key: str) -> None:
-        side = SIDES[key]
-        values = [each for row in self.EVERY[key] for each in row[:2] if each is not None]
-        assert all(side.does for each in values if side.who != "refused" and side.is_off(each))
 
     def test_what_the_person_asks_for_now_overrules_the_project(
         self, scopes: Places, monkeypatch: pytest.MonkeyPatch

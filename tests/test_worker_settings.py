@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import SettingsError
-from engramdown.settings import WORKER_SETTINGS, Settings, WorkerSettings, load
+from engramdown.settings import Settings, WorkerSettings, load
 
 
 @pytest.fixture
@@ -25,10 +25,6 @@ def configure(folder: Path, said: str) -> None:
 
 def test_what_holds_without_a_word() -> None:
     assert Settings().worker == WorkerSettings(300, 60, 5, 10, 5, 30, 5)
-
-
-def test_every_setting_is_checked() -> None:
-    assert tuple(WORKER_SETTINGS) == WorkerSettings._fields
 
 
 def test_the_global_scope_says_what_the_worker_does(home: Path) -> None:

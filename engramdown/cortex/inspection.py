@@ -28,7 +28,7 @@ from engramdown.hippocampus.provenance import page_key
 from engramdown.hippocampus.read_only import is_refused
 from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled
 from engramdown.kinds import SOUL, is_name
-from engramdown.settings import CONFIG, SIDES, Settings, config_text, load, strictest
+from engramdown.settings import CONFIG, SETTINGS, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of
 from engramdown.storage.disk import Disk, megabytes
 from engramdown.storage.locks import ScopeLock
@@ -116,7 +116,7 @@ def inspect_settings(
             for key, said, holds, by in settings.overruled
         ]
         found[project] += [
-            find(_CONFIG, "switched-off", what=SIDES[key].does, key=key, said=_toml(said))
+            find(_CONFIG, "switched-off", what=SETTINGS[key].does, key=key, said=_toml(said))
             for key, said in settings.switched_off
         ]
     return settings, found

@@ -325,7 +325,7 @@ def raced(path: Path, disk: Disk) -> Callable[[str], bool]:
     try:
         work = _work_tree(path, disk)
         moves = work.log()
-        spans = [(move.at, move.at + 1.0) for move in moves if move.brings]
+        spans = [(float(move.at), move.at + 1.0) for move in moves if move.brings]
         spans += [(at, at + _GRAIN) for at in map(work.written, _MARKS[:2])]
     except (OSError, GitError, StoreError):
         moves, spans = [], []

@@ -10,11 +10,7 @@ import pytest
 
 from engramdown.cli import messages, output
 from engramdown.settings import (
-    CONSOLIDATION_SETTINGS,
-    CONVERSATION_SETTINGS,
-    EPISODE_SETTINGS,
-    SIDES,
-    WORKER_SETTINGS,
+    SETTINGS,
     ConsolidationSettings,
     ConversationSettings,
     EpisodeSettings,
@@ -50,31 +46,31 @@ def test_every_exit_code_is_explained() -> None:
     }
 
 
-@pytest.mark.parametrize("key", [key for key in SIDES if "." not in key])
+@pytest.mark.parametrize("key", [key for key in SETTINGS if "." not in key])
 def test_every_setting_is_explained_with_its_default(key: str) -> None:
     assert explained(key, TEXT) == getattr(Settings(), key)
 
 
-@pytest.mark.parametrize("key", EPISODE_SETTINGS)
+@pytest.mark.parametrize("key", EpisodeSettings._fields)
 def test_every_setting_of_transcripts_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[episodes]")[2].partition("```")[0]
     default = getattr(EpisodeSettings(), key)
     assert explained(key, table) == (list(default) if isinstance(default, tuple) else default)
 
 
-@pytest.mark.parametrize("key", CONSOLIDATION_SETTINGS)
+@pytest.mark.parametrize("key", ConsolidationSettings._fields)
 def test_every_setting_of_offline_work_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[consolidation]")[2].partition("```")[0]
     assert explained(key, table) == getattr(ConsolidationSettings(), key)
 
 
-@pytest.mark.parametrize("key", CONVERSATION_SETTINGS)
+@pytest.mark.parametrize("key", ConversationSettings._fields)
 def test_every_setting_of_conversations_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[conversation]")[2].partition("\n[")[0]
     assert explained(key, table) == getattr(ConversationSettings(), key)
 
 
-@pytest.mark.parametrize("key", WORKER_SETTINGS)
+@pytest.mark.parametrize("key", WorkerSettings._fields)
 def test_every_setting_of_the_worker_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[worker]")[2].partition("```")[0]
     assert explained(key, table) == getattr(WorkerSettings(), key)
