@@ -17,8 +17,8 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from benchmarks.measure import finish, ms, paired, table
-from engramdown.consolidation.offline import tidy
-from engramdown.consolidation.rules import is_safe, judged
+from engramdown.consolidation.compaction import tidy
+from engramdown.consolidation.plan_rules import is_safe, judged
 from engramdown.engram import fold
 from engramdown.hippocampus.entry import Entry
 from tests.corpora.duplicates import CORPORA, Pair, corpus

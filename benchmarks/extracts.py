@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from benchmarks.measure import finish, table
-from engramdown.consolidation.conversation.extractive import extract
-from engramdown.consolidation.conversation.parts import SUMMARY, Part
+from engramdown.consolidation.extractive import SUMMARY, Part, extract
 from engramdown.tokens import estimate_tokens
 from tests.corpora.extracts import Talk, held_by, talks
 

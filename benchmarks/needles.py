@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from benchmarks.measure import finish, table
 from engramdown import Cortex
-from engramdown.consolidation.conversation.summarizing import write_without_model
+from engramdown.consolidation.summaries import write_without_model
 from engramdown.cortex.conversation.compacting import Compaction
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.tokens import estimate_tokens

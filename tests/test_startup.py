@@ -66,7 +66,7 @@ changes.MANY = 0
 changes.is_due = lambda looked, cost: True
 """
 MODEL: Final = """
-from engramdown.consolidation.asking.instructor_model import InstructorModel
+from engramdown.models.instructor_model import InstructorModel
 assert InstructorModel("openai/small").name
 """
 WATCHING: Final = """

@@ -36,8 +36,8 @@ from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.cli.process import Place
-    from engramdown.consolidation.asking.instructor_model import InstructorModel
     from engramdown.integrations.chat.endpoint import Address
+    from engramdown.models.instructor_model import InstructorModel
 
 __all__: list[str] = []
 
@@ -383,7 +383,7 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
 def _asked(address: Address) -> InstructorModel:
     """Return the model that talks as one that can be asked for a form."""
     # Imported here: it is rarely asked.
-    from engramdown.consolidation.asking.instructor_model import InstructorModel
+    from engramdown.models.instructor_model import InstructorModel
 
     kind = "ollama" if address.name.startswith("ollama/") else "openai"
     own = "" if address.wanted == OPENAI_KEY else address.url

@@ -30,8 +30,8 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.diff import Row
     from engramdown.consolidation.plan import Operation, Ruling
+    from engramdown.consolidation.plan_preview import Row
     from engramdown.cortex.compacting import CompactionReceipt, Prepared
 
 __all__: list[str] = []
@@ -132,7 +132,7 @@ def _shown(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
 def _rulings(
     prepared: Prepared, title: str, because: str, rulings: Sequence[Ruling]
 ) -> Iterator[Line]:
-    from engramdown.consolidation.diff import diff
+    from engramdown.consolidation.plan_preview import diff
 
     if rulings:
         yield line((title, "strong"), indent=2)

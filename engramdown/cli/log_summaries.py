@@ -37,7 +37,7 @@ from engramdown.cli.layout import Line, clock, line, table
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
+from engramdown.consolidation.summaries import Pressure, Thresholds, pressure
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.cortex.conversation.lineage import (

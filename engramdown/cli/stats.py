@@ -22,10 +22,10 @@ from engramdown.cli.layout import Line, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
-from engramdown.consolidation.asking.calls import OUTCOMES, Sum, sums
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.sleep_state import slept_at
 from engramdown.cortex.transcripts import Tally, count_transcripts
+from engramdown.models.ledger import OUTCOMES, Sum, sums
 from engramdown.tokens import estimate_tokens
 
 __all__: list[str] = []

@@ -8,11 +8,11 @@ very call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.consolidation.asking.answers import strange_ids
+from engramdown.consolidation.information_loss import is_duplicate, likeness_key
 from engramdown.consolidation.plan import (
     Drop,
     Expire,
@@ -24,14 +24,26 @@ from engramdown.consolidation.plan import (
     Supersede,
 )
 from engramdown.consolidation.prompts import OURS, render
+from engramdown.consolidation.replay import strange_ids
+from engramdown.engram import CONFIDENCES, SOURCES, fact_key, fold
 from engramdown.language.untrusted import one_line
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.compaction_form import Change
-    from engramdown.consolidation.model import LanguageModel
+    from engramdown.consolidation.forms import Change
+    from engramdown.models.port import LanguageModel
 
-__all__ = ["BATCH", "Proposed", "batches", "crowded", "propose"]
+__all__ = [
+    "BATCH",
+    "Proposed",
+    "batches",
+    "crowded",
+    "duplicates",
+    "expired",
+    "propose",
+    "superseded",
+    "tidy",
+]
 
 BATCH: Final = 100
 """So many memories a model is shown at once, and so many characters of them at most:"""
@@ -109,7 +121,7 @@ def propose(
     Raises:
         ModelError: If the model gives no answer of the form.
     """
-    from engramdown.consolidation.compaction_form import Compaction
+    from engramdown.consolidation.forms import Compaction
 
     shown = [_shown(memory) for memory in batch]
     prompt = render("compaction", templates, memories=shown, today=today.isoformat())
@@ -151,3 +163,147 @@ def _shown(memory: Memory) -> _Shown:
         memory.expires,
         "yes" if memory.by_person else "",
     )
+
+
+# Tidying that needs no model: what says the same twice, what is replaced, and what has expired.
+#
+# Promises: pure and deterministic; of two memories that say the same the one that a person wrote
+# stays, then the one that is read always, the surer one, the older one; nothing of a person's is
+# named as a duplicate; memories are compared only where they could be the same, so that the time
+# grows with their number and not with its square.
+
+# With so many at most each memory is compared, should all be made of the same words.
+_COMPARED: Final = 10
+_EXACT: Final = "the same words"
+_NEAR: Final = "the same in other words"
+
+
+def tidy(memories: Sequence[Memory], today: date) -> Plan:
+    """Return what can be tidied without a judgement.
+
+    Of one file at most half goes at once, but for what has expired and what stands twice word for
+    word: a plan that takes more is refused as a whole.
+
+    Args:
+        memories: What stands in one scope.
+        today: The day on which memories may have expired.
+    """
+    over = expired(memories, today)
+    gone = {operation.id for operation in over}
+    left = [memory for memory in memories if memory.id not in gone]
+    twice = duplicates(left)
+    gone = {operation.id for operation in twice}
+    staying = {operation.of for operation in twice}
+    replaced = superseded(memory for memory in left if memory.id not in gone)
+    # What stays for a duplicate is replaced the next time.
+    found: tuple[Drop | Supersede, ...] = (
+        *twice,
+        *(each for each in replaced if each.id not in staying),
+    )
+    return Plan((*over, *_at_most_half(found, memories)))
+
+
+def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
+    """Return the memories whose last day has passed."""
+    return [
+        Expire(memory.id, f"its last day was {memory.expires}")
+        for memory in memories
+        if memory.expires and _is_day(memory.expires) and memory.expires < today.isoformat()
+    ]
+
+
+def duplicates(memories: Iterable[Memory]) -> list[Drop]:
+    """Return the memories that say what another one says, of one kind, under one heading.
+
+    Lessons about two topics are two lessons, whatever their words.
+    """
+    keys: dict[str, Hashable] = {}
+    alike: dict[Hashable, list[Memory]] = {}
+    for memory in memories:
+        folded = fold(memory.text)
+        if folded not in keys:
+            keys[folded] = likeness_key(memory.text)
+        where = "" if memory.kind == "lesson" else memory.heading
+        alike.setdefault((memory.kind, memory.scope, where, keys[folded]), []).append(memory)
+    return [drop for same in alike.values() if len(same) > 1 for drop in _twice(same)]
+
+
+def superseded(memories: Iterable[Memory]) -> list[Supersede]:
+    """Return the facts about the user that a newer one of the same key has replaced.
+
+    Of two facts of one day nothing says which is the newer one: both stay.
+    """
+    facts: dict[tuple[str, str, str], list[Memory]] = {}
+    for memory in memories:
+        key = fact_key(memory.text)
+        if memory.kind == "profile" and key:
+            facts.setdefault((memory.scope, memory.heading, key), []).append(memory)
+    return [each for same in facts.values() if len(same) > 1 for each in _replaced(same)]
+
+
+def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
+    """Yield what goes of memories that may say the same, in their order."""
+    stays: list[Memory] = []
+    by_fold: dict[str, list[Memory]] = {}
+    goes: dict[int, Drop] = {}
+    for at, memory in sorted(enumerate(memories), key=lambda each: _weakness(each[1])):
+        folded = by_fold.setdefault(fold(memory.text), [])
+        compared = (*folded, *stays[:_COMPARED])
+        twin = next((each for each in compared if _says_the_same(memory, each)), None)
+        if twin is None:
+            stays.append(memory)
+            folded.append(memory)
+        elif memory.by_person:
+            folded.append(memory)  # It does not go, so what has its very words gives way to it.
+        elif twin.id != memory.id:
+            goes[at] = Drop(memory.id, twin.id, _EXACT if twin in folded else _NEAR)
+    staying = {memory.id for memory in stays}
+    # Of an id that stands twice it cannot be told which of the two would go.
+    return (goes[at] for at in sorted(goes) if goes[at].id not in staying)
+
+
+def _says_the_same(memory: Memory, other: Memory) -> bool:
+    apart = memory.topic and other.topic and memory.topic != other.topic
+    return not apart and is_duplicate(memory.text, other.text)
+
+
+def _replaced(facts: Sequence[Memory]) -> Iterator[Supersede]:
+    """Yield the facts of one key that are older than the newest one, or than a person's."""
+    stays = max(facts, key=lambda each: (each.by_person, each.ts))
+    for each in facts:
+        if each.ts < stays.ts and each.id != stays.id and not each.by_person:
+            yield Supersede(each.id, stays.id, f"a newer fact of {stays.ts}")
+
+
+def _at_most_half(
+    operations: Iterable[Drop | Supersede], memories: Sequence[Memory]
+) -> Iterator[Operation]:
+    files = {memory.id: memory.file for memory in memories}
+    sizes = Counter(memory.file for memory in memories)
+    gone = Counter[str]()
+    for operation in operations:
+        file = files[operation.id]
+        if operation.reason != _EXACT:
+            if (gone[file] + 1) * 2 > sizes[file]:
+                continue
+            gone[file] += 1
+        yield operation
+
+
+def _weakness(memory: Memory) -> tuple[bool, bool, int, int, bool, str]:
+    """Return what is smallest for the memory that stays; of equals the first one does."""
+    return (
+        not memory.by_person,
+        memory.file.startswith("topics/"),
+        SOURCES.index(memory.source),
+        CONFIDENCES.index(memory.confidence),
+        bool(memory.expires),
+        memory.ts or "9999",
+    )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:  # a person mistyped it
+        return False

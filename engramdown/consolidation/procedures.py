@@ -11,11 +11,28 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.consolidation.cells import Cell, Line, arguments_of
+from engramdown.consolidation.actions import Cell, Line, arguments_of
+from engramdown.consolidation.prompts import OURS, render
+from engramdown.language.untrusted import inert, one_line
+from engramdown.secrets.redaction import redact
 
-__all__ = ["TIMES", "Procedure", "Step", "alike", "asked_for", "repeated", "steps_of"]
+if TYPE_CHECKING:
+    from engramdown.models.port import LanguageModel
+
+__all__ = [
+    "JOB",
+    "TIMES",
+    "Procedure",
+    "Step",
+    "Wording",
+    "alike",
+    "asked_for",
+    "repeated",
+    "steps_of",
+    "write_down",
+]
 
 TIMES: Final = 3
 """In so many sessions the same was done before it is taken for a procedure."""
@@ -346,3 +363,66 @@ def _sentence(name: str) -> str:
 def _seq(pointer: str) -> int:
     number = pointer.rpartition("#")[2]
     return int(number) if number.isdecimal() else -1
+
+
+# Asking a model to write down a procedure that was noticed.
+#
+# Promises: writes nothing; a model sees the steps as data and without their secrets; it says first
+# whether they are worth keeping; what it writes has the lengths of a skill, and no secret either.
+
+JOB: Final = "skill"
+"""Its name in the ledger and in the state of sleep, and of its prompt."""
+
+_LONGEST_DESCRIPTION: Final = 400
+_LONGEST_BODY: Final = 8_000
+
+
+class Wording(NamedTuple):
+    """A procedure in words.
+
+    Attributes:
+        label: What to call it.
+        description: What it does, and when.
+        body: How it is done.
+    """
+
+    label: str
+    description: str
+    body: str
+
+
+class _Shown(NamedTuple):
+    """A step as a prompt shows it."""
+
+    number: int
+    now: str
+    before: str
+
+
+def write_down(
+    procedure: Procedure, model: LanguageModel, templates: Mapping[str, str] = OURS
+) -> Wording | None:
+    """Ask ``model`` to write a procedure down; ``None`` if it is not worth keeping.
+
+    No lock may be held meanwhile.
+
+    Args:
+        procedure: What was noticed.
+        model: The language model.
+        templates: A scope's own prompts.
+
+    Raises:
+        ModelError: If the model gives no answer of the form.
+        StoreError: If a scope's own prompt is broken.
+    """
+    from engramdown.consolidation.forms import WrittenSkill
+
+    steps = [_Shown(at, *map(redact, told)) for at, told in enumerate(procedure.told(), 1)]
+    asked, count = redact(procedure.asked), procedure.sessions
+    prompt = render(JOB, templates, steps=steps, asked=asked, sessions=count)
+    said = model.ask(WrittenSkill, prompt.system, prompt.user)
+    description = one_line(redact(said.description))[:_LONGEST_DESCRIPTION]
+    body = inert(redact(said.body)).strip()[:_LONGEST_BODY]
+    if not (said.worth_keeping and description and body):
+        return None
+    return Wording(one_line(said.label), description, f"{body}\n")

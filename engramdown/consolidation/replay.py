@@ -7,29 +7,46 @@ each pointing at the lines that it came from; one that names a cell which was no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from engramdown.consolidation.cells import Cell, Line, cells_of, last_line
-from engramdown.consolidation.learned import Learned, Lesson, learned, shortened
-from engramdown.consolidation.model import learn_from
+from engramdown.consolidation.actions import Cell, Line, cells_of, last_line
+from engramdown.consolidation.information_loss import unsaid
 from engramdown.consolidation.prompts import OURS, render
-from engramdown.engram import Engram, fold, pointers
+from engramdown.engram import Confidence, Engram, Kind, Scope, fold, pointers
+from engramdown.errors import InvalidEngramError, SpendError, UnusableAnswerError
+from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import LanguageModel
+    import pydantic
+
+    from engramdown.consolidation.prompts import Prompt
+    from engramdown.models.port import LanguageModel
 
 __all__ = [
     "ENOUGH",
     "FEWEST",
+    "LONGEST",
+    "LONGEST_SCRATCHPAD",
     "MOST",
     "MOST_CELLS",
+    "MOST_SCRATCHPAD",
+    "TOPIC",
+    "Learned",
+    "Lesson",
     "Shown",
+    "learn_from",
+    "learned",
+    "lessons_of_turn",
     "origin_of",
     "replay_and_extract",
     "replay_without_model",
+    "shortened",
     "should_replay",
     "shown",
+    "strange_ids",
+    "surprises",
+    "text_problem",
 ]
 
 MOST: Final = 5
@@ -87,7 +104,7 @@ def replay_and_extract(
         ModelError: If the model gives no answer of the form.
         StoreError: If a scope's own prompt is broken.
     """
-    from engramdown.consolidation.lessons_form import Lessons
+    from engramdown.consolidation.forms import Lessons
 
     chosen = _chosen(cells)
     prompt = render("replay", templates, cells=shown(chosen), most=MOST)
@@ -110,8 +127,8 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
         session: The id of the session, for the pointers.
         lines: Its lines, in order.
     """
-    from engramdown.consolidation.extraction import extract
-    from engramdown.consolidation.mended import mended
+    from engramdown.consolidation.error_lessons import mended
+    from engramdown.consolidation.statement_reader import extract
 
     kept = list(lines)
     found: dict[str, Engram] = {}
@@ -155,3 +172,264 @@ def _chosen(cells: Sequence[Cell]) -> list[Cell]:
     after = [False, *wrong[:-1]]
     ranked = sorted(range(len(cells)), key=lambda at: (not (wrong[at] or after[at]), -at))
     return [cells[at] for at in sorted(ranked[:MOST_CELLS])]
+
+
+# Learns from what a call said it would do, and what happened instead.
+#
+# Promises: writes nothing; a cell that ended well and that nobody objected to costs nothing; at
+# most one answer of a model for a turn, and none without a model; at most three lessons, each
+# inferred and filed under ``scratchpad``, where the description of a scratchpad tool finds them.
+# Any tool counts.
+
+MOST_SCRATCHPAD: Final = 3
+"""So many lessons one turn may bring."""
+TOPIC: Final = "scratchpad"
+"""What they are filed under."""
+
+
+def surprises(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells that did not do what they were to do, as far as that can be told.
+
+    >>> surprises([Cell("s#1", "tool"), Cell("s#2", "tool", status="error")])[0].pointer
+    's#2'
+    """
+    return [cell for cell in cells if cell.status != "ok" or cell.corrected]
+
+
+def lessons_of_turn(
+    cells: Sequence[Cell],
+    model: LanguageModel | None,
+    templates: Mapping[str, str] = OURS,
+) -> Learned:
+    """Ask ``model`` what to do another way, if something in a turn went otherwise than it said.
+
+    Args:
+        cells: What was done in that turn.
+        model: The language model, if there is one. No lock may be held while it thinks.
+        templates: A scope's own prompts.
+
+    Raises:
+        ModelError: If the model gives no answer of the form.
+        StoreError: If a scope's own prompt is broken.
+    """
+    found = surprises(cells)[-MOST_CELLS:]
+    if model is None or not found:
+        return Learned()
+    from engramdown.consolidation.forms import ScratchpadLessons
+
+    prompt = render("cerebellum", templates, cells=shown(found), most=MOST_SCRATCHPAD)
+    origins = [origin_of(cell) for cell in found]
+
+    def read(answer: ScratchpadLessons) -> Learned:
+        lessons = (Lesson(each.text, each.cells, topic=TOPIC) for each in answer.lessons)
+        return learned(lessons, origins, MOST_SCRATCHPAD)
+
+    return learn_from(model, ScratchpadLessons, prompt, read)
+
+
+# What a job learned, made of a model's answer: memories, and what is refused, with the reason.
+#
+# Promises: pure; a memory is one line, says something, is no longer than allowed and points at what
+# it was learned from; it is inferred, never surer than *medium*, and came through a tool as far as
+# the gate is concerned, because words of tools stood in what the model read.
+
+T = TypeVar("T", bound="pydantic.BaseModel")
+
+
+LONGEST: Final = 500
+"""How long one thing may be that was learned, in characters."""
+
+_SHOWN: Final = 60
+_TOLD: Final = (
+    "\n\nYou were asked this before, and nothing of your answer could be used: {why}. "
+    "Answer anew, and name only numbers that stand above."
+)
+_WHY: Final = 300
+
+
+class Learned(NamedTuple):
+    """What a job learned.
+
+    Attributes:
+        engrams: What shall pass the gate.
+        refusals: What a model answered that is not used, and why, in words.
+    """
+
+    engrams: tuple[Engram, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+class Lesson(NamedTuple):
+    """What a model says that it learned.
+
+    Attributes:
+        text: In these words.
+        numbers: From what it was given under these numbers.
+        kind: As such a memory.
+        scope: For such a scope.
+        confidence: How sure it says it is.
+        topic: Filed under this.
+    """
+
+    text: str
+    numbers: Sequence[int]
+    kind: Kind = "lesson"
+    scope: Scope = "project"
+    confidence: Confidence = "medium"
+    topic: str = ""
+
+
+def learned(
+    lessons: Iterable[Lesson], given: Sequence[str], most: int, texts: Sequence[str] | None = None
+) -> Learned:
+    """Return what becomes of a model's lessons; one that names what was not given is refused.
+
+    Args:
+        lessons: What it says.
+        given: Where what it was given as 1, 2, 3, … stands.
+        most: So many memories at most; the first ones.
+        texts: What was given, if a memory has to be said there; else a person decides on it.
+    """
+    found: dict[str, Engram] = {}
+    refusals: list[str] = []
+    for lesson in lessons:
+        engram = _engram(lesson, given, texts)
+        if isinstance(engram, str):
+            refusals.append(engram)
+        else:
+            found.setdefault(fold(engram.text), engram)
+    kept = tuple(found.values())
+    if len(kept) > most:
+        refusals.append(f"{len(kept) - most} more were left out: {most} are enough for once")
+    return Learned(kept[:most], tuple(refusals))
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return the beginning of a text without its secrets.
+
+    >>> shortened("abcdef", 3)
+    'abc…'
+    """
+    # What a secret may look like is found before it is cut, and what is far away is never read.
+    safe = redact(text[: 4 * longest])
+    return safe if len(safe) <= longest else f"{safe[:longest].rstrip()}…"
+
+
+def _engram(
+    lesson: Lesson, given: Sequence[str], texts: Sequence[str] | None = None
+) -> Engram | str:
+    """Return the memory, or why it is none."""
+    text = " ".join(lesson.text.split())
+    known = {str(number) for number in range(1, len(given) + 1)}
+    problem = text_problem(text, LONGEST) or strange_ids(map(str, lesson.numbers), known)
+    if problem:
+        return f"a memory is refused: {problem}"
+    cited = [] if texts is None else [texts[number - 1] for number in lesson.numbers]
+    is_unsaid = texts is not None and bool(unsaid(text, cited))
+    try:
+        return Engram(
+            text,
+            lesson.kind,
+            lesson.scope,
+            "low" if lesson.confidence == "low" or is_unsaid else "medium",
+            lesson.topic,
+            "consolidation",
+            basis="inferred",
+            origin=pointers(*(given[number - 1] for number in lesson.numbers)),
+            via="tool",
+            unsaid=is_unsaid,
+        )
+    except InvalidEngramError as error:
+        return f"a memory is refused: {shortened(str(error), _SHOWN * 3)}"
+
+
+def learn_from(
+    model: LanguageModel, schema: type[T], prompt: Prompt, read: Callable[[T], Learned]
+) -> Learned:
+    """Return what is learned from a model's answer.
+
+    If nothing of it can be used, the model is told why and asked once more.
+
+    Args:
+        model: The language model. No lock may be held while it thinks.
+        schema: The form of the answer.
+        prompt: What it is asked.
+        read: Makes memories of an answer, and says what is refused.
+
+    Raises:
+        UnusableAnswerError: If nothing of the second answer can be used either.
+        ModelError: If the model gives no answer of the form.
+    """
+    found = _read(model.ask(schema, prompt.system, prompt.user), read)
+    if found.engrams or not found.refusals:
+        return found
+    why = _why(found)
+    try:
+        again = model.ask(schema, prompt.system, prompt.user + _TOLD.format(why=why))
+    except SpendError:
+        raise UnusableAnswerError(f"{model.name}: {why}") from None
+    found = _read(again, read)
+    if found.refusals and not found.engrams:
+        raise UnusableAnswerError(f"{model.name}: {_why(found)}")
+    return found
+
+
+def _read(answer: T, read: Callable[[T], Learned]) -> Learned:
+    """Return what is learned from an answer; of items of another form is said that they are."""
+    from engramdown.consolidation.forms import OfItems
+
+    found = read(answer)
+    wrong = answer.wrong if isinstance(answer, OfItems) else ()
+    return found._replace(refusals=(*wrong, *found.refusals))
+
+
+def _why(found: Learned) -> str:
+    return shortened("; ".join(found.refusals), _WHY)
+
+
+# What a model answered, before anything is made of it: it is anybody's text.
+#
+# Promises: pure; an id counts only if it was given, a text only if it says something, hides nothing
+# and is no longer than allowed; what does not is told in words that quote no more of it than fits
+# in a line.
+
+LONGEST_SCRATCHPAD: Final = 2000
+"""How long a text may be that a model gives for one memory, in characters."""
+
+_SHOWN_SCRATCHPAD: Final = 5
+_BEGINNING: Final = 40
+
+
+def strange_ids(ids: Iterable[str], given: Collection[str]) -> str:
+    """Return which of the ``ids`` that a model named were not ``given`` to it, or ``""``.
+
+    >>> strange_ids(["a1", "b2"], {"a1"}), strange_ids(["a1"], {"a1"})
+    ('it names b2, which it was not given', '')
+    """
+    from engramdown.language.untrusted import quoted
+
+    strange = [name for name in dict.fromkeys(ids) if name not in given]
+    if not strange:
+        return ""
+    shown = ", ".join(quoted(name[:_BEGINNING]) or '""' for name in strange[:_SHOWN_SCRATCHPAD])
+    more = (
+        f" and {len(strange) - _SHOWN_SCRATCHPAD} more" if len(strange) > _SHOWN_SCRATCHPAD else ""
+    )
+    return f"it names {shown}{more}, which it was not given"
+
+
+def text_problem(text: str, longest: int = LONGEST_SCRATCHPAD) -> str:
+    """Return what is wrong with a text that a model gave for a memory, or ``""``.
+
+    >>> text_problem("Use uv"), text_problem(" ")
+    ('', 'its text says nothing')
+    """
+    from engramdown.language.characters import hidden_characters
+
+    if not text.strip():
+        return "its text says nothing"
+    if len(text) > longest:
+        return f"its text has {len(text):,} characters; {longest:,} are allowed"
+    hidden = hidden_characters(text)
+    # Nobody can say yes to what cannot be seen.
+    return f"its text holds a hidden character ({hidden[0][1]})" if hidden else ""

@@ -17,9 +17,9 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import ConsolidationSettings
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.asking.ledger import Ledger
-    from engramdown.consolidation.model import Asker, LanguageModel
     from engramdown.cortex.cortex import Cortex
+    from engramdown.models.ledger import Ledger
+    from engramdown.models.port import Asker, LanguageModel
 
 __all__ = ["Asking", "ledger_of", "prompts_for", "prompts_of"]
 
@@ -40,9 +40,8 @@ class Asking:
         Raises:
             SettingsError: If ``model`` is no model.
         """
-        from engramdown.consolidation.asking.ledger import Ledger
-        from engramdown.consolidation.asking.spending import Limits
-        from engramdown.consolidation.model import Run
+        from engramdown.models.ledger import Ledger, Limits
+        from engramdown.models.port import Run
 
         self._told = model, settings, folder
         self._model = _model(model, settings)
@@ -63,14 +62,14 @@ class Asking:
 
     def of(self, job: str) -> Asker | None:
         """Return what a job asks, or ``None`` if there is no model."""
-        from engramdown.consolidation.model import Asker
+        from engramdown.models.port import Asker
 
         return None if self._model is None else Asker(self._model, job, self.run)
 
 
 def ledger_of(cortex: Cortex) -> Ledger:
     """Return the ledger in which the calls of a cortex stand."""
-    from engramdown.consolidation.asking.ledger import Ledger
+    from engramdown.models.ledger import Ledger
 
     return Ledger(_ledger_folder(cortex))
 
@@ -117,7 +116,7 @@ def _ledger_folder(cortex: Cortex) -> Path | None:
 
 
 def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | None:
-    from engramdown.consolidation.model import LanguageModel
+    from engramdown.models.port import LanguageModel
 
     chosen = settings.model if model is None else model
     if chosen == "":
@@ -127,7 +126,7 @@ def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | No
     if not isinstance(chosen, str):
         reason = f"{type(chosen).__name__} has no name and no ask(schema, system, user)"
         raise SettingsError("argument", "model", reason)
-    from engramdown.consolidation.asking.instructor_model import InstructorModel
+    from engramdown.models.instructor_model import InstructorModel
 
     return InstructorModel(
         chosen,

@@ -56,7 +56,7 @@ class FactsBeside:
 
     def _read(self, said: Sequence[tuple[str, str]]) -> None:
         # Loaded here, as it takes longer than a turn should.
-        from engramdown.consolidation.identity import Message, facts_without_model
+        from engramdown.consolidation.facts import Message, facts_without_model
 
         learned = facts_without_model(Message(text, pointer) for text, pointer in said)
         self._found = list(learned.engrams)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
-from engramdown.consolidation import offline
+from engramdown.consolidation import compaction
 from engramdown.consolidation.compaction import batches, crowded, propose
-from engramdown.consolidation.diff import Row, diff
-from engramdown.consolidation.outcome import Search, after, joined, unrecalled
 from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
-from engramdown.consolidation.rules import drops_too_much, is_safe, judged
+from engramdown.consolidation.plan_preview import Row, Search, after, diff, joined, unrecalled
+from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judged
 from engramdown.cortex.gate import REASONS, Decision
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import entry_of, question, revision
@@ -29,8 +28,8 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.recall.memories import Index
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import LanguageModel
     from engramdown.cortex.cortex import Cortex
+    from engramdown.models.port import LanguageModel
 
 __all__ = ["Compaction", "CompactionReceipt", "Prepared", "compact", "tidied"]
 
@@ -167,7 +166,7 @@ class Compaction:
         entries = tuple(self._usable(store))
         files = set(crowded(entries, self._threshold(store.scope)))
         day = today()
-        plan = offline.tidy(entries, day)
+        plan = compaction.tidy(entries, day)
         if not everything:
             known = {entry.id: entry for entry in entries}
             kept = (each for each in plan.operations if known[each.ids[0]].file in files)

@@ -254,7 +254,7 @@ def _of_sentence(said: str, as_written: str, kind: Kind) -> Iterator[tuple[str, 
         yield "location", fold(lives["value"])
     if kind == "profile":
         # Imported here: its patterns take a while, and few memories are about the user.
-        from engramdown.consolidation.extraction import extract
+        from engramdown.consolidation.statement_reader import extract
 
         for engram in extract(as_written):
             key = fact_key(engram.text)

@@ -39,7 +39,7 @@ from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.identity import Message
+    from engramdown.consolidation.facts import Message
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.erased import Marks
@@ -707,7 +707,7 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
         Args:
             messages: What the user wrote last, oldest first; a
-                :class:`engramdown.consolidation.identity.Message` tells where it stands.
+                :class:`engramdown.consolidation.facts.Message` tells where it stands.
             use_model: Ask the model, if there is one; without, only what is stated is found.
 
         Returns:

@@ -28,7 +28,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class _Line(NamedTuple):
-    """A line of the transcript, cut; see :class:`engramdown.consolidation.cells.Line`."""
+    """A line of the transcript, cut; see :class:`engramdown.consolidation.actions.Line`."""
 
     seq: int
     role: str
@@ -85,7 +85,7 @@ class Doing:
         self._lines.clear()
         if len(lines) < _FEWEST:
             return []
-        from engramdown.consolidation.acc import lessons_of_turn
-        from engramdown.consolidation.cells import cells_of
+        from engramdown.consolidation.actions import cells_of
+        from engramdown.consolidation.error_lessons import lessons_of_turn
 
         return lessons_of_turn(cells_of(self._session, lines))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
-from engramdown.consolidation.describing import describe
+from engramdown.consolidation.cards import describe
 from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.episodes.card import CardFiles, Filled

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation import acc, cerebellum
-from engramdown.consolidation.cells import by_turn, cells_of
-from engramdown.consolidation.identity import (
+from engramdown.consolidation import error_lessons, replay
+from engramdown.consolidation.actions import by_turn, cells_of
+from engramdown.consolidation.facts import (
     Message,
     facts_of_model,
     facts_without_model,
     messages_of,
 )
-from engramdown.consolidation.learned import Learned
+from engramdown.consolidation.replay import Learned
 from engramdown.cortex.told import Told
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UnusableAnswerError
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import LanguageModel
     from engramdown.cortex.cortex import Cortex
+    from engramdown.models.port import LanguageModel
 
 __all__ = ["SHOWN", "Identity", "Mistakes", "Surprises", "facts"]
 
@@ -78,7 +78,7 @@ class Mistakes:
         del model, prompts
         found: dict[str, Engram] = {}
         for turn in by_turn(cells_of(told.session, told.lines)):
-            for engram in acc.lessons_of_turn(turn):
+            for engram in error_lessons.lessons_of_turn(turn):
                 found.setdefault(engram.text, engram)
         return Learned(tuple(found.values()))
 
@@ -91,11 +91,11 @@ class Surprises:
 
     def is_due(self, told: Told) -> bool:
         """Whether any did not."""
-        return bool(cerebellum.surprises(cells_of(told.session, told.lines)))
+        return bool(replay.surprises(cells_of(told.session, told.lines)))
 
     def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
         """Return what it teaches."""
-        return cerebellum.lessons_of_turn(cells_of(told.session, told.lines), model, prompts)
+        return replay.lessons_of_turn(cells_of(told.session, told.lines), model, prompts)
 
 
 def facts(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation.substance import unsaid
+from engramdown.consolidation.information_loss import unsaid
 from engramdown.cortex.borrowed import words_of
 from engramdown.cortex.recalling import LABEL, flat, memory_row
 from engramdown.cortex.search import Asked, search

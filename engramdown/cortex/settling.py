@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from engramdown.clock import today
-from engramdown.consolidation.outcome import joined, origins
 from engramdown.consolidation.plan import (
     Drop,
     Expire,
@@ -21,6 +20,7 @@ from engramdown.consolidation.plan import (
     Operation,
     Supersede,
 )
+from engramdown.consolidation.plan_preview import joined, origins
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
-from engramdown.consolidation.cells import Cell, cells_of
-from engramdown.consolidation.learned import Learned
+from engramdown.consolidation.actions import Cell, cells_of
 from engramdown.consolidation.replay import (
+    Learned,
     replay_and_extract,
     replay_without_model,
     should_replay,
@@ -21,7 +21,7 @@ from engramdown.cortex.told import Told
 from engramdown.transcripts.episode import Episode
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import LanguageModel
+    from engramdown.models.port import LanguageModel
 
 __all__ = ["JOBS", "Job", "Replay", "Statements"]
 

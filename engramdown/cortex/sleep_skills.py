@@ -12,16 +12,18 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.cells import cells_of
+from engramdown.consolidation.actions import cells_of
 from engramdown.consolidation.procedures import (
+    JOB,
     Procedure,
     Step,
+    Wording,
     alike,
     asked_for,
     repeated,
     steps_of,
+    write_down,
 )
-from engramdown.consolidation.skill_writing import JOB, Wording, write_down
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.receipts import Receipt

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engramdown.consolidation.learned import Learned
+from engramdown.consolidation.replay import Learned
 from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.evidence import harmless, holds_secret
 from engramdown.cortex.receipts import Receipt
@@ -27,8 +27,8 @@ from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import live, new_of
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import LanguageModel
     from engramdown.cortex.cortex import Cortex
+    from engramdown.models.port import LanguageModel
 
 __all__ = ["LASTING", "Learning", "Night", "Place", "Steps"]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engramdown.consolidation.asking.spending import Spent
 from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope
+from engramdown.models.ledger import Spent
 
 __all__ = ["JobReport", "SleepSummary"]
 

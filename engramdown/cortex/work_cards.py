@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation.describing import chosen
+from engramdown.consolidation.cards import chosen
 from engramdown.cortex.filling import JOB, fill_card
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions

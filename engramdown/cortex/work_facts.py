@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation.fact_finding import JOB, find_facts
-from engramdown.consolidation.worth import worth_showing
+from engramdown.consolidation.facts import JOB, find_facts, worth_showing
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.reinforcing import reinforced
 from engramdown.cortex.sleep_state import WORK, Mark, SleepState
@@ -30,8 +29,8 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.model import LanguageModel
     from engramdown.cortex.cortex import Cortex
+    from engramdown.models.port import LanguageModel
 
 __all__ = ["Facts"]
 

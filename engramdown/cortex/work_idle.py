@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import nanoseconds
-from engramdown.consolidation.conversation.pressure import MANUAL
+from engramdown.consolidation.summaries import MANUAL
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from engramdown.consolidation.asking.spending import Spent
 from engramdown.cortex.receipts import Receipt
+from engramdown.models.ledger import Spent
 
 __all__ = ["Deed", "Kind", "WorkSummary"]
 

@@ -98,7 +98,7 @@ class Summaries:
 
     def in_view(self) -> list[Summary]:
         """Return the summaries that stand for the older part of the conversation, in order."""
-        from engramdown.consolidation.conversation.summary_xml import format_summary
+        from engramdown.consolidation.summaries import format_summary
         from engramdown.cortex.conversation.shown import ends
 
         try:

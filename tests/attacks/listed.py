@@ -54,7 +54,7 @@ _HIDDEN: Final = (
     "attacks/test_terminal.py::test_no_command_shows_what_is_hostile_as_it_is",
 )
 _ANSWERS: Final = "cortex/test_hostile_answers.py::"
-_MODEL: Final = "consolidation/asking/test_instructor_model.py::"
+_MODEL: Final = "models/test_instructor_model.py::"
 _GATE: Final = "cortex/test_gate.py::"
 _SECRETS: Final = (
     "attacks/test_secrets.py::test_no_way_into_memory_writes_one",
@@ -265,7 +265,7 @@ LISTED: Final[dict[int, Attack]] = {
         "a plan that drops all, or names what is not there",
         "R",
         (
-            "consolidation/test_rules.py::test_a_plan_with_an_unknown_id_is_refused_as_a_whole",
+            "consolidation/test_plan_rules.py::test_a_plan_with_an_unknown_id_is_refused_as_a_whole",
             f"{_ANSWERS}test_a_plan_that_takes_half_of_a_file_is_refused",
         ),
     ),
@@ -324,8 +324,8 @@ LISTED: Final[dict[int, Attack]] = {
         "retries that multiply calls",
         "R",
         (
-            "consolidation/asking/test_retrying.py::test_asking_ends_however_calls_end",
-            "consolidation/asking/test_spending.py::test_whatever_is_asked_no_limit_is_passed",
+            "models/test_provider.py::test_asking_ends_however_calls_end",
+            "consolidation/test_spending.py::test_whatever_is_asked_no_limit_is_passed",
         ),
     ),
 }

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.consolidation.asking.calls import Call
 from engramdown.cortex.asking import ledger_of
+from engramdown.models.ledger import Call
 from tests.cli.conftest import Runner
 
 CALL: Final = Call("2026-11-21T10:00:00Z", "replay", "openai/small", 1, 1, 1, "ok")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.conversation.extractive import extract
-from engramdown.consolidation.conversation.parts import SUMMARY, Part
+from engramdown.consolidation.extractive import SUMMARY, Part, extract
 from engramdown.tokens import estimate_tokens
 from tests.corpora.extracts import Talk, held_by, talks
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from freezegun import freeze_time
 
 from engramdown.clock import moment
-from engramdown.consolidation.asking.calls import Call
-from engramdown.consolidation.asking.ledger import Ledger
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.models.ledger import Call, Ledger
 from tests.cli.conftest import Runner
 from tests.episodes.disks import Fault, FaultyDisk
 

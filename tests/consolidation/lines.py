@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from engramdown.consolidation.cells import Cell, cells_of
+from engramdown.consolidation.actions import Cell, cells_of
 from engramdown.transcripts.episode import Episode
 
 __all__ = ["SESSION", "call", "cell", "failing", "result", "said", "talk"]

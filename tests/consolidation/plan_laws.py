@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from engramdown.consolidation.outcome import Search, joined, unrecalled
+from engramdown.consolidation.information_loss import changed, differs, is_near_exact, left_out
 from engramdown.consolidation.plan import Drop, Memory, Merge, Move, Operation, Plan, Supersede
-from engramdown.consolidation.rules import is_safe, judged
-from engramdown.consolidation.substance import changed, differs, is_near_exact, left_out
+from engramdown.consolidation.plan_preview import Search, joined, unrecalled
+from engramdown.consolidation.plan_rules import is_safe, judged
 from engramdown.cortex.settling import question, revision, settle
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError

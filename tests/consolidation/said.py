@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramdown.consolidation.statements.forms import Form, first_said
+from engramdown.consolidation.statement_forms import Form, first_said
 
 __all__ = ["said"]
 

@@ -1,4 +1,4 @@
-"""`engramdown.consolidation.cerebellum`: what was to be done, and what happened instead."""
+"""`engramdown.consolidation.replay`: what was to be done, and what happened instead."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engramdown.consolidation.cells import Cell, cells_of
-from engramdown.consolidation.cerebellum import lessons_of_turn, surprises
+from engramdown.consolidation.actions import Cell, cells_of
+from engramdown.consolidation.replay import lessons_of_turn, surprises
 from engramdown.cortex.cortex import Cortex
 from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering

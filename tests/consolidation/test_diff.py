@@ -6,9 +6,9 @@ from datetime import date
 
 from hypothesis import given
 
-from engramdown.consolidation.diff import diff, headline
 from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Operation, Plan, Supersede
-from engramdown.consolidation.rules import judged
+from engramdown.consolidation.plan_preview import diff, headline
+from engramdown.consolidation.plan_rules import judged
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, any_plan, known, learned
 

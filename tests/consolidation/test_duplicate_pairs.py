@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.consolidation.substance import is_duplicate, is_near_exact, likeness_key
+from engramdown.consolidation.information_loss import is_duplicate, is_near_exact, likeness_key
 from tests.corpora.duplicates import CORPORA, Pair, corpus
 
 

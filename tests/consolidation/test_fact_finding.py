@@ -1,4 +1,4 @@
-"""`engramdown.consolidation.fact_finding`: what a model finds, and what becomes of its answer."""
+"""`engramdown.consolidation.facts`: what a model finds, and what becomes of its answer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engramdown.consolidation.fact_finding import MOST, find_facts
-from engramdown.consolidation.learned import Learned
+from engramdown.consolidation.facts import MOST, find_facts
+from engramdown.consolidation.replay import Learned
 from engramdown.engram import Engram
 from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering

@@ -1,4 +1,4 @@
-"""`engramdown.consolidation.learned`: what becomes of what a model says that it learned."""
+"""`engramdown.consolidation.replay`: what becomes of what a model says that it learned."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from engramdown.consolidation.learned import LONGEST, Learned, Lesson, learned, shortened
-from engramdown.consolidation.lessons_form import Lessons
-from engramdown.consolidation.model import learn_from
+from engramdown.consolidation.forms import Lessons
 from engramdown.consolidation.prompts import Prompt
+from engramdown.consolidation.replay import (
+    LONGEST,
+    Learned,
+    Lesson,
+    learn_from,
+    learned,
+    shortened,
+)
 from engramdown.engram import Engram
 from engramdown.errors import ModelError, SpendError, UnusableAnswerError
 from engramdown.language.untrusted import quoted

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.cells import cells_of
-from engramdown.consolidation.mended import MOST, mended
+from engramdown.consolidation.actions import cells_of
+from engramdown.consolidation.error_lessons import MOST, mended
 from engramdown.engram import Engram
 
 

@@ -12,9 +12,9 @@ from tests.mutants import Bug, mutated
 PLANS: Final = (
     "engramdown.language.similarity",
     "engramdown.consolidation.plan",
-    "engramdown.consolidation.substance",
-    "engramdown.consolidation.rules",
-    "engramdown.consolidation.outcome",
+    "engramdown.consolidation.information_loss",
+    "engramdown.consolidation.plan_rules",
+    "engramdown.consolidation.plan_preview",
     "engramdown.cortex.settling",
     "tests.consolidation.memories",
     "tests.consolidation.plan_laws",
@@ -23,7 +23,7 @@ PLANS: Final = (
 BUGS: Final = (
     Bug(
         "what stays may be taken itself",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'return f"{stays} is to stay, and is taken itself" if stays and taken[stays] else ""',
         'return ""',
         lambda core: core.nothing_gives_way(
@@ -41,14 +41,14 @@ BUGS: Final = (
     ),
     Bug(
         "an empty plan is judged",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'return "" if plan.operations else "the plan is empty"',
         'return ""',
         lambda core: core.is_refused_as_a_whole(core.Plan(), core.learned("a")),
     ),
     Bug(
         "an unknown id stops one operation only",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "named = [each for operation in plan.operations for each in _named(operation)]",
         "named = [each for operation in plan.operations for each in operation.ids]",
         lambda core: core.is_refused_as_a_whole(
@@ -57,7 +57,7 @@ BUGS: Final = (
     ),
     Bug(
         "more than half of a file may go",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "if count * 2 > sizes[file]:",
         "if count > sizes[file]:",
         lambda core: core.is_refused_as_a_whole(
@@ -67,7 +67,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge counts as nothing that goes",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "return operation.ids[1:] if isinstance(operation, Merge) else operation.ids",
         "return () if isinstance(operation, Merge) else operation.ids",
         lambda core: core.is_refused_as_a_whole(
@@ -77,7 +77,7 @@ BUGS: Final = (
     ),
     Bug(
         "any duplicate is proven",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "return (goes.kind, fold(goes.text)) == (stays.kind, fold(stays.text))",
         "return True",
         lambda core: core.is_refused_as_a_whole(
@@ -87,7 +87,7 @@ BUGS: Final = (
     ),
     Bug(
         "two operations may take one memory",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'twice = next((each for each in operation.ids if taken[each] > 1), "")',
         'twice = ""',
         lambda core: core.nothing_gives_way(
@@ -96,7 +96,7 @@ BUGS: Final = (
     ),
     Bug(
         "a memory may leave its scope",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         '("scopes", {each.scope for each in together}),',
         "",
         lambda core: core.nothing_gives_way(
@@ -106,7 +106,7 @@ BUGS: Final = (
     ),
     Bug(
         "a lesson may become a rule",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         '("kinds", {each.kind for each in together}),',
         "",
         lambda core: core.nothing_gives_way(
@@ -116,7 +116,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge may last longer than its originals",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         '("last days", {each.expires or "none" for each in together}),',
         "",
         lambda core: core.nothing_gives_way(
@@ -126,7 +126,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merged text may be of any length",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "if len(text) > max(LONGEST_TEXT, ",
         "if len(text) > max(99 * LONGEST_TEXT, ",
         lambda core: core.nothing_gives_way(
@@ -135,7 +135,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merged text may hold an escape",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "    if strange:\n",
         "    if False:\n",
         lambda core: core.nothing_gives_way(
@@ -144,7 +144,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merged text may begin a list",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'found = "has several lines"',
         'found = ""',
         lambda core: core.nothing_gives_way(
@@ -153,7 +153,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merged text may say what a third memory says",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'return f"the text is what {twin} says already" if twin else ""',
         'return ""',
         lambda core: core.nothing_gives_way(
@@ -162,7 +162,7 @@ BUGS: Final = (
     ),
     Bug(
         "what holds today has expired",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'return "" if last is not None and last < today',
         'return "" if last is not None and last <= today',
         lambda core: core.nothing_gives_way(
@@ -171,7 +171,7 @@ BUGS: Final = (
     ),
     Bug(
         "what lasts gives way to what expires sooner",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "if stays is not None and (goes is None or stays < goes):",
         "if stays is not None and goes is not None and stays < goes:",
         lambda core: core.nothing_gives_way(
@@ -181,7 +181,7 @@ BUGS: Final = (
     ),
     Bug(
         "what is read always gives way to what is read on demand",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'if stays.file.startswith("topics/") and not goes.file.startswith("topics/"):',
         "if False:",
         lambda core: core.nothing_gives_way(
@@ -191,7 +191,7 @@ BUGS: Final = (
     ),
     Bug(
         "the older replaces the newer",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "if isinstance(operation, Supersede) and stays.ts < goes.ts:",
         "if isinstance(operation, Supersede) and stays.ts == goes.ts:",
         lambda core: core.nothing_gives_way(
@@ -201,7 +201,7 @@ BUGS: Final = (
     ),
     Bug(
         "what a person wrote is taken",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'found = next((each for each in operation.ids if known[each].by_person), "")',
         'found = next((each for each in operation.ids[1:] if known[each].by_person), "")',
         lambda core: core.nobody_is_passed_over(
@@ -210,7 +210,7 @@ BUGS: Final = (
     ),
     Bug(
         "any fact replaces any other",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "bool(key) and key == fact_key(stays.text)",
         "bool(key)",
         lambda core: core.nobody_is_passed_over(
@@ -219,14 +219,14 @@ BUGS: Final = (
     ),
     Bug(
         "whatever is called a duplicate goes by itself",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "return is_near_exact(known[operation.id].text, known[operation.of].text)",
         "return True",
         lambda core: core.only_what_says_the_same_is_safe("use uv", "use pip"),
     ),
     Bug(
         "a merge may lose a number",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         "    return changed(operation.text, [known[each].text for each in operation.ids])",
         '    return ""',
         lambda core: core.nobody_is_asked(
@@ -235,21 +235,21 @@ BUGS: Final = (
     ),
     Bug(
         "two values become one",
-        "consolidation.rules",
+        "consolidation.plan_rules",
         'return f"they differ in {found}"',
         'return ""',
         lambda core: core.drops_of_two_say("retry 3 times", "retry 5 times"),
     ),
     Bug(
         "a merged text may leave out what it likes",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "_COVERED: Final = 2 / 3",
         "_COVERED: Final = 0",
         lambda core: core.what_is_left_out_is_told("builds are slow in winter", "builds"),
     ),
     Bug(
         "a merged text may make up a word",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "(read(text).words)\n    missing = [word for word in words if not (_holds(said, word)",
         "(read(text).words)\n    missing = [word for word in words if not (said",
         lambda core: core.nothing_gives_way(
@@ -259,42 +259,42 @@ BUGS: Final = (
     ),
     Bug(
         "a merge may turn a rule around",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "    if were == bool(now.negations):\n",
         "    if True:\n",
         lambda core: core.changes_are_told("use no pip only", ["use pip", "use only pip"]),
     ),
     Bug(
         "days are words like others",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "found = differs_in_substance(a, b) or _dates(a, b) or",
         "found = differs_in_substance(a, b) or",
         lambda core: core.differences_are_told("Freeze code monday", "Freeze code", "a date"),
     ),
     Bug(
         "a small word turns nothing",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "return found or turns(a, b) or signs_apart(a, b)",
         "return found or signs_apart(a, b)",
         lambda core: core.drops_of_two_say("He pays the rent", "She pays the rent"),
     ),
     Bug(
         "a sign says nothing",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "return found or turns(a, b) or signs_apart(a, b)",
         "return found or turns(a, b)",
         lambda core: core.drops_of_two_say("use option a", "use option b"),
     ),
     Bug(
         "texts that have no word in common are one",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "if mine and theirs and len(_missing(mine, other)) == len(mine):",
         "if False:",
         lambda core: core.differences_are_told("builds crawl", "compilation takes hours", "a word"),
     ),
     Bug(
         "another preposition goes by itself",
-        "consolidation.substance",
+        "consolidation.information_loss",
         "return same and not differs(a, b) and not asks(one, other)",
         "return same and not differs(a, b)",
         lambda core: core.only_what_says_the_same_is_safe("Meet in Rome", "Meet at Rome"),
@@ -322,7 +322,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge is as sure as its surest original",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "confidence=max(",
         "confidence=min(",
         lambda core: core.merging_makes_nothing_surer(
@@ -331,7 +331,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge is told by its best source",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "source=max(",
         "source=min(",
         lambda core: core.merging_makes_nothing_surer(
@@ -340,7 +340,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge is as well founded as its first original",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         'basis="inferred"',
         "basis=first.basis",
         lambda core: core.merging_makes_nothing_surer(
@@ -349,7 +349,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge keeps the pointers of its first original",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "origin=origins(originals)",
         "origin=first.origin",
         lambda core: core.merging_makes_nothing_surer(
@@ -358,35 +358,35 @@ BUGS: Final = (
     ),
     Bug(
         "it is enough to be found anywhere",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "FIRST: Final = 5",
         "FIRST: Final = 500",
         lambda core: core.lost_words_are_taken_out("gamma delta", is_lost=True),
     ),
     Bug(
         "words that only few have are not asked for",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         'return [" ".join(rare)] if fewest < FIRST else []',
         "return []",
         lambda core: core.lost_words_are_taken_out("alpha beta", 1, is_lost=True),
     ),
     Bug(
         "nothing is looked for",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "    for each in operation.ids if said else ():\n",
         "    for each in ():\n",
         lambda core: core.lost_words_are_taken_out("omega", is_lost=True),
     ),
     Bug(
         "only the first original is looked for",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "    for each in operation.ids if said else ():\n",
         "    for each in operation.ids[:1] if said else ():\n",
         lambda core: core.lost_words_are_taken_out("alpha beta gamma", is_lost=True),
     ),
     Bug(
         "what would be there is not searched",
-        "consolidation.outcome",
+        "consolidation.plan_preview",
         "search = searching(after(left, memories))",
         "search = searching(memories)",
         lambda core: core.lost_words_are_taken_out("alpha beta gamma delta", is_lost=False),

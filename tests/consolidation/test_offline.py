@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 from hypothesis import given
 
-from engramdown.consolidation.offline import duplicates, expired, superseded, tidy
+from engramdown.consolidation.compaction import duplicates, expired, superseded, tidy
 from engramdown.consolidation.plan import Drop, Expire, Plan, Supersede
-from engramdown.consolidation.rules import is_safe, judged
+from engramdown.consolidation.plan_rules import is_safe, judged
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, known, learned
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.cells import Cell, cells_of
+from engramdown.consolidation.actions import Cell, cells_of
 from engramdown.consolidation.procedures import (
     Step,
     alike,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.cells import Cell, Status, cells_of
+from engramdown.consolidation.actions import Cell, Status, cells_of
 from engramdown.consolidation.replay import (
     MOST_CELLS,
     replay_and_extract,

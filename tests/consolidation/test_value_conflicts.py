@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.offline import tidy
+from engramdown.consolidation.compaction import tidy
+from engramdown.consolidation.information_loss import is_duplicate, is_near_exact
 from engramdown.consolidation.plan import Drop, Merge, Operation, Plan, Supersede
-from engramdown.consolidation.rules import judged
-from engramdown.consolidation.substance import is_duplicate, is_near_exact
+from engramdown.consolidation.plan_rules import judged
 from tests.consolidation.memories import known, learned
 
 TODAY: Final = date(2026, 3, 15)

@@ -1,4 +1,4 @@
-"""`engramdown.consolidation.worth`: when to ask a model for facts, and what it is shown."""
+"""`engramdown.consolidation.facts`: when to ask a model for facts, and what it is shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.worth import MOST_BYTES, recent, should_extract, worth_showing
+from engramdown.consolidation.facts import MOST_BYTES, recent, should_extract, worth_showing
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import said, talk
 from tests.strategies import any_text

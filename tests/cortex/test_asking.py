@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.consolidation.asking.instructor_model import InstructorModel
-from engramdown.consolidation.model import T
 from engramdown.cortex.asking import Asking, ledger_of, prompts_of
 from engramdown.errors import ModelError, SettingsError, SpendError
+from engramdown.models.instructor_model import InstructorModel
+from engramdown.models.port import T
 from engramdown.settings import ConsolidationSettings
 from tests.consolidation.provider import Provider, answering, failing, serving
 

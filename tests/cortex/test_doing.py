@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, Session
-from engramdown.consolidation.acc import DETECTORS, same_failure
+from engramdown.consolidation.error_lessons import DETECTORS, same_failure
 from engramdown.cortex.doing import Doing
 from engramdown.transcripts.episode import Pointer
 from tests.consolidation.answering import Answering

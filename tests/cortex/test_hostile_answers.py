@@ -9,11 +9,11 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from engramdown import Cortex
-from engramdown.consolidation.asking.instructor_model import InstructorModel
 from engramdown.cortex.asking import ledger_of
 from engramdown.errors import ModelError
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.characters import visible
+from engramdown.models.instructor_model import InstructorModel
 from tests.consolidation.wire import Sends, Wire, call, completion, http, says, tools, wired
 from tests.corpora import instructions_answered
 from tests.cortex.asked_jobs import JOBS, good, memory, ready, run, with_text

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.consolidation.acc import DETECTORS, same_failure
-from engramdown.consolidation.identity import Message
+from engramdown.consolidation.error_lessons import DETECTORS, same_failure
+from engramdown.consolidation.facts import Message
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.learning import Identity, Mistakes, Surprises
 from engramdown.cortex.told import Told

@@ -8,13 +8,11 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Cortex
-from engramdown.consolidation.asking.instructor_model import InstructorModel
-from engramdown.consolidation.cells import cells_of
-from engramdown.consolidation.cerebellum import lessons_of_turn
-from engramdown.consolidation.identity import facts_of_model, messages_of
-from engramdown.consolidation.learned import Learned
-from engramdown.consolidation.replay import replay_and_extract
+from engramdown.consolidation.actions import cells_of
+from engramdown.consolidation.facts import facts_of_model, messages_of
+from engramdown.consolidation.replay import Learned, lessons_of_turn, replay_and_extract
 from engramdown.errors import ModelError, UnusableAnswerError
+from engramdown.models.instructor_model import InstructorModel
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
 from tests.consolidation.provider import Provider, Reply, answering, serving
 from tests.consolidation.provider import failing as broken

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex
-from engramdown.consolidation.skill_form import WrittenSkill
+from engramdown.consolidation.forms import WrittenSkill
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.skill_drafts import Draft, read_draft, skill_question
 from engramdown.errors import EntryNotFoundError, ModelError, SkillExistsError, StoreError

@@ -9,7 +9,7 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex, Engram
-from engramdown.consolidation.fact_finding import JOB
+from engramdown.consolidation.facts import JOB
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sleep_state import Part, SleepState, Work

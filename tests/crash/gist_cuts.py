@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engramdown.consolidation.conversation.summarizing import Request, Written
+from engramdown.consolidation.summaries import Request, Written
 from engramdown.cortex.conversation.compacting import Compaction
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory

@@ -20,9 +20,9 @@ from math import isqrt
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.cells import arguments_of, last_line
-from engramdown.consolidation.extraction import extract
-from engramdown.consolidation.substance import changed, differs, is_duplicate, left_out
+from engramdown.consolidation.actions import arguments_of, last_line
+from engramdown.consolidation.information_loss import changed, differs, is_duplicate, left_out
+from engramdown.consolidation.statement_reader import extract
 from engramdown.cortex.checkup import check
 from engramdown.cortex.experience import sought
 from engramdown.cortex.kinds import kind_of

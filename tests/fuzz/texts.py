@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from engramdown.consolidation.extraction import MOST, extract
-from engramdown.consolidation.statements.scanning import LONGEST
+from engramdown.consolidation.statement_reader import LONGEST, MOST, extract
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.suspicion import find_instruction

@@ -15,17 +15,20 @@ from itertools import accumulate
 from typing import Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from engramdown.clock import moment
-from engramdown.consolidation.conversation.choosing import (
+from engramdown.consolidation.extractive import SUMMARY, Part
+from engramdown.consolidation.summaries import (
     FAN_IN,
+    FRESH_TAIL,
     SOURCE_TOKENS,
     Chunk,
+    Item,
+    Request,
+    Written,
     condensed_chunks,
+    fresh_tail,
     handoff_chunk,
     leaf_chunks,
 )
-from engramdown.consolidation.conversation.items import FRESH_TAIL, Item, fresh_tail
-from engramdown.consolidation.conversation.parts import SUMMARY, Part
-from engramdown.consolidation.conversation.summarizing import Request, Written
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import ModelError

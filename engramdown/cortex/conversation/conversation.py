@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.consolidation.conversation.items import Item, fresh_tail
-from engramdown.consolidation.conversation.pressure import Pressure, Thresholds, pressure
+from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
 from engramdown.cortex.conversation.compacting import (
     MODES,
     Compacted,
@@ -41,7 +40,7 @@ from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.conversation.summarizing import Request, Written
+    from engramdown.consolidation.summaries import Request, Written
     from engramdown.cortex.asking import Asking
     from engramdown.cortex.cortex import Cortex
     from engramdown.episodes.memory import EpisodicMemory
@@ -269,7 +268,7 @@ class Conversation:
     def _resting(self) -> str:
         """Return why no model is asked now of our own accord, or ``""``."""
         # Imported here: only a conversation that is full needs the ledger.
-        from engramdown.consolidation.conversation.pressure import rests_until
+        from engramdown.consolidation.summaries import rests_until
         from engramdown.cortex.asking import ledger_of
 
         now = moment()
@@ -306,7 +305,7 @@ class Conversation:
         )
 
     def _with_model(self, asking: Asking | None) -> Write:
-        from engramdown.consolidation.conversation.summarizing import PROMPTS, write_summary
+        from engramdown.consolidation.summaries import PROMPTS, write_summary
         from engramdown.cortex.asking import Asking
 
         run = asking or Asking.begin(self._cortex)
@@ -328,7 +327,7 @@ class Conversation:
 
     @property
     def _without_model(self) -> Write:
-        from engramdown.consolidation.conversation.summarizing import write_without_model
+        from engramdown.consolidation.summaries import write_without_model
 
         return partial(write_without_model, count=self._count)
 

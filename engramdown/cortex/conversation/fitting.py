@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
-from engramdown.consolidation.conversation.items import Item, cuts
+from engramdown.consolidation.summaries import Item, cuts
 
 __all__ = ["LEAST", "Fate", "allotted", "fates"]
 

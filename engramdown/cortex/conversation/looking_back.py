@@ -206,7 +206,7 @@ def _head(conversation: Conversation, said: Found | Expanded) -> str:
 
 
 def _xml(conversation: Conversation, gist: Gist) -> str:
-    from engramdown.consolidation.conversation.summary_xml import format_summary
+    from engramdown.consolidation.summaries import format_summary
 
     return format_summary(gist, conversation.session)
 

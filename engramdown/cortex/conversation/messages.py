@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.conversation.items import Item
-from engramdown.consolidation.conversation.summary_xml import format_summary
+from engramdown.consolidation.summaries import Item, format_summary
 from engramdown.language.untrusted import one_line
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.summary_log import Gist

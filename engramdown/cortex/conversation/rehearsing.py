@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.consolidation.conversation.summarizing import Request, Written
+from engramdown.consolidation.summaries import Request, Written
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.conversation.items import Item, answers, fresh_tail
+from engramdown.consolidation.summaries import Item, answers, fresh_tail
 from engramdown.cortex.conversation.fitting import fates
 from engramdown.cortex.conversation.messages import FRAME, Said, placeholder
 from engramdown.cortex.conversation.shown import (

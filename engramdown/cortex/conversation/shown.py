@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.conversation.summary_xml import format_summary
+from engramdown.consolidation.summaries import format_summary
 from engramdown.cortex.conversation.messages import Said, placeholder
 from engramdown.language.untrusted import one_line
 from engramdown.transcripts.episode import Pointer

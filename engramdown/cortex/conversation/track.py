@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from engramdown.consolidation.conversation.items import Item
+from engramdown.consolidation.summaries import Item
 from engramdown.cortex.conversation.messages import ROLES, Count, Said, gist_item, said, said_item
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import SessionNotFoundError

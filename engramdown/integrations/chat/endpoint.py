@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from engramdown.consolidation.asking.calls import OUTCOMES
 from engramdown.errors import ModelError
 from engramdown.language.untrusted import one_line
+from engramdown.models.ledger import OUTCOMES
 
 __all__ = [
     "KEY",

@@ -141,8 +141,8 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
         session: The session.
         after: The number of that line.
     """
-    from engramdown.consolidation.acc import lessons_of_turn
-    from engramdown.consolidation.cells import by_turn, cells_of
+    from engramdown.consolidation.actions import by_turn, cells_of
+    from engramdown.consolidation.error_lessons import lessons_of_turn
     from engramdown.transcripts.visibility import live
 
     episodes = place.episodes()

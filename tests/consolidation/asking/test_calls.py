@@ -1,4 +1,4 @@
-"""`engramdown.consolidation.asking.calls`: a call as a line of the ledger."""
+"""`engramdown.models.ledger`: a call as a line of the ledger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.asking.calls import (
+from engramdown.models.ledger import (
     ASKED,
     FAILED,
     FREE,
@@ -18,7 +18,7 @@ from engramdown.consolidation.asking.calls import (
     read_line,
     sums,
 )
-from engramdown.consolidation.asking.calls import write_line as write
+from engramdown.models.ledger import write_line as write
 from tests.strategies import any_text
 
 MOST = 10_000_000

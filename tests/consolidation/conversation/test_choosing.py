@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.conversation.choosing import (
+from engramdown.consolidation.summaries import (
     FAN_IN,
     LEAF_MESSAGES,
     SOURCE_TOKENS,
     Chunk,
+    Item,
     condensed_chunks,
+    fresh_tail,
     handoff_chunk,
     leaf_chunks,
 )
-from engramdown.consolidation.conversation.items import Item, fresh_tail
 from tests.consolidation.conversation.view_laws import (
     condensed_gists_are_of_one_depth,
     handoffs_stand_for_all_that_is_old,

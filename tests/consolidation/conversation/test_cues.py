@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from engramdown.consolidation.conversation.cues import (
+from engramdown.consolidation.extractive import (
     agrees,
     decides,
     files_in,

@@ -11,8 +11,8 @@ from tests.mutants import Bug, mutated
 # In the order of their imports. What is not named here is the real one.
 VIEWS: Final = (
     "engramdown.transcripts.summary_log",
-    "engramdown.consolidation.conversation.items",
-    "engramdown.consolidation.conversation.choosing",
+    "engramdown.consolidation.summaries",
+    "engramdown.consolidation.summaries",
     "tests.consolidation.conversation.view_laws",
 )
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.asking.calls import OUTCOMES, Call
-from engramdown.consolidation.conversation.items import Item
-from engramdown.consolidation.conversation.pressure import (
+from engramdown.consolidation.summaries import (
     MANUAL,
     MAX_TOKENS,
+    Item,
     Thresholds,
     pressure,
     rests_until,
 )
+from engramdown.models.ledger import OUTCOMES, Call
 from tests.consolidation.conversation.views import any_view, gists, talk
 
 BEGIN = datetime(2026, 3, 1, 10, tzinfo=UTC)

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from engramdown.consolidation.conversation.choosing import (
+from engramdown.consolidation.summaries import (
     LEAST_TARGET,
     Chunk,
+    Item,
     condensed_chunks,
+    cuts,
+    fresh_tail,
     handoff_chunk,
     leaf_chunks,
 )
-from engramdown.consolidation.conversation.items import Item, cuts, fresh_tail
 from engramdown.transcripts.summary_log import Fold, Gist, Source, fold, read_gist, write_gist
 
 __all__ = [

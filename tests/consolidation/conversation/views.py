@@ -7,7 +7,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from engramdown.consolidation.conversation.items import Item
+from engramdown.consolidation.summaries import Item
 
 __all__ = ["any_view", "gists", "talk", "tool_calls"]
 

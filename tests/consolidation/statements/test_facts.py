@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statements.facts import FACTS
+from engramdown.consolidation.statement_forms import FACTS
 from tests.consolidation.said import said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statements.preferences import PREFERENCES
+from engramdown.consolidation.statement_forms import PREFERENCES
 from tests.consolidation.said import said
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statements.forms import first_said
-from engramdown.consolidation.statements.standing import STANDING
+from engramdown.consolidation.orders import STANDING
+from engramdown.consolidation.statement_forms import first_said
 from tests.consolidation.said import said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statements.tongues import TONGUES
+from engramdown.consolidation.statement_forms import TONGUES
 from tests.consolidation.said import said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statements.whens import WHENS
+from engramdown.consolidation.orders import WHENS
 from tests.consolidation.said import said
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.conversation.parts import Part
+from engramdown.consolidation.extractive import Part
 
 __all__ = ["Talk", "held_by", "talks"]
 

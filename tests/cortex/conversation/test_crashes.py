@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.consolidation.conversation.summarizing import Request, Written
+from engramdown.consolidation.summaries import Request, Written
 from engramdown.cortex.conversation.compacting import Compacted, Compaction
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.conversation.items import Item, cuts, fresh_tail
+from engramdown.consolidation.summaries import Item, cuts, fresh_tail
 from engramdown.cortex.conversation.fitting import LEAST, Fate, allotted, fates
 from tests.consolidation.conversation.views import any_view, talk, tool_calls
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.conversation.items import Item
+from engramdown.consolidation.summaries import Item
 from engramdown.cortex.conversation.messages import ROLES, gist_item, said, said_item
 from engramdown.cortex.conversation.rendering.pairing import strays
 from engramdown.cortex.conversation.seen import Seen

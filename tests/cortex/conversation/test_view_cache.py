@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.consolidation.conversation.items import Item
+from engramdown.consolidation.summaries import Item
 from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, Summariser, everything, talk, turn
 

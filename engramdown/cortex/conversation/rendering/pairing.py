@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from engramdown.consolidation.conversation.items import Item, answers
+from engramdown.consolidation.summaries import Item, answers
 from engramdown.cortex.conversation.shown import SUMMARY, Shown
 from engramdown.language.untrusted import inert, one_line
 

@@ -1,0 +1,571 @@
+"""Notices, without a model, how an assistant goes wrong in a turn, whatever the tool.
+
+Promises: pure, deterministic, linear time; each detector answers for one turn, gives the cells that
+it is about or none, and speaks once; what it teaches are fixed words, so that no text of a tool or
+a page gets into memory this way, and the same lesson is known the second time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from engramdown.consolidation.actions import Cell, arguments_of, last_line
+from engramdown.engram import Engram, pointers
+
+__all__ = [
+    "DETECTORS",
+    "MOST",
+    "Detector",
+    "changing_name",
+    "empty_arguments",
+    "lessons_of_turn",
+    "mended",
+    "retry_without_change",
+    "same_failure",
+    "undone_fix",
+]
+
+Detector = Callable[[Sequence[Cell]], list[Cell]]
+"""Takes the cells of a turn, in order; returns those that show that something goes wrong."""
+
+_OFTEN: Final = 3
+_WAITING: Final = 5
+# What is said at the end of an output.
+_TAIL: Final = 400
+_UNREADY: Final = re.compile(
+    r"\b(?:pending|queued|waiting|processing|in.progress|not (?:yet )?ready|still|running)\b",
+    re.IGNORECASE,
+)
+_NAMES: Final = (
+    "name", "scratchpad", "pad", "notebook", "session", "session_id", "label", "id", "key",
+    "module", "package", "function", "table", "column", "model", "file", "filename", "path",
+)  # fmt: skip
+# A tool after which another call may well be tried again, whatever it is given.
+_CHANGER: Final = re.compile(
+    r"edit|writ|patch|replac|insert|creat|delet|remov|mov|renam|install|\bset", re.IGNORECASE
+)
+# A command after which another one may well be tried again.
+_CHANGING: Final = re.compile(
+    r"\bsed -\w*i|\bperl -\w*i|\btee\b|>\s*(?!/dev/null)[\w./~$\"']"
+    r"|^[^\S\n]*+(?:sudo )?(?:cp|mv|rm|mkdir|touch|chmod|chown|ln|patch|export|kill|pkill|source)\b"
+    r"|\bgit (?:apply|checkout|switch|restore|stash|pull|merge|rebase|revert|reset|am)\b"
+    r"|\b(?:install|add|sync|update|upgrade|restart|start|stop|up|down|migrate|login|build|clean)\b",
+    re.MULTILINE,
+)
+# A command that is longer is not looked at word by word.
+_LONGEST: Final = 200
+_MISSING: Final = re.compile(
+    r"not found|no such|no module|unknown|unrecognized|does(?: not|n't) exist|can(?:not|'t) find"
+    r"|undefined|not defined|not a git command",
+    re.IGNORECASE,
+)
+# Who asks whether something is there does not guess.
+_LOOKING: Final = frozenset(
+    ("[", "command", "find", "grep", "ls", "man", "rg", "stat", "test", "type", "where", "which")
+)
+_PADS: Final = ("name", "scratchpad", "pad", "notebook", "session")
+_OLD: Final = ("old_string", "old_str", "old_text", "old", "search", "find")
+_NEW: Final = ("new_string", "new_str", "new_text", "new", "replace", "replacement")
+_WHOLE: Final = ("content", "file_text", "contents")
+_FILE: Final = ("file_path", "path", "file", "filename")
+
+
+def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
+    """Return what goes wrong in a turn as lessons, each once.
+
+    Args:
+        cells: What was done in that turn, in order.
+    """
+    found = ((text, detector(cells)) for detector, text in DETECTORS.items())
+    return [
+        Engram(
+            text,
+            "when",
+            "global",
+            "medium",
+            source="consolidation",
+            basis="observed",
+            origin=pointers(*(cell.pointer for cell in seen)),
+        )
+        for text, seen in found
+        if seen
+    ]
+
+
+def same_failure(cells: Sequence[Cell]) -> list[Cell]:
+    """Return three failures of one call with one error, between which nothing was edited.
+
+    A call that works in the end, as it was, was rightly tried again.
+    """
+    failures: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        call = _call(cell)
+        if cell.status == "ok":
+            failures.pop(call, None)
+            found.pop(call, None)
+            if _changes(cell):
+                # What fails after a change was rightly tried again.
+                failures.clear()
+        elif call[1]:  # Else it is not known what was called.
+            same = failures[call]
+            if same and _error(same[0]) != _error(cell):
+                # Another error is news: something has changed since.
+                same.clear()
+            same.append(cell)
+            if len(same) == _OFTEN:
+                found.setdefault(call, list(same))
+    return next(iter(found.values()), [])
+
+
+def changing_name(cells: Sequence[Cell]) -> list[Cell]:
+    """Return calls that are one but for a name which is another each time.
+
+    Of scratchpads three names are enough, as what one holds is not in the next; of other tools all
+    but the last call must have failed: who looks up three cities does nothing wrong.
+    """
+    pads: dict[str, Cell] = {}
+    for cell in cells:
+        if cell.kind == "scratchpad" and (name := _pad(cell)):
+            pads.setdefault(name, cell)
+    if len(pads) >= _OFTEN:
+        return list(pads.values())[:_OFTEN]
+    guesses: defaultdict[tuple[str, str, str], dict[str, Cell]] = defaultdict(dict)
+    for cell in cells:
+        for guess, name in _guesses(cell):
+            tried = guesses[guess]
+            tried.setdefault(name, cell)
+            if len(tried) == _OFTEN:
+                return list(tried.values())
+            if cell.status == "ok":
+                tried.clear()
+    return []
+
+
+def empty_arguments(cells: Sequence[Cell]) -> list[Cell]:
+    """Return three calls of a tool with nothing in their arguments.
+
+    A tool that wants none is called well without: such a call counts only if it failed.
+    """
+    empty: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        if _is_empty(cell):
+            empty[cell.name].append(cell)
+    return next((same[:_OFTEN] for same in empty.values() if len(same) >= _OFTEN), [])
+
+
+def undone_fix(cells: Sequence[Cell]) -> list[Cell]:
+    """Return an edit, and what took it back: the edit turned round, an older text, or git.
+
+    What was only put in to look into something, such as a ``print``, is no fix.
+    """
+    edits: dict[_Edit, Cell] = {}
+    latest: dict[str, Cell] = {}
+    for cell in cells:
+        if cell.status != "ok":
+            continue
+        edit = _edit(cell)
+        if edit is not None:
+            before = edits.get(edit.undone())
+            if before is not None and latest[edit.file] is not edits.get(edit):
+                return [latest[edit.file] if edit.is_whole() else before, cell]
+            if not edit.is_trial():
+                edits[edit] = cell
+            latest[edit.file] = cell
+            continue
+        taken_back = [latest[file] for file in latest if _puts_back(cell.code, file)]
+        if taken_back:
+            return [taken_back[-1], cell]
+    return []
+
+
+def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the same call with the same result, one right after the other.
+
+    Three times if it fails and does not work in the end; five times if it says that something is
+    not ready. What works can be worth doing again: who scrolls a page scrolls on.
+    """
+    worked = {_call(cell): at for at, cell in enumerate(cells) if cell.status == "ok"}
+    start = 0
+    for (call, status, outcome), group in groupby(cells, _done):
+        same = list(group)
+        start += len(same)
+        known = bool(same[0].code.strip()) and not _is_empty(same[0])
+        if status != "ok" and len(same) >= _OFTEN and known and worked.get(call, -1) < start:
+            return same[:_OFTEN]
+        if status == "ok" and len(same) >= _WAITING and _UNREADY.search(outcome[-_TAIL:]):
+            return same[:_WAITING]
+    return []
+
+
+DETECTORS: Final[dict[Detector, str]] = {
+    same_failure: (
+        "When a call has failed twice with the same error, find out why before you make it a third"
+        " time"
+    ),
+    changing_name: (
+        "When a name is not found, look up which names there are, and stay with one scratchpad,"
+        " as what one holds is not in the next"
+    ),
+    empty_arguments: (
+        "When a tool complains about arguments, read what it needs and give all of it, rather than"
+        " calling it with nothing"
+    ),
+    undone_fix: (
+        "When a fix has to be taken back, say what it has shown before you try another one"
+    ),
+    retry_without_change: (
+        "When a call gave nothing new, change something or wait before you repeat it"
+    ),
+}
+"""What each detector teaches, in fixed words."""
+
+
+# ---- what is the same ----
+
+
+def _call(cell: Cell) -> tuple[str, str]:
+    """Return what makes two calls the same; white space and the order of arguments do not."""
+    arguments = arguments_of(cell.given)
+    if not arguments:
+        return cell.name, " ".join((cell.given or cell.code).split())
+    plain = {
+        key: " ".join(value.split()) if isinstance(value, str) else value
+        for key, value in arguments.items()
+    }
+    return cell.name, json.dumps(plain, sort_keys=True)
+
+
+def _changes(cell: Cell) -> bool:
+    """Whether a call changed something, as far as its name, arguments or command tell."""
+    by_name = _CHANGER.search(cell.name) is not None
+    return by_name or _edit(cell) is not None or _CHANGING.search(cell.code) is not None
+
+
+# Addresses, times, ids and the names of temporary files.
+_VARYING: Final = re.compile(
+    r"0x[0-9a-fA-F]+|\b(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
+    # How many tests fail is told by a number, and is news.
+    r"|(?<!\d)\d++"
+    r"(?! (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
+)
+
+
+def _error(cell: Cell) -> str:
+    """Return the last line of an error without what is another each time."""
+    return _VARYING.sub("0", last_line(cell.error))
+
+
+def _done(cell: Cell) -> tuple[tuple[str, str], str, str]:
+    """Return what makes two cells the same: what was called, and what came of it."""
+    return _call(cell), cell.status, _outcome(cell)
+
+
+def _outcome(cell: Cell) -> str:
+    return _error(cell) if cell.error else cell.output
+
+
+# ---- what was given ----
+
+
+_SHOWS: Final = re.compile(
+    r"\b(?:print|printf|println|eprintln|puts|pp|console|logger|logging|log|debug|debugger|dbg|dump"
+    r"|var_dump|echo|breakpoint|pdb|TODO|XXX)\b",
+    re.IGNORECASE,
+)
+
+
+_COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|;|%)", re.MULTILINE)
+
+
+class _Edit(NamedTuple):
+    """A change to a file: one text for another, or a whole text for what was there (``None``)."""
+
+    file: str
+    old: str | None
+    new: str
+
+    def is_whole(self) -> bool:
+        """Whether it is the whole file."""
+        return self.old is None
+
+    def is_trial(self) -> bool:
+        """Whether it only adds what shows something, or comments a text out, and is to go again."""
+        if not self.old:
+            return False
+        added = self.new.replace(self.old, "", 1)
+        shows = added != self.new and _SHOWS.search(added) is not None
+        return shows or _COMMENT.sub("", self.new).split() == self.old.split()
+
+    def undone(self) -> _Edit:
+        """Return what this one takes back: the other way round, or the same text, earlier."""
+        return self if self.old is None else _Edit(self.file, self.new, self.old)
+
+
+def _edit(cell: Cell) -> _Edit | None:
+    arguments = arguments_of(cell.given)
+    file, old, new = (_text(arguments, keys) for keys in (_FILE, _OLD, _NEW))
+    if file and (old or new):
+        return None if old == new else _Edit(file, old, new)
+    whole = any(key in arguments for key in _WHOLE)
+    return _Edit(file, None, _text(arguments, _WHOLE)) if file and whole else None
+
+
+_GIT: Final = re.compile(r"\bgit (?:-C \S+ )?(checkout|restore|reset|revert)\b([^;&|\n]*)")
+_STAGED: Final = frozenset({"--staged", "-S"})
+
+
+def _puts_back(command: str, file: str) -> bool:
+    """Whether a command of git puts a file back as it was."""
+    for verb, rest in _GIT.findall(command):
+        words = rest.split()
+        if verb == "reset":
+            found = "--hard" in words
+        elif verb == "revert":
+            found = "HEAD" in words
+        else:
+            staged = verb == "restore" and bool(_STAGED.intersection(words))
+            found = not staged and any(_holds(word, file) for word in words)
+        if found:
+            return True
+    return False
+
+
+def _holds(path: str, file: str) -> bool:
+    """Whether a path of a command is that of a file, or of a folder that it is in."""
+    plain = path.strip("'\"").removeprefix("./").rstrip("/")
+    if plain in ("", "."):
+        return True
+    return f"/{plain}/" in f"/{file}/" or plain.endswith(f"/{file}")
+
+
+def _text(arguments: dict[str, Any], keys: Iterable[str]) -> str:
+    found = (arguments.get(key) for key in keys)
+    return next((each for each in found if isinstance(each, str)), "")
+
+
+def _pad(cell: Cell) -> str:
+    return _text(arguments_of(cell.given), _PADS) if cell.given else cell.name
+
+
+def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
+    """Yield each name among the arguments, with all that is given besides."""
+    arguments = arguments_of(cell.given)
+    for key, name in arguments.items():
+        is_name = key in _NAMES or key.endswith(("_name", "_path"))
+        # A number is looked up, not guessed.
+        if is_name and isinstance(name, str) and any(map(str.isalpha, name)):
+            rest = {other: value for other, value in arguments.items() if other != key}
+            yield (cell.name, key, json.dumps(rest, sort_keys=True)), name
+    is_command = len(cell.code) <= _LONGEST and "\n" not in cell.code
+    words = cell.code.split() if is_command and (cell.code != cell.given or not arguments) else []
+    # In a command it is the error that tells that a name was guessed, and not what it was for.
+    guessed = cell.status == "ok" or _MISSING.search(cell.error)
+    if guessed and words and words[0] not in _LOOKING:
+        for at in range(1, len(words)):
+            yield (cell.name, str(at), " ".join([*words[:at], "", *words[at + 1 :]])), words[at]
+
+
+def _is_empty(cell: Cell) -> bool:
+    """Whether a call was given nothing where it should have been given something."""
+    arguments = arguments_of(cell.given)
+    if arguments:
+        return all(value is None or value in ("", [], {}) for value in arguments.values())
+    # Of a line without any input it is not known what was given: it may tell of a result only.
+    return cell.status != "ok" and cell.given.strip() in ("{}", "[]", "null", '""')
+
+
+# Learns from a tool call that failed and a like one that worked, without a model.
+#
+# Promises: pure and deterministic; a lesson names two calls of one tool that differ in a detail,
+# and points at both; how a call ended is what its cell says; the same call that works the second
+# time teaches nothing, and neither does what passes by itself or was stopped by somebody; at most
+# five lessons, whatever the length of the transcript; linear time.
+
+MOST: Final = 5
+"""So many lessons one transcript may bring."""
+
+# So many failures of a tool are remembered, and compared with what works later.
+_BACK: Final = 6
+# What is longer, in characters or words, is no call that a lesson can show.
+_LONGEST_FIX: Final = 160
+_WORDS: Final = 24
+_REASON: Final = 120
+# A word that was mistyped, and the one that was meant.
+_ALIKE: Final = 0.6
+# The share of its words that a call keeps when it is mended.
+_KEPT: Final = 0.5
+_COMMANDS: Final = ("command", "cmd", "code", "query", "sql", "script", "path", "url", "input")
+_PASSING: Final = re.compile(
+    r"time[d-]?[ -]?out|connection (?:reset|refused|aborted)|temporar|rate.?limit|too many"
+    r" requests"
+    r"|\b(?:429|502|503|504)\b|try again|unavailable|cancel|killed|interrupt"
+    r"|could not resolve host",
+    re.IGNORECASE,
+)
+# "git push --force" works, and is no lesson.
+_FORCE: Final = re.compile(
+    r"--?(?:f|force\S*|no-verify|no-check\S*|skip\S*|insecure|k|break-\S*|ignore\S*|allow\S*"
+    r"|dangerous\S*|disable\S*|no-\S*(?:check|verif|protect)\S*)|sudo|su|chmod|rm|\+\S+"
+)
+
+
+class _Try(NamedTuple):
+    """A call with its result, as a lesson would show it."""
+
+    at: int
+    pointer: str
+    tool: str
+    said: str
+    reason: str
+    failed: bool
+
+
+class _Mend(NamedTuple):
+    """A call that failed, how often, and the one that worked."""
+
+    broken: _Try
+    whole: _Try
+    times: int
+
+
+def mended(cells: Iterable[Cell]) -> list[Engram]:
+    """Return what the failures of a session teach that were mended later, the surest first.
+
+    Args:
+        cells: What was done in it, in order.
+    """
+    mends = {_lesson(mend): mend for mend in _mends(_tries(cells))}
+    ranked = sorted(mends.items(), key=lambda item: (item[1].times == 1, item[1].broken.at))
+    return [_engram(text, mend) for text, mend in ranked[:MOST]]
+
+
+def _engram(text: str, mend: _Mend) -> Engram:
+    return Engram(
+        text,
+        "lesson",
+        "project",
+        "low" if mend.times == 1 else "medium",
+        source="consolidation",
+        basis="observed",
+        origin=pointers(mend.broken.pointer, mend.whole.pointer),
+        # Words of a tool's result stand in it: the gate looks at them as such.
+        via="tool",
+    )
+
+
+def _lesson(mend: _Mend) -> str:
+    reason = f" with {_quoted(mend.broken.reason)}" if mend.broken.reason else ""
+    said = f"{_quoted(mend.broken.said)} failed{reason}; {_quoted(mend.whole.said)} worked"
+    return f"{mend.broken.tool}: {said}" if mend.broken.tool else said
+
+
+def _quoted(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+# ---- which call mends which ----
+
+
+def _mends(tries: Iterable[_Try]) -> Iterator[_Mend]:
+    """Yield each failure with the first call that mends it."""
+    failures: defaultdict[str, deque[_Try]] = defaultdict(lambda: deque(maxlen=_BACK))
+    often: Counter[tuple[str, str]] = Counter()
+    for each in tries:
+        failed = failures[each.tool]
+        if each.failed:
+            often[each.tool, each.said] += 1
+            failed.append(each)
+            continue
+        # What works now as it was written has taught nothing.
+        waiting = [other for other in failed if other.said != each.said]
+        broken = next((other for other in reversed(waiting) if _mends_it(other, each)), None)
+        if broken is not None:
+            yield _Mend(broken, each, often[broken.tool, broken.said])
+            waiting = [other for other in waiting if other.said != broken.said]
+        failures[each.tool] = deque(waiting, maxlen=_BACK)
+
+
+def _mends_it(broken: _Try, whole: _Try) -> bool:
+    """Whether two calls are one but for a detail: another program, option or spelling."""
+    old, new = broken.said.split(), whole.said.split()
+    kept = 0
+    for what, start, end, first, last in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if what == "equal":
+            kept += end - start
+            continue
+        replaced = what == "replace"
+        detail = not replaced or _is_detail(old[start:end], new[first:last], start)
+        if not detail or any(map(_forces, new[first:last])):
+            return False
+    return kept >= _KEPT * min(len(old), len(new)) and kept > 0
+
+
+def _forces(word: str) -> bool:
+    """Whether a word gets a call through rather than right: nobody should learn that."""
+    return _FORCE.fullmatch(word) is not None
+
+
+def _is_detail(old: list[str], new: list[str], start: int) -> bool:
+    """Whether words were corrected, rather than something else asked for."""
+    if start == 0 or old[0].startswith("-") or new[0].startswith("-"):
+        return True
+    if len(old) != len(new):
+        return False
+    return all(map(_is_correction, old, new))
+
+
+def _is_correction(old: str, new: str) -> bool:
+    same_file = old.rpartition("/")[2] == new.rpartition("/")[2]
+    return same_file or SequenceMatcher(None, old, new, autojunk=False).ratio() >= _ALIKE
+
+
+# ---- what was tried ----
+
+
+def _tries(cells: Iterable[Cell]) -> Iterator[_Try]:
+    """Yield the calls that ended by themselves and can be shown, in order."""
+    for at, cell in enumerate(cells):
+        failed = cell.status == "error"
+        if not failed and cell.status != "ok":
+            continue  # Somebody or something stopped it: whether it would have worked is open.
+        command = _plain(_command(cell)).strip()
+        said = " ".join(command.split())
+        passes = failed and _PASSING.search(f"{cell.error} {cell.output}"[-_TAIL_FIX:])
+        short = (
+            said and len(said) <= _LONGEST_FIX and said.count(" ") < _WORDS and "\n" not in command
+        )
+        if short and not passes:
+            tool = " ".join(_plain(cell.name).split())
+            yield _Try(at, cell.pointer, tool, said, _reason(cell) if failed else "", failed)
+
+
+# So much of the end of a result is read.
+_TAIL_FIX: Final = 4000
+_CONTROL: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|[^\S\n \t]|[\x00-\x08\x0e-\x1f\x7f]")
+
+
+def _command(cell: Cell) -> str:
+    """Return what was called: of arguments, the command among them."""
+    arguments = arguments_of(cell.given)
+    found = (arguments.get(key) for key in _COMMANDS)
+    return next((value for value in found if isinstance(value, str)), cell.given or cell.code)
+
+
+def _plain(text: str) -> str:
+    """Return ``text`` without colours, control characters and halves of characters."""
+    return _CONTROL.sub("", text.encode(errors="ignore").decode())
+
+
+def _reason(cell: Cell) -> str:
+    """Return the last line of an error, without what cannot be shown in a line."""
+    short = " ".join(last_line(_plain(cell.error[-_TAIL_FIX:])).split())
+    return short if len(short) <= _REASON else f"{short[:_REASON].rstrip()}…"

@@ -1,0 +1,722 @@
+"""A summary of a conversation without a model, by rules.
+
+Promises: pure, deterministic, linear time, any text; never more than the target. What is told are
+words of the conversation, each once, on one line, without secrets. A summary that it is given is
+taken in by its lines, so that it can be made shorter again and again; one that fits comes back as
+it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from engramdown.consolidation.actions import arguments_of
+from engramdown.consolidation.orders import is_order
+from engramdown.consolidation.statement_reader import extract as stated
+from engramdown.consolidation.utterances import masked, sentences
+from engramdown.engram import fold
+from engramdown.language.untrusted import inert
+from engramdown.language.words import UNSPACED, word_set
+from engramdown.secrets.redaction import redact
+from engramdown.tokens import estimate_tokens
+
+__all__ = [
+    "GOAL",
+    "HANDOFF",
+    "HEADINGS",
+    "NO_FILES",
+    "OF_A_USER",
+    "SUMMARY",
+    "Note",
+    "Part",
+    "agrees",
+    "asks_for",
+    "decides",
+    "extract",
+    "files_in",
+    "hand_over",
+    "is_file",
+    "leaves_open",
+    "names",
+    "noted",
+    "orders",
+    "proposes",
+    "tells",
+    "to_the_point",
+]
+
+HEADINGS: Final = ("Asked", "Decisions", "Files", "Errors", "Questions", "Facts")
+"""What lines stand under, in this order."""
+HANDOFF: Final = (
+    "Goal", "Progress", "Key Decisions", "Files Changed", "Current State", "Blockers and Gotchas",
+    "Next Steps",
+)  # fmt: skip
+"""The same for somebody who goes on with the work and has not read any of it."""
+NO_FILES: Final = "Files: none"
+"""What stands there if no file is named."""
+
+
+def extract(parts: Sequence[Part], target: int) -> str:
+    """Return what was asked, decided, named, left open and told, the newest of it first to stay.
+
+    Args:
+        parts: What was said, in order; summaries among it.
+        target: How many tokens that may cost, by :func:`engramdown.tokens.estimate_tokens`.
+
+    >>> said = [Part("user", "Move it to src/app.py, please."), Part("assistant", "We use uv 0.5.")]
+    >>> print(extract(said, 40))
+    Asked:
+    - Move it to src/app.py, please.
+    Files:
+    - src/app.py
+    Facts:
+    - We use uv 0.5.
+    """
+    notes = _once(noted(parts))
+    return _written(notes, target) if notes else ""
+
+
+def hand_over(parts: Sequence[Part], target: int) -> str:
+    """Return the same under the headings of :data:`HANDOFF`: all seven, also what is empty.
+
+    Where the target has no room for them, it is as :func:`extract` tells it.
+
+    Args:
+        parts: What was said, in order; summaries among it.
+        target: How many tokens that may cost, by :func:`engramdown.tokens.estimate_tokens`.
+    """
+    notes = _once(noted(parts))
+    room = target * _FINE - estimate_tokens(_skeleton({}) * _FINE)
+    if not notes or room < target * _FINE // 2:
+        return _written(notes, target) if notes else ""
+    chosen: dict[str, list[int]] = {}
+    sections = _sections(notes)
+    for at in _ranked(notes, target):
+        cost = estimate_tokens(f"- {notes[at].text}\n" * _FINE)
+        if cost <= room:
+            room -= cost
+            chosen.setdefault(sections[at], []).append(at)
+    told = {name: [notes[at].text for at in sorted(found)] for name, found in chosen.items()}
+    return _skeleton(told).rstrip("\n")
+
+
+def _skeleton(told: Mapping[str, Sequence[str]]) -> str:
+    """Return the seven sections with what is told under each."""
+    return "".join(
+        f"## {name}\n" + "".join(f"- {text}\n" for text in told.get(name) or [_NOTHING])
+        for name in HANDOFF
+    )
+
+
+def _sections(notes: Sequence[Note]) -> list[str]:
+    """Return under which heading of a handoff each note stands."""
+    facts = [at for at, note in enumerate(notes) if note.heading == "Facts"]
+    now = set(facts[-_NOW:])
+    return [
+        "Goal"
+        if note.worth >= GOAL
+        else "Current State"
+        if at in now
+        else _SECTIONS.get(note.heading, "Progress")
+        for at, note in enumerate(notes)
+    ]
+
+
+# ---- what is chosen ----
+
+# Where in a handoff a line stands; what was asked later, and what was true before, is progress.
+_SECTIONS: Final = {
+    "Decisions": "Key Decisions", "Files": "Files Changed", "Errors": "Blockers and Gotchas",
+    "Questions": "Next Steps",
+}  # fmt: skip
+_NOTHING: Final = "(none)"
+# So many of the newest facts tell how things stand.
+_NOW: Final = 3
+
+# What a line is worth, by its heading and its words.
+_WORTH: Final = {
+    "Asked": 2.0, "Decisions": 3.0, "Files": 1.5, "Errors": 2.5, "Questions": 2.5, "Facts": 1.0,
+}  # fmt: skip
+_NUMBER, _NAME, _LATE = 1.5, 0.7, 1.0
+# A goal that costs more than one part in so many of the summary goes before no other line.
+_LEAST_ROOM: Final = 4
+# Short lines are worth their room, but not to the last token.
+_EASE: Final = 12
+# A text of so many copies costs so many times as much, whatever is rounded.
+_FINE: Final = 12
+# What is no line of a summary, and what says that there is none.
+_PASSED: Final = re.compile(r"\[cut here\b|expand for details\b|none\W*\Z|\(none\)", re.IGNORECASE)
+# Words that stand under several headings stay under the first of these.
+_TELLING: Final = ("Files", "Decisions", "Questions", "Errors", "Asked", "Facts")
+
+
+def _once(notes: Iterable[Note]) -> list[Note]:
+    """Return notes whose words stand only once, where they are newest, with all their weight."""
+    found: dict[str, Note] = {}
+    for note in notes:
+        if _PASSED.match(note.text):
+            continue
+        key = note.text if note.heading == "Files" else fold(note.text)
+        older = found.pop(key, note)
+        heading = min(older.heading, note.heading, key=_TELLING.index)
+        found[key] = Note(heading, note.text, max(older.worth, note.worth))
+    return list(found.values())
+
+
+def _written(notes: Sequence[Note], target: int) -> str:
+    room = target * _FINE + estimate_tokens("\n" * _FINE)
+    chosen: dict[str, list[int]] = {}
+    tail = "" if any(note.heading == "Files" for note in notes) else f"{NO_FILES}\n"
+    room -= estimate_tokens(tail * _FINE)
+    for at in _ranked(notes, target):
+        heading, text = notes[at].heading, notes[at].text
+        head = "" if heading in chosen else f"{heading}:\n"
+        cost = estimate_tokens(f"{head}- {text}\n" * _FINE)
+        if cost <= room:
+            room -= cost
+            chosen.setdefault(heading, []).append(at)
+    lines = []
+    for heading in HEADINGS:
+        if heading == "Files" and tail and chosen:
+            lines.append(NO_FILES)
+        if heading in chosen:
+            lines.append(f"{heading}:")
+            lines += [f"- {notes[at].text}" for at in sorted(chosen[heading])]
+    return "\n".join(lines)
+
+
+def _ranked(notes: Sequence[Note], target: int) -> list[int]:
+    """Return which notes are taken first: the best of each heading, then what is worth its room."""
+    worth = [_worth(note, at / len(notes), target) for at, note in enumerate(notes)]
+    ranked = sorted(range(len(notes)), key=lambda at: (-worth[at], -at))
+    best = {notes[at].heading: at for at in reversed(ranked)}
+    firsts = set(best.values())
+    return sorted(ranked, key=lambda at: at not in firsts)
+
+
+def _worth(note: Note, late: float, target: int) -> float:
+    """Return what a note is worth for each token that it costs."""
+    cost = estimate_tokens(note.text * _FINE) / _FINE
+    more = note.worth if cost * _LEAST_ROOM <= target else min(note.worth, OF_A_USER)
+    worth = _WORTH[note.heading] + more + _LATE * late
+    if note.heading != "Files":
+        worth += _NUMBER * tells(note.text) + _NAME * names(note.text)
+    return worth / (_EASE + cost)
+
+
+# What a summary is made from, as whoever writes it reads it.
+#
+# Promises: pure; each part says who speaks and when, so that no words are taken for another's.
+
+SUMMARY: Final = "summary"
+"""The speaker of a part that is a summary itself."""
+
+
+class Part(NamedTuple):
+    """A message or a summary.
+
+    Attributes:
+        speaker: ``user``, ``assistant``, ``tool_call``, ``tool_result``, ``scratchpad``,
+            ``system`` or :data:`SUMMARY`.
+        text: What was said, called, or came back.
+        name: The tool, or who speaks where several people do.
+        at: When, UTC; of a summary, when the first of its messages was said.
+        error: Whether it failed.
+    """
+
+    speaker: str
+    text: str
+    name: str = ""
+    at: str = ""
+    error: bool = False
+
+
+# By which words a sentence shows that it decides, leaves open, agrees, or tells what can be used.
+#
+# Promises: pure; any string may be passed; linear time. English and German, and the commonest words
+# of French and Spanish.
+
+
+def decides(said: str) -> bool:
+    """Whether a sentence says what was decided.
+
+    >>> decides("We decided to keep SQLite."), decides("Nehmen wir lieber Postgres."), decides("Hm")
+    (True, True, False)
+    """
+    return _has(_DECIDES, said)
+
+
+def orders(said: str) -> bool:
+    """Whether a sentence of a user says how it shall be, or that it is wrong as it is.
+
+    >>> orders("No, the port should be 8081."), orders("Please never push."), orders("It is late.")
+    (True, True, False)
+    """
+    return _has(_ORDERS, said)
+
+
+def asks_for(said: str) -> bool:
+    """Whether a sentence of a user asks that something be done.
+
+    >>> asks_for("Please add a test"), asks_for("Add it first"), asks_for("It rolls back")
+    (True, True, False)
+    """
+    words = said.replace("\u2019", "'").lower()
+    return _has(_ASKS_FOR, words) or is_order(words)
+
+
+def proposes(said: str) -> bool:
+    """Whether a sentence of an assistant says what could be done.
+
+    >>> proposes("I would cache it"), proposes("I cached it")
+    (True, False)
+    """
+    return _has(_PROPOSES, said)
+
+
+def to_the_point(said: str) -> str:
+    """Return a sentence without the nods that it begins with, if enough is left.
+
+    >>> to_the_point("Oh nice, thanks! We sell tea"), to_the_point("Sure, why not")
+    ('We sell tea', 'Sure, why not')
+    """
+    start = _pattern(_OPENERS).match(said)
+    rest = said[start.end() :] if start else said
+    return rest if len(rest.split()) >= _ENOUGH else said
+
+
+def leaves_open(said: str) -> bool:
+    """Whether a sentence says that something is still to be done.
+
+    >>> leaves_open("TODO: rotate the key"), leaves_open("Das fehlt noch."), leaves_open("Done.")
+    (True, True, False)
+    """
+    return _has(_OPEN, said)
+
+
+def agrees(said: str) -> bool:
+    """Whether a sentence says yes and hardly more.
+
+    >>> agrees("Sounds good!"), agrees("Ja, bitte"), agrees("Yes, but only on Mondays after lunch")
+    (True, True, False)
+    """
+    return _pattern(_AGREES).fullmatch(said.strip()) is not None
+
+
+def tells(said: str) -> bool:
+    """Whether a sentence has a number: a version, an amount, a date, an id.
+
+    >>> tells("Python 3.12 it is"), tells("It is late.")
+    (True, False)
+    """
+    return _has(r"\d", said)
+
+
+def names(said: str) -> bool:
+    """Whether a sentence names something: a person, an identifier, an address.
+
+    >>> names("ask Maria"), names("see `main`"), names("the user_id"), names("It is late.")
+    (True, True, True, False)
+    """
+    return re.search(_NAMES, said) is not None
+
+
+def files_in(text: str) -> list[str]:
+    """Return the files that a text names, in order.
+
+    >>> files_in("see src/app.py:12 and ./Makefile, not https://x.org/a.py or e.g. and/or v1.2")
+    ['src/app.py', './Makefile']
+    """
+    found = []
+    for match in _pattern(r"[\w.@+~/\\:-]+").finditer(text):
+        word = _pattern(r"(?:::.*|(?::[0-9]+)*+[.:]*)\Z").sub("", match[0][:_LONGEST_PATH])
+        if is_file(word):
+            found.append(word)
+    return found
+
+
+def is_file(word: str) -> bool:
+    """Whether a word is the path or the name of a file.
+
+    >>> is_file("a/b.py"), is_file("Node.js"), is_file("example.com")
+    (True, False, False)
+    """
+    if "://" in word or word.lower() in _NO_FILES:
+        return False
+    return _pattern(_FILE).fullmatch(word) is not None
+
+
+_LONGEST_PATH: Final = 200
+_ENOUGH: Final = 3
+_NO_FILES: Final = word_set(
+    "console.log d3.js express.js next.js node.js nuxt.js process.env react.js three.js vue.js"
+)
+_ENDINGS: Final = (
+    "bash|bat|c|cc|cfg|conf|cpp|cs|css|csv|cu|db|dockerfile|docx|env|erb|ex|exs|gif|go|gradle|h|hpp"
+    "|hs|html|ini|ipynb|java|jinja|jpg|js|json|jsonl|jsx|kt|lock|log|lua|md|mjs|ml|mod|mp4|odt"
+    "|parquet|pdf|php|pkl|pl|png|pptx|proto|ps1|py|pyi|r|rb|rs|rst|sass|scala|scss|sh|sql|sqlite"
+    "|sqlite3|sum|svelte|svg|swift|tex|tf|tfvars|toml|ts|tsv|tsx|txt|vue|wasm|xlsx|xml|yaml|yml|zig"
+    "|zip|gz|tar|zsh|j2"
+)
+_FILE: Final = (
+    r"(?:~?/|\.{1,2}/|[a-z]:[\\/])?(?:[\w.@+-]+[/\\])*+"
+    rf"(?:[\w.@+-]*[\w@+-]\.(?:{_ENDINGS})"
+    r"|Makefile|Dockerfile|Jenkinsfile|Procfile|Gemfile|Rakefile|LICENSE"
+    r"|\.(?:env|gitignore|dockerignore|editorconfig|gitattributes|npmrc|bashrc|zshrc))"
+)
+
+_DECIDES: Final = (
+    # English
+    r"\b(?:decided|decision|agreed|settled (?:on|for)|opted for|approved|rejected|ruled out"
+    r"|(?:go(?:ing|es)?|went) with|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)"
+    r"|switch(?:ed|ing)? (?:[\w.-]+ ){0,3}to|migrat(?:e|ed|ing) (?:[\w.-]+ ){0,3}to|chose|chosen"
+    r"|picked|instead|rather than|in favou?r of"
+    r"|let'?s (?!see|look|check|hope|think|say|talk|discuss|dive|walk|find|start by|recap)\w+"
+    r"|let us (?!know)\w+|we(?:'ll| will| won't|'re going to| are going to| agreed| never| always)"
+    r"|from now on|no longer)\b"
+    # German
+    r"|\b(?:entschieden|entscheidung|beschlossen|abgemacht|vereinbart|geeinigt|einigen uns"
+    r"|einverstanden|lass(?:t|en sie)? uns|nehmen wir|wir (?:nehmen|verwenden|benutzen|nutzen"
+    r"|bleiben|setzen|machen|werden)|stattdessen|statt|anstatt|anstelle|lieber|bleiben (?:wir )?bei"
+    r"|doch nicht|sondern|ab (?:jetzt|sofort))\b"
+    # French and Spanish
+    r"|\b(?:décidé|convenu|au lieu de|plutôt|à la place|prenons|utilisons|gardons|restons sur"
+    r"|on (?:prend|garde|utilise|part sur)|je préfère|désormais)\b"
+    r"|\b(?:decidi(?:do|mos)|acorda(?:do|mos)|en (?:vez|lugar) de|vamos (?:a usar|con)|usemos"
+    r"|usaremos|quedamos en|nos quedamos con|prefiero|a partir de ahora)\b"
+)
+_ORDERS: Final = (
+    r"\A\W*(?:(?:please|then|and|so|but|also|just|ok(?:ay)?|yes|yeah|bitte|und|dann|also"
+    r"|ja)\b,? )*+(?:use|keep|don'?t|do not|never(?! mind)|always|only|make sure|avoid|stop|leave"
+    r"|no(?:pe)?\b(?! (?:problem|worries|idea|rush))|wrong|actually|not quite|not that|that'?s not"
+    r"|that'?s wrong|i (?:meant|said|prefer|want|need|would like)|correction|scratch that"
+    r"|nimm|nutze?|verwende|benutze?|behalte?|nein|nicht|nie(?:mals)?|immer|nur|kein\w*|falsch"
+    r"|eigentlich|ich (?:meinte|möchte|will|brauche)|achte"
+    r"|utilise[rz]?|garde[rz]?|jamais|toujours|non|en fait|usa|utiliza|nunca|siempre|en realidad)\b"
+    r"|\b(?:should (?:be|have|stay|use|go|not)|must(?: not|n'?t)?|has to|have to|at (?:most|least)"
+    r"|no more than|not \w+,? but|i(?:'d| would) (?:rather|prefer)|i prefer"
+    r"|soll(?:te|ten|en)?|muss|müssen|darf|dürfen|höchstens|mindestens"
+    r"|doit|doivent|il faut|debe|deben|hay que)\b"
+)
+_OPEN: Final = (
+    r"\b(?:todo|fixme|to-do|still (?:need|needs|have|has|missing|open|to)|yet to|left to do"
+    r"|remains? to|not (?:done )?yet|next step|follow-?up|unresolved|open question"
+    r"|(?:i'm|we're|we are|still) waiting|blocked (?:by|on)|needs? to be"
+    r"|offen|noch zu|fehlt noch|steht noch aus|müssen wir noch"
+    r"|wartet auf|reste à|à faire|falta|pendiente|por hacer)\b"
+)
+_ASKS_FOR: Final = (
+    r"\bplease\b|\bbitte\b|\A\W*(?:can|could|would) (?:you|we)\b|\b(?:kannst|könntest) du\b"
+    r"|\A\W*(?:i|we) (?:need|want|have) to\b|\bi(?:'d| would) like (?:you )?to\b"
+    r"|\A\W*(?:dann |und )?(?:ändere?|baue?|entferne?|ergänze?|erkläre?|erstelle?|finde?|füge"
+    r"|gib|lass|lege?|lies|lösche?|mache?|nimm|prüfe?|schau|schreibe?|setze?|stelle?|suche?|teste?"
+    r"|übersetze?|verschiebe?|zeige?)\b|\bs'il (?:te|vous) pla[iî]t\b|\bpor favor\b"
+)
+_PROPOSES: Final = (
+    r"\b(?:i(?:'d| would| could| can| might| suggest| recommend| propose)"
+    r"|you (?:could|can|might|may)|could|might|options?|alternatively|either|for example|usually"
+    r"|would be|ich (?:schlage|würde|kann|könnte|empfehle)|könnte[nt]?|wäre|alternativ"
+    r"|je pourrais|podría)\b"
+)
+_OPENERS: Final = (
+    r"(?:\s*(?:oh|ah|aha|ok(?:ay)?|so|well|right|great|good|nice|cool|wow|phew|perfect|lovely"
+    r"|thanks|thank you(?: so much)?|sounds good|good (?:idea|choice|catch)|great choice|yes|yeah"
+    r"|yep|hey|hi|hello|sure|fine|understood|agreed|exactly|of course|done|damn|that makes sense"
+    r"|makes sense|gut|gerne?|super|ja|also|hallo|verstanden|passt|sehr gut|genau|klar)"
+    r"(?:[,!.:\u2013-]++|(?<=\b[oa]h)(?=\s)))++\s*"
+)
+_AGREES: Final = (
+    r"\W*(?:(?:yes|yeah|yep|yup|sure|ok(?:ay)?|agreed|correct|right|exactly|fine|perfect|great|good"
+    r"|sounds (?:good|great|fine|right)|looks good|lgtm|do (?:it|that|so)|go (?:ahead|for it)"
+    r"|please(?: do)?|thanks|thank you|absolutely|of course|i agree|works for me|makes sense"
+    r"|ja|jawohl|genau|passt|gut|gern|gerne|einverstanden|bitte|mach das|danke|klar|stimmt|richtig"
+    r"|oui|d'accord|très bien|parfait|merci|sí|si|vale|de acuerdo|perfecto|gracias)\b\W*){1,5}+"
+)
+_NAMES: Final = (
+    r"`[^`\n]+`|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|@\w|https?://|[\w\")] [A-ZÄÖÜÉ][\w-]*[a-zäöüß]"
+)
+
+
+def _has(pattern: str, said: str) -> bool:
+    return _pattern(pattern).search(said.replace("\u2019", "'")) is not None
+
+
+@cache
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compile when it is first needed."""
+    return re.compile(source, re.IGNORECASE)
+
+
+# What of a conversation a summary without a model may tell, line by line.
+#
+# Promises: pure, deterministic, linear time, any text. What a tool gave back is data: of it only
+# the line of an error is told, and nothing of what memory brought in. What is told are words of the
+# conversation, on one line, without secrets.
+
+GOAL: Final = 100.0
+"""What it adds to a line that it is what was asked first."""
+OF_A_USER: Final = 1.0
+"""What it adds that a user said it."""
+
+
+class Note(NamedTuple):
+    """A line of a summary.
+
+    Attributes:
+        heading: What it stands under.
+        text: The line.
+        worth: What it adds to what its heading and its words are worth.
+    """
+
+    heading: str
+    text: str
+    worth: float = 0.0
+
+
+# ---- what is told ----
+
+# What somebody told of himself; what may be done and was not.
+_STATED: Final = 2.0
+_PROPOSED: Final = -1.5
+_LONGEST: Final = 240
+# An answer that is shorter says nothing without what was asked.
+_SHORT: Final = 40
+_FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FULL_STOP: Final = re.compile(r"([\u3002\uff01\uff1f])(?!\n)")
+_OURS: Final = "recall"
+_FEWEST_WORDS: Final = 3
+# "That makes sense to me." tells nothing.
+_CHAT: Final = 6
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+# "am 5. April" is no end of a sentence.
+_DAY: Final = re.compile(
+    r"(?<=[0-9])\.(?= (?:Jan|Feb|M[aä]r|Apr|Ma[ij]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz]))"
+)
+_RULES: Final = frozenset({"always", "never", "when"})
+
+
+class _Sentence(NamedTuple):
+    """A sentence as it was written, and without what is only shown in it."""
+
+    text: str
+    said: str
+    asks: bool
+
+
+def noted(parts: Sequence[Part]) -> Iterator[Note]:
+    """Yield all that may be told of parts, in order; some of it twice."""
+    answered = {
+        speaker: max((at for at, part in enumerate(parts) if part.speaker == speaker), default=-1)
+        for speaker in ("user", "assistant")
+    }
+    asked = ""
+    is_first = True
+    for at, part in enumerate(parts):
+        match part.speaker:
+            case "user" | "assistant":
+                said = list(_sentences(part.text))
+                is_open = at > answered["assistant" if part.speaker == "user" else "user"]
+                first = [one for one in said[:1] if not agrees(one.text)]
+                if part.speaker == "user" and first:
+                    yield from _asked(first[0], asked, is_first=is_first)
+                    is_first = False
+                yield from _spoken(part, said, asked, is_open=is_open)
+                asked = said[-1].text if said and said[-1].asks else ""
+            case "tool_call" | "scratchpad" | "tool_result":
+                yield from _done(part)
+            case speaker if speaker == SUMMARY:
+                is_open = at > answered["assistant"]
+                yield from _taken_in(part.text, is_open=is_open, is_first=is_first)
+                is_first = False
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """Return the sentences of a message; what stands in a fence is none."""
+    text = _FULL_STOP.sub(r"\1\n", redact(text))
+    plain = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    mask = masked(text)
+    found = []
+    for start, end, mark in sentences(_DAY.sub("\u2024", plain)):
+        written = _line(to_the_point(plain[start:end] + mark))
+        if any(char.isalnum() for char in written):
+            found.append(
+                _Sentence(written, mask[start:end], mark == "?" or written[-1] == "\uff1f")
+            )
+    return found
+
+
+def _asked(first: _Sentence, asked: str, *, is_first: bool) -> Iterator[Note]:
+    """Yield what a user says first of all, and what a later message asks first."""
+    text, _, asks = first
+    if is_first or (asks and _is_full(text) and not _is_answer(text, asked)):
+        yield Note("Asked", text, GOAL if is_first else 0.0)
+
+
+def _spoken(part: Part, said: Sequence[_Sentence], asked: str, *, is_open: bool) -> Iterator[Note]:
+    is_user = part.speaker == "user"
+    for nth, sentence in enumerate(said):
+        text = sentence.text
+        yield from (Note("Files", path) for path in files_in(text))
+        if nth == 0 and asked and _is_answer(text, asked) and (is_user or not agrees(text)):
+            yield Note("Decisions" if is_user else "Facts", _line(f"{asked} {text}"))
+        elif not agrees(text):
+            yield from _told_by_user(sentence, is_open) if is_user else _told(sentence, is_open)
+
+
+def _is_answer(text: str, asked: str) -> bool:
+    """Whether a sentence says nothing without the question before it, or nothing at all."""
+    return agrees(text) or bool(asked and len(text) <= _SHORT)
+
+
+def _is_full(text: str, least: int = _FEWEST_WORDS) -> bool:
+    """Whether a sentence says enough to stand alone; Chinese has no spaces to count."""
+    return len(text.split()) >= least or _UNSPACED.search(text) is not None
+
+
+def _told_by_user(sentence: _Sentence, is_open: bool) -> Iterator[Note]:  # noqa: FBT001 - as below
+    """Yield what a sentence of a user tells."""
+    text, said, asks = sentence
+    learned = {engram.kind for engram in stated(text)} if said.strip() and not asks else set()
+    worth = OF_A_USER + _STATED * bool(learned)
+    if asks and (is_open or not asks_for(said)):
+        yield from [Note("Questions", text, OF_A_USER)] if is_open else []
+    elif decides(said) or orders(said) or not _RULES.isdisjoint(learned):
+        yield Note("Decisions", text, worth)
+    elif leaves_open(said):
+        yield Note("Questions", text, worth)
+    elif asks_for(said):
+        yield Note("Asked", text, worth)
+    elif tells(text) or names(text) or _is_full(text, _CHAT):
+        yield Note("Errors" if _EXCEPTION.search(text) else "Facts", text, worth)
+
+
+def _told(sentence: _Sentence, is_open: bool) -> Iterator[Note]:  # noqa: FBT001 - of a sentence
+    """Yield what a sentence of an assistant tells."""
+    text, said, asks = sentence
+    worth = _PROPOSED if proposes(said) else 0.0
+    if asks:
+        yield from [Note("Questions", text)] if is_open else []
+    elif leaves_open(said):
+        yield Note("Questions", text)
+    elif decides(said):
+        yield Note("Decisions", text, worth)
+    elif tells(text) or (_is_full(text) and names(text)):
+        yield Note("Errors" if _EXCEPTION.search(text) else "Facts", text, worth)
+
+
+def _line(text: str) -> str:
+    """Return a text as one line that is not too long."""
+    words = " ".join(inert(text[: 4 * _LONGEST]).split())
+    if len(words) <= _LONGEST:
+        return words
+    start = words[: _LONGEST - 1]
+    return (start.rpartition(" ")[0] or start) + "\u2026"
+
+
+# ---- what was done ----
+
+# A file that was worked on is more than one that was mentioned.
+_DONE: Final = 1.0
+_PATHS: Final = ("file", "filename", "files", "source", "destination", "target")
+_COMMANDS: Final = ("cmd", "command", "script", "args")
+_FAILING: Final = ("error", "stderr", "exception", "traceback", "message", "output", "stdout")
+_EXCEPTION: Final = re.compile(r"\b[A-Za-z_.]{0,80}[a-z](?:Error|Exception)\b")
+_RAISED: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)\b(?::|$)")
+# What says that something failed, and not what.
+_GENERIC: Final = re.compile(
+    r"\W*+(?:the )?(?:command|process|program)?\W*+(?:failed|error|exit|exited|returned|non-?zero)"
+    r"[\w :()-]{0,40}\W*|\W*",
+    re.IGNORECASE,
+)
+_LAST_LINES: Final = 40
+
+
+def _done(part: Part) -> Iterator[Note]:
+    if part.name.rpartition("__")[2] == _OURS:
+        return
+    if part.speaker == "tool_call":
+        yield from (Note("Files", path, _DONE) for path in _given(part.text))
+    elif part.error or part.speaker == "tool_result":
+        line = _failure(part)
+        if line:
+            who = f"{part.name}: " if part.name else ""
+            yield Note("Errors", _line(redact(f"{who}{line}")))
+
+
+def _given(text: str) -> Iterator[str]:
+    """Yield the files that a call is about."""
+    fields = arguments_of(text)
+    if not fields:
+        yield from map(_line, files_in(redact(text)))
+    for key, value in fields.items():
+        values = value if isinstance(value, list) else [value]
+        for each in (each for each in values if isinstance(each, str)):
+            if key.endswith(("path", "paths")) or key in _PATHS:
+                path = _line(redact(each))
+                yield from [path] if path and (is_file(path) or "/" in path) else []
+            elif key in _COMMANDS:
+                yield from map(_line, files_in(redact(each)))
+
+
+def _failure(part: Part) -> str:
+    """Return the line that says why something failed, or ``""``; of the rest, an exception."""
+    fields = arguments_of(part.text)
+    told = (fields.get(key) for key in _FAILING)
+    text = next((each for each in told if isinstance(each, str) and each.strip()), part.text)
+    lines = [
+        line.removeprefix("E  ").strip()
+        for line in text.rstrip().rsplit("\n", _LAST_LINES)[-_LAST_LINES:]
+    ]
+    lines = [line[: 4 * _LONGEST] for line in reversed(lines) if line]
+    raised = next((line for line in lines if _RAISED.match(line)), "")
+    if not part.error:
+        return raised if "Traceback" in text else ""
+    return raised or next(
+        (line for line in lines if not _GENERIC.fullmatch(line)), "".join(lines[:1])
+    )
+
+
+# ---- what earlier summaries tell ----
+
+_UNDER: Final = {
+    "asked": "Asked",
+    "goal": "Asked",
+    "goals": "Asked",
+    "decisions": "Decisions",
+    "key decisions": "Decisions",
+    "files": "Files",
+    "files changed": "Files",
+    "errors": "Errors",
+    "blockers": "Errors",
+    "blockers and gotchas": "Errors",
+    "questions": "Questions",
+    "open questions": "Questions",
+    "next steps": "Questions",
+    "facts": "Facts",
+    "progress": "Facts",
+    "current state": "Facts",
+}
+_TITLE: Final = re.compile(r"[\s#*_]*([A-Za-z][A-Za-z ]{2,24}?)[\s*_]*(?::[\s*_]*|\Z)")
+_BULLET: Final = re.compile(r"\s*(?:[-*+\u2022]|[0-9]{1,3}[.)])\s+")
+
+
+def _taken_in(text: str, *, is_open: bool, is_first: bool) -> Iterator[Note]:
+    """Yield the lines of a summary under the headings that they stand under, or come closest."""
+    heading = "Facts"
+    is_goal = is_first
+    for line in redact(text).split("\n"):
+        bullet = _BULLET.match(line)
+        title = None if bullet else _TITLE.match(line)
+        is_heading = title is not None and title[1].lower() in _UNDER
+        if title is not None and is_heading:
+            heading = _UNDER[title[1].lower()]
+        start = bullet.end() if bullet else title.end() if title and is_heading else 0
+        told = [line[start:]] if bullet else [one.text for one in _sentences(line[start:])]
+        for said in filter(None, map(_line, told)):
+            if heading == "Questions" and said.endswith("?") and not is_open:
+                continue
+            yield Note(heading, said, GOAL if heading == "Asked" and is_goal else 0.0)
+            is_goal = is_goal and heading != "Asked"

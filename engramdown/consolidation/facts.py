@@ -1,0 +1,322 @@
+"""Facts about the user from what they wrote last: name, time zone, role, preferences, tools.
+
+Promises: writes nothing; a fact reads ``Key: value``, is about the user everywhere, and points at
+the message that tells it; what a model finds is inferred and at most of medium confidence; without
+a model only what is stated outright is found. None passes the gate against what a person wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from engramdown.consolidation.actions import Line
+from engramdown.consolidation.prompts import OURS, render
+from engramdown.consolidation.replay import Learned, Lesson, learn_from, learned, shortened
+from engramdown.consolidation.statement_reader import extract
+from engramdown.engram import Engram, fact_key, fold
+from engramdown.secrets.redaction import redact
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.forms import Fact, FoundFact
+    from engramdown.models.port import LanguageModel
+
+__all__ = [
+    "JOB",
+    "MIN_MESSAGES",
+    "MOST",
+    "MOST_BYTES",
+    "SHORTEST_REPLY",
+    "SHORTEST_TEXT",
+    "Message",
+    "facts_of_model",
+    "facts_without_model",
+    "find_facts",
+    "messages_of",
+    "recent",
+    "should_extract",
+    "worth_showing",
+]
+
+MOST: Final = 10
+"""So many facts one look may bring."""
+
+_LONGEST_VALUE: Final = 200
+_SHOWN: Final = 1500
+
+
+class Message(NamedTuple):
+    """What the user wrote.
+
+    Attributes:
+        text: In these words.
+        pointer: Where it stands, ``<session>#<seq>``, or ``""``.
+    """
+
+    text: str
+    pointer: str = ""
+
+
+class _Shown(NamedTuple):
+    """A message as a prompt shows it."""
+
+    number: int
+    text: str
+
+
+def messages_of(session: str, lines: Iterable[Line]) -> list[Message]:
+    """Return the messages of the user in a session.
+
+    Args:
+        session: Its id, for the pointers.
+        lines: Its lines, in order.
+    """
+    said = (line for line in lines if line.role == "user" and line.text.strip())
+    return [Message(line.text, f"{session}#{line.seq}") for line in said]
+
+
+def facts_without_model(messages: Iterable[Message]) -> Learned:
+    """Return what the user states outright; of two facts with one key the later one.
+
+    Who says so is this job, looking back: a fact that contradicts what a person wrote is for them.
+    """
+    found: dict[str, Engram] = {}
+    for message in messages:
+        for engram in extract(message.text, origin=message.pointer):
+            if engram.kind == "profile":
+                found[_key(engram)] = replace(engram, source="consolidation")
+    return Learned(tuple(found.values()))
+
+
+def facts_of_model(
+    messages: Sequence[Message], model: LanguageModel, templates: Mapping[str, str] = OURS
+) -> Learned:
+    """Ask ``model`` which facts about the user are in messages. No lock may be held meanwhile.
+
+    Raises:
+        ModelError: If the model gives no answer of the form.
+        StoreError: If a scope's own prompt is broken.
+    """
+    from engramdown.consolidation.forms import Facts
+
+    if not messages:
+        return Learned()
+    given = [_Shown(at, shortened(each.text, _SHOWN)) for at, each in enumerate(messages, 1)]
+    prompt = render("identity", templates, messages=given, most=MOST)
+
+    def read(answer: Facts) -> Learned:
+        refusals = tuple(filter(None, map(_problem, answer.facts)))
+        facts = [
+            Lesson(f"{fact.key.strip()}: {fact.value.strip()}", fact.messages, "profile", "global")
+            for fact in answer.facts
+            if not _problem(fact)
+        ]
+        texts = [message.text for message in messages]
+        found = learned(facts, [message.pointer for message in messages], MOST, texts)
+        by_key = {_key(engram): engram for engram in found.engrams}
+        return Learned(tuple(by_key.values()), refusals + found.refusals)
+
+    return learn_from(model, Facts, prompt, read)
+
+
+def _problem(fact: Fact) -> str:
+    """Return why a fact of a model is none, or ``""``."""
+    if not fact.value.strip():
+        return "a fact is refused: it says nothing"
+    if len(fact.value) > _LONGEST_VALUE:
+        return f"a fact is refused: it has more than {_LONGEST_VALUE} characters"
+    key = fact.key.strip()
+    if not key or ":" in key or fact_key(f"{' '.join(key.split())}: x") != fold(key):
+        return "a fact is refused: it has no key like Name or Time zone"
+    return ""
+
+
+def _key(engram: Engram) -> str:
+    """Return what a fact is about; all of it, where it has no key."""
+    return fact_key(engram.text) or fold(engram.text)
+
+
+# Asking a model which lasting facts were told in a conversation.
+#
+# Promises: writes nothing; a model sees a few whole messages, as data and without their secrets; it
+# says first whether any of it is worth keeping, and where it is not, nothing is; what comes of it
+# is inferred, at most of medium confidence, and points at the messages that tell it, one of the
+# user's among them: what an assistant says may be what memory told it.
+
+JOB: Final = "facts"
+"""Its name in the ledger and in the state of sleep, and of its prompt."""
+
+_UNSAID: Final = 5
+"""So many messages a fact points at if the model does not say which tell it: the newest."""
+
+
+class _ShownFound(NamedTuple):
+    """A message as a prompt shows it."""
+
+    number: int
+    role: str
+    text: str
+
+
+def find_facts(
+    session: str,
+    messages: Sequence[Line],
+    model: LanguageModel,
+    templates: Mapping[str, str] = OURS,
+) -> Learned:
+    """Ask ``model`` for the facts in messages. No lock may be held meanwhile.
+
+    Args:
+        session: The id of the session, for the pointers.
+        messages: What :func:`engramdown.consolidation.facts.worth_showing` returns.
+        model: The language model.
+        templates: A scope's own prompts.
+
+    Raises:
+        ModelError: If the model gives no answer of the form.
+        StoreError: If a scope's own prompt is broken.
+    """
+    from engramdown.consolidation.forms import FoundFacts
+
+    if not messages:
+        return Learned()
+    shown = [_ShownFound(at, each.role, redact(each.text)) for at, each in enumerate(messages, 1)]
+    prompt = render("facts", templates, messages=shown, most=MOST)
+    told = [each.number for each in shown if each.role == "user"][-_UNSAID:]
+    theirs = {each.number for each in shown if each.role == "assistant"}
+    by_user = [each.text if each.role == "user" else "" for each in messages]
+    untold: list[Lesson] = []
+
+    def read(answer: FoundFacts) -> Learned:
+        found = answer.items if answer.worth_persisting else []
+        facts = [_lesson(each, told) for each in found if each.text.strip()]
+        untold[:] = [fact for fact in facts if theirs.issuperset(fact.numbers)]
+        kept = [fact for fact in facts if fact not in untold]
+        return learned(kept, [f"{session}#{each.seq}" for each in messages], MOST, by_user)
+
+    learnt = learn_from(model, FoundFacts, prompt, read)
+    if not untold:
+        return learnt
+    reason = f"a fact is refused, {len(untold)} in all: only the assistant said so"
+    return learnt._replace(refusals=(reason, *learnt.refusals))
+
+
+def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:
+    scope = "global" if fact.kind == "profile" else fact.scope
+    topic = fact.topic.strip() if fact.kind == "lesson" else ""
+    return Lesson(fact.text, fact.messages or told, fact.kind, scope, fact.confidence, topic)
+
+
+# Whether a model should be asked for facts at all, and what of a conversation it is shown.
+#
+# Promises: pure; decided without a model; what is shown are whole messages, the newest that fit, in
+# their order; one that is longer than all the room hides nothing behind it.
+
+L = TypeVar("L", bound=Line)
+
+MIN_MESSAGES: Final = 2
+"""Fewer messages than this tell nothing that lasts."""
+SHORTEST_REPLY: Final = 20
+"""A reply of fewer bytes closes an errand: "Done."."""
+SHORTEST_TEXT: Final = 5
+"""So few bytes of a user are a nod: "ok"."""
+MOST_BYTES: Final = 4_000
+"""So much of a conversation a model is shown."""
+
+# What is done and over, or asked for the moment.
+_COMMAND: Final = re.compile(
+    r"\s*(?:(?:turn|switch)\s+(?:on|off)|set\s+(?:the|my)|what\s+time|what['\u2019]s\s+the\s+time"
+    r"|(?:lock|unlock|open|close)\s+the)\b",
+    re.IGNORECASE,
+)
+
+
+class _Exchange(NamedTuple):
+    """What a user said, and what was answered."""
+
+    asked: list[Line]
+    answered: list[Line]
+
+
+def should_extract(
+    user_text: str,
+    reply: str,
+    messages: int,
+    *,
+    auxiliary: bool = False,
+    min_messages: int = MIN_MESSAGES,
+) -> bool:
+    """Whether an exchange is worth asking a model for facts.
+
+    Args:
+        user_text: What the user said.
+        reply: What the assistant answered.
+        messages: How many messages the conversation has.
+        auxiliary: Whether no user asked, but a program: for a title, a summary, another assistant.
+        min_messages: How many messages are enough.
+
+    >>> reply = "Noted: you work in Berlin and like tea."
+    >>> should_extract("I moved to Berlin.", reply, 2)
+    True
+    >>> should_extract("Turn on the lights", reply, 2), should_extract("I moved.", "Ok.", 2)
+    (False, False)
+    """
+    return not (
+        auxiliary
+        or messages < min_messages
+        or _size(reply.strip()) < SHORTEST_REPLY
+        or _size(user_text.strip()) < SHORTEST_TEXT
+        or _COMMAND.match(user_text)
+    )
+
+
+def worth_showing(lines: Iterable[L], *, auxiliary: bool = False) -> list[L]:
+    """Return the messages of the exchanges that are worth it, the newest that fit.
+
+    Args:
+        lines: What may be shown of a session, in order.
+        auxiliary: See :func:`should_extract`.
+    """
+    messages = [line for line in lines if line.role in ("user", "assistant") and line.text.strip()]
+    worth: set[int] = set()
+    for each in _exchanges(messages):
+        asked = "\n".join(line.text for line in each.asked)
+        answered = "\n".join(line.text for line in each.answered)
+        if should_extract(asked, answered, len(messages), auxiliary=auxiliary):
+            worth.update(line.seq for line in (*each.asked, *each.answered))
+    found = recent([line for line in messages if line.seq in worth])
+    # What only an assistant said is nothing that anybody told.
+    return found if any(line.role == "user" for line in found) else []
+
+
+def recent(messages: Sequence[L], most: int = MOST_BYTES) -> list[L]:
+    """Return the newest messages that fit, whole, in their order.
+
+    Args:
+        messages: Messages, in order.
+        most: How many bytes they may have together, as UTF-8.
+    """
+    found: list[L] = []
+    room = most
+    for line in reversed([each for each in messages if _size(each.text) <= most]):
+        room -= _size(line.text)
+        if room < 0:
+            break
+        found.append(line)
+    return found[::-1]
+
+
+def _exchanges(messages: Iterable[Line]) -> list[_Exchange]:
+    """Return who said what until the user spoke again."""
+    found: list[_Exchange] = []
+    for line in messages:
+        if not found or (line.role == "user" and found[-1].answered):
+            found.append(_Exchange([], []))
+        (found[-1].asked if line.role == "user" else found[-1].answered).append(line)
+    return found
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,869 @@
+"""What a form of words is: a pattern at the beginning of a clause, and what it says.
+
+Promises: what is kept of a clause is a piece of it; patterns are bounded, so that a clause costs
+what its length costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Final, NamedTuple
+
+from engramdown.engram import Confidence, Kind
+
+__all__ = [
+    "CAPITAL",
+    "DONT",
+    "FACTS",
+    "FROM_NOW",
+    "KIN",
+    "LASTING",
+    "PREFERENCES",
+    "REMINDERS",
+    "SCREEN",
+    "TONGUES",
+    "WITH_DIGIT",
+    "Form",
+    "Said",
+    "first_said",
+    "is_passing",
+    "is_reported",
+    "pattern",
+    "reading",
+    "remembered",
+    "slips",
+]
+
+
+class Said(NamedTuple):
+    """What a clause says.
+
+    Attributes:
+        kind: The kind of memory.
+        confidence: What the form deserves.
+        start: Where that begins which is kept.
+        end: Where it ends.
+        label: What is put before it: ``Always``, ``Name:``, or nothing.
+    """
+
+    kind: Kind
+    confidence: Confidence
+    start: int
+    end: int
+    label: str = ""
+
+
+Form = Callable[[str, int], Said | None]
+"""Reads a sentence in small letters from an offset on, where a clause begins."""
+
+
+def first_said(forms: tuple[Form, ...], words: str, at: int) -> Said | None:
+    """Return what the first form that fits says."""
+    return next((said for form in forms if (said := form(words, at))), None)
+
+
+BLANK: Final = "\ue000"
+"""Stands for each character of a quotation or of code within a sentence; it counts as a letter."""
+
+DONT: Final = r"(?:do not|don't|dont|don t|do n't)"
+"""How an order forbids."""
+
+FROM_NOW: Final = (
+    r"(?:from (?:now|here|today|this (?:point|moment|day))(?: on(?:wards?)?| forward)?(?: out)?"
+    r"|in (?:all |any )?future (?:sessions?|answers?|chats?|conversations?|replies|messages"
+    r"|projects"
+    r"|prs|commits|e-?mails|reports|drafts)|(?:going|moving) forwards?|henceforth|hereafter"
+    r"|in (?:the )?future|as of (?:now|today)|(?:starting|beginning) (?:now|today|immediately)"
+    r"|for (?:all )?(?:the )?future(?: \w{2,12})?|next time|for next time|effective immediately)"
+)
+"""How an order says that it stands."""
+
+SCREEN: Final = (
+    r"(?:customers? (?:adds?|checks? out|clicks?|enters?|hovers?|logs?|opens?|press(?:es)?|scrolls?"
+    r"|selects?|signs?|submits?|taps?|types?|uploads?|visits?)|user|visitor|player|button|row|column|page|screen|form|field|cart|popup"
+    r"|pop-up|dialog|modal|menu|input|enem(?:y|ie)"
+    r"|level|score|item|queue|timer|order|tab|card|checkbox|widget|node|request body"
+    r"|session expires|token expires|robot|bot|game|app)s?\b"
+)
+"""What a program shows that somebody wants to have built: an order about it is a specification."""
+
+
+# Up to where a clause goes of which only a piece is kept, or all but a question behind it.
+_PIECE: Final = r"[^,;:(]*"
+_CLAUSE: Final = (
+    r".*?(?=,? (?:(?:and|but|so) )?(?:can|could|would|will|what|how|do|is|are|should) (?:you|i"
+    r"|we|the|it)"
+    r"\b|, which\b|\Z)"
+)
+
+
+def reading(
+    kind: Kind, confidence: Confidence, text: str, label: str = "", *, lasting: bool = False
+) -> Form:
+    """Return the form of which ``text`` is the pattern.
+
+    What is kept begins with the group ``kept``, or where the clause does; behind a label, it ends
+    with that group, too. Unless it is ``lasting``, nothing is read that is said for a while.
+    """
+
+    def read(words: str, at: int) -> Said | None:
+        found = pattern(text).match(words, at)
+        if found is None:
+            return None
+        kept = "kept" if "kept" in found.re.groupindex else 0
+        clause = pattern(_PIECE if label else _CLAUSE).match(words, at)
+        if not lasting and clause is not None and is_passing(clause[0]):
+            return None
+        end = found.end(kept) if label else len(words)
+        return Said(kind, confidence, found.start(kept), end, label)
+
+    return read
+
+
+@cache
+def pattern(text: str) -> re.Pattern[str]:
+    """Return a compiled pattern; "don't" and "I've" may lack their apostrophe."""
+    return re.compile(text.replace("n't", "n'?t").replace("'ve", "'?ve"))
+
+
+def slips(word: str) -> str:
+    """Return a pattern for a word and its slips of the pen behind the first letter.
+
+    A letter is left out, or two that differ have changed places.
+
+    >>> slips("keep")
+    '(?:keep|kep|kee|kepe)'
+    """
+    places = range(1, len(word))
+    shorter = [word[:at] + word[at + 1 :] for at in places]
+    swapped = [word[:at] + word[at : at + 2][::-1] + word[at + 2 :] for at in places]
+    return f"(?:{'|'.join(dict.fromkeys([word, *shorter, *swapped]))})"
+
+
+LASTING: Final = (
+    "repo|repository|project|code ?base|code|app|machine|laptop|team|computer|house|family|office"
+    "|company|service|chat|conversation"
+)
+"""What stays the same, so that an order about *this* one stands."""
+
+_DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+# What is said for a while, or for one thing.
+_PASSING: Final = (
+    r"\b(?:for (?:now|today|the moment|the time being|a (?:moment|minute|while|second|bit|sec"
+    r"|day|week))"
+    r"|(?:in|for) (?:this|that) (?:chat|conversation|session|thread|message) only"
+    r"|(?:only|just) (?:in|for) (?:this|that) \w+"
+    r"|right now|this (?:time|once|morning|afternoon|evening|week|weekend|month|year|one)"
+    r"|just (?:this )?once"
+    r"|for (?:this|that) (?:one|time|task|file|pr|commit|change|once|job|run|ticket|session"
+    r"|feature|case)\b"
+    r"|(?:in|on|at|for) (?:the )?(?:line|step|question|cell|row|column|slide|page|section|paragraph"
+    r"|chapter|figure|table|exercise|problem|part|item|task|ticket|issue)s? #?\d+"
+    r"|in the (?:dream|example|film|movie|poem|scene|snippet|story)"
+    r"|today|tonight|at the moment|currently|temporarily|as a one-off|one last time)\b"
+)
+_SOON: Final = (
+    r"\b(?:tomorrow|yesterday|yet|until|till|next (?:week|month)|later|in a (?:minute|bit|sec"
+    r"|second|moment|while)"
+    rf"|(?:by|on|before|next) (?:{_DAY}(?!s)|noon|lunch|\d)|(?:go|get) (?:back|home)|at \d"
+    rf"|(?<!from )now"
+    rf"|this(?! (?:{LASTING})\b))\b"
+)
+
+
+def is_passing(words: str, *, firm: bool = False) -> bool:
+    """Whether something is said for a while or for one thing.
+
+    Args:
+        words: What is said, in small letters.
+        firm: Whether it is said as *always* or *never* say it, so that "until" and "on Sunday"
+            belong to it.
+
+    >>> is_passing("skip the linter this time"), is_passing("merge until it is green", firm=True)
+    (True, False)
+    """
+    return bool(pattern(_PASSING).search(words) or (not firm and pattern(_SOON).search(words)))
+
+
+# What turns the rest of a sentence into somebody else's words, or into a thought.
+_REPORTED: Final = (
+    r"\b(?:in the (?:movie|film|book|story|game|play|dream|example|scene|script|song)|from the"
+    r"|per the|her|his|their|its|whose|readme|docs|manual|handbook|website|changelog"
+    r"|says?|saying|told (?!you\b)|tells?|writes?|wrote|written|asks?|asked|according"
+    r"|reads|repl(?:y|ied)"
+    r"|prints?|printed|thinks?|thought|wants?|wanted|claims?|claimed|insists?|insisted|imagine"
+    r"|imagined|suppose"
+    r"|pretend|assume|assuming|what if|if|let's say|say|for (?:example|instance)|e\.g\."
+    r"|hypothetical(?:ly)?|would"
+    r"|could|might|whether|why|how|wonder|whispers?|shouts?|sings?|called|titled|labelled"
+    r"|labeled|rename|change"
+    r"|add|play|queue|put|write|implement|create|make|build|oh sure|yeah right|sure|brilliant"
+    r"|wow|clearly|lol"
+    r"|function|method|class|script|robot|story|poem)\b|(?<!i )\bsaid\b"
+    r"|(?<!\bi )(?<!already )\btold\b"
+)
+
+
+# What somebody announces his own words with; behind any other colon stands an example or a text.
+_ANNOUNCES: Final = (
+    r"\b(?:rules?|things?|notes?|reminders?|requests?|preferences?|important|remember|also"
+    r"|please|ps"
+    r"|guidelines?|conventions?|me|clear|once|though|reference|future|instructions?|said|told you"
+    r"|wishe?s?|points?|feedback|corrections?|always|everywhere|mind|this|following|again|sacred"
+    r"|one|two|three|[0-9]|first|second|lastly|finally)\W*:\s*\Z"
+)
+
+
+def is_reported(lead: str) -> bool:
+    """Whether what stands before a clause makes it somebody else's words, a thought or a task.
+
+    >>> is_reported("she said: "), is_reported("good, but "), is_reported("example: ")
+    (True, False, True)
+    """
+    if lead.rstrip().endswith(":") and not pattern(_ANNOUNCES).search(lead):
+        return True
+    return bool(pattern(_REPORTED).search(lead))
+
+
+# The forms of words in which somebody tells a fact about himself.
+#
+# Promises: a fact is found only where a clause begins with it; what holds for a moment ("I'm in a
+# meeting") or is about something else ("my name is cut off") is none; linear time.
+
+CAPITAL: Final = "Name: "
+"""The label of a name that is one only if each word of it has a capital letter."""
+
+_AM: Final = r"i(?:'m|m| am)"
+_END: Final = (
+    r"(?=\s*(?:[,;:!?(]|\.(?!\S)|\Z| -"
+    r"| (?:and|but|so|because|btw|by the way|now|since|as|for|with)\b))"
+)
+
+# ---- my name is … ----
+
+_NO_NAME: Final = (
+    r"(?:a|an|all|already|also|always|away|back|bad|by|every|for|off|out|to|up|upon|broken|cut|different|displayed|empty|gone|hard|here"
+    r"|hidden|in|incorrect|irrelevant|just|long|missing|"
+    r"misspel(?:led|t)|never|not|now|nowhere|on|only|private|public|required|short|shown|slow"
+    r"|spel(?:led|t)|still|taken|that|the|there|this|too|"
+    r"too|unique|unknown|up|used|very|what|wrong|your|\ue000+)\b|\ue000"
+)
+WITH_DIGIT: Final = (
+    r"(?!\d+(?:[ap]m|st|nd|rd|th|x|h|k|s|mins?|ish)?\b)(?=[^\s,;:.!?()]{0,30}[^\W\d_])"
+    r"[^\s,;:.!?()]{2,30}"
+)
+"""A word of a name that may hold digits: no number, no time, no count."""
+_NAME: Final = (
+    rf"(?P<kept>(?:(?:dr|mr|mrs|ms|prof)\. )?(?!{_NO_NAME})(?:[^\s,;:.!?()\d]{{2,30}}|{WITH_DIGIT})"
+    rf"(?:\.? (?:[^\s,;:.!?()\d]{{1,30}}|{WITH_DIGIT})){{0,3}}?){_END}"
+)
+_IS: Final = (
+    r"(?:(?:my|the) (?:full |first |real |legal )?name(?:'s| is|:)|name's"
+    r"|i(?:'m| am) called) "
+)
+_CALLED: Final = (
+    r"(?:i go by|(?:i )?(?:just )?(?:go by|call me)|you (?:can|may) call me"
+    r"|(?:can|could) you (?:please )?call me|everyone calls me|people call me"
+    r"|(?:please )?(?:address|refer to) me as) "
+    r"(?!(?:crazy|old|stupid|a|an|when|back|if|later|at|on|in|once|maybe|after|before|tomorrow"
+    r"|today"
+    r"|asap|paranoid|picky|lazy|biased|mad|dumb|naive|weird|by|please|again|instead|anytime"
+    r"|out)\b)"
+)
+_HERE: Final = r"this is (?P<kept>[^\W\d_]{2,20})(?=\Z|[,.!]| (?:from|with|at)\b)"
+_AT_THE_DOOR: Final = (
+    r"(?P<kept>(?!(?:same|over|not|right|me|up|out|down|in|new|look|stay|come|nothing|only"
+    r"|still|just|all|done|stop|start|wait|click|begin|continue|sign|put|use|add|fix|see|check"
+    r"|yes|no|hi|hello|help|what|who|where|how|why|bug|error|problem"
+    r"|issue)\b)[^\W\d_]{2,20}) here(?=\Z|[,.!]| from\b)"
+)
+_PEOPLE: Final = (
+    r"(?:\w+(?:ese|ish)|american|canadian|german|french|italian|mexican|brazilian"
+    r"|indian|russian|australian|austrian|swiss|dutch|greek|african|asian|european|norwegian"
+    r"|belgian|catholic|christian|muslim|ukrainian|colombian|korean|nigerian|kenyan)"
+)
+_CALL_SIGN: Final = r"[^\W\d_](?=\w{2,19}(?!\w))[^\W_]*\d[^\W_]*"
+_I_AM: Final = (
+    rf"{_AM} (?P<kept>(?:[^\W\d_]{{2,20}}|{_CALL_SIGN})(?: [^\W\d_]{{2,20}})?)"
+    r"(?=[,.!]| from\b| and i(?:'?m)?\b|\Z)"
+)
+
+# ---- my time zone is …, I live in … ----
+
+_ZONE: Final = (
+    r"(?:(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::\d\d)?)?|ce?s?t|cet|cest"
+    r"|e[sd]t|p[sd]t|m[sd]t|c[sd]t"
+    r"|ist|jst|bst|aest|aedt|wet|west|eet|eest|msk|sgt|hkt|kst|nzst"
+    r"|[a-z]{4,}/[a-z_]{3,}(?:/[a-z_]{3,})?|[a-z]+(?: [a-z]+)? time)"
+)
+_NO_ZONE: Final = (
+    r"(?:no|the|the same|good|bad|real|full|part|first|this|that|my|our|perfect|plenty of) time\b"
+    r"(?! zone)"
+)
+_IN_ZONE: Final = (
+    rf"(?:my (?:local )?time ?zone(?: is|:)|{_AM} (?:in|on)|we're (?:in|on)) (?!{_NO_ZONE})"
+    rf"(?:the )?(?P<kept>{_ZONE})(?: ?zone| time ?zone)?{_END}"
+)
+_STOP: Final = r"(?!(?:and|but|so|because|with|as|for|since)\b)"
+_LIVES: Final = (
+    rf"(?:i (?:currently )?(?:live|reside) in|{_AM} (?:currently )?(?:based|located|living)"
+    r" (?:in|out of)|we live in) (?!(?:the past|fear|hope|a|an|constant|my|the browser)\b)"
+    rf"(?P<kept>[^\s,;:.!?()]{{2,30}}(?: {_STOP}[^\s,;:.!?()]{{2,30}}){{0,3}}){_END}"
+)
+
+# ---- my … is … ----
+
+_MY: Final = (
+    r"my (?P<own>(?:full|own|current|main|primary|preferred|favou?rite|private|work|native) )?"
+)
+_BARE_KEYS: Final = "(?:pronouns|time ?zone|birthday|mother tongue)"
+_KEYS: Final = (
+    r"(?:pronouns|birthday|surname|last name|family name|middle name|maiden name"
+    r"|(?:working|office) hours|date of birth|e-?mail(?: address)?|phone(?: number)?|address"
+    r"|location|locale|employer|company|job(?: title)?|role|title|profession|occupation"
+    r"|editor|ide|shell|terminal|browser|os|operating system|keyboard(?: layout)?|language"
+    r"|mother tongue|timezone|github(?: handle| username| user)?|username|handle|nickname"
+    r"|linkedin|diet|blood type|shoe size|height|car|home ?town|city|country|nationality"
+    r"|religion)"
+)
+_NO_VALUE: Final = (
+    r"(?:not|no|a|an|the same|broken|down|slow|wrong|missing|full|gone|never"
+    r"|always|acting|being|getting|still|too|so|very|really|about|already|cut|been|being|like"
+    r"|on (?!the)|in (?!the)|at|what|that|this|it|stuck|frozen|crashing|hidden|here|there|now"
+    r"|also"
+    r"|set|just|unreachable|empty|out|off|up|under|asking|dead|dying|locked|\w+(?:ed|ing)\b)\b"
+)
+_VALUE: Final = rf"(?P<value>(?!{_NO_VALUE})[^\n,;!?{BLANK}]{{2,60}}?){_END}"
+_MINE: Final = rf"{_MY}(?P<key>{_KEYS})(?: is| are|'s|:) {_VALUE}"
+_LISTED: Final = rf"(?P<own>)(?P<key>{_BARE_KEYS}): {_VALUE}"
+
+
+def _keyed(words: str, at: int) -> Said | None:
+    """Read "my pronouns are …", "my editor is …", "Time zone: …"."""
+    found = pattern(_MINE).match(words, at) or pattern(_LISTED).match(words, at)
+    if found is None:
+        return None
+    key = {"email": "e-mail", "timezone": "time zone"}.get(found["key"], found["key"])
+    own = found["own"] or ""
+    own = "" if own in ("own ", "full ", "current ") else own
+    label = f"{own}{key}:".capitalize()
+    return Said("profile", "high", found.start("value"), found.end("value"), label)
+
+
+# ---- I am … ----
+
+_STATES: Final = (
+    r"(?:(?:a )?(?:vegan|vegetarian|pescatarian)|(?:severely |slightly |very "
+    r"|highly )?(?:allergic to|intolerant to) \S+|lactose[- ]intolerant|gluten[- ](?:free"
+    r"|intolerant)|colou?r[- ]?blind|(?:partially )?deaf|(?:legally )?blind|hard of hearing"
+    r"|dyslexic|(?:left|right)[- ]handed|diabetic|c(?:o)?eliac|autistic|neurodivergent"
+    r"|epileptic|pregnant|retired|self[- ]employed|unemployed|married|divorced|single|muslim"
+    r"|jewish|christian|hindu|buddhist|kosher|halal"
+    r"|(?:short|near|far)[- ]?sighted|bilingual|\d{2} years old|from (?!(?:the|a|an|my|your"
+    r"|this|that)\b)[a-z]+"
+    r"|originally from [a-z]+|new to [a-z+#]+|on an? [\w-]+ diet|\d{2}(?=\Z|,)"
+    r"|learning [a-z]+(?=\Z|,))"
+)
+KIN: Final = (
+    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|daughter|son"
+    r"|kid|child|baby|mother|mom|mum|father|dad|sister|brother|dog|cat|pet|horse|parrot"
+    r"|grandmother|grandfather|grandma|grandpa|niece|nephew)"
+)
+"""Who belongs to somebody; who only works with him has a life of his own."""
+
+_CONDITION: Final = (
+    r"(?:type [12](?: diabetes)?|asthma|adhd|autism|dyslexia|diabetes|c(?:o)?eliac(?: disease)?"
+    r"|epilepsy|migraines|hay fever|an? (?:[\w-]+ )?(?:allergy|intolerance|disability))"
+)
+_NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+_FAMILY: Final = (
+    rf"my (?:\w+ )?{KIN}(?:'s name is| is called| is named) (?!not\b)\w"
+    rf"|my (?:\w+ )?(?:{KIN}|kids|children|sons|daughters|dogs|cats) (?:[a-z]+ )?(?:is|are"
+    rf"|turned) (?:now )?{_NUMBER}"
+    rf"|my {KIN} [a-z]+ is an? \w"
+    r"|my (?:work |home )?(?:laptop|computer|machine|phone|desktop|pc) runs (?:on )?"
+    r"(?!(?:slow|hot|out|fast|fine|well|into|too|very|really|it|this|the|my|a|at|for|like)\b)\w"
+    r"|(?:my|our) (?:company|startup|band|school|boat|farm|shop|restaurant) is (?:called"
+    r"|named) \w"
+    r"|(?:our|my) (?:wedding )?anniversary is \S"
+)
+_JOB: Final = (
+    r"(?:\w*(?:developer|engineer|designer|teacher|manager|writer|researcher|programmer|lawyer"
+    r"|architect|analyst|scientist|student|doctor|nurse|chef|judge|pilot|founder|freelancer"
+    r"|consultant|accountant|photographer|professor|lecturer|therapist|dentist|pharmacist"
+    r"|journalist|editor|translator"
+    r"|musician|artist|physicist|chemist|biologist|economist|electrician|plumber|carpenter"
+    r"|mechanic|farmer|baker|librarian|paramedic|firefighter|surgeon|vet|veterinarian|admin"
+    r"|administrator|sysadmin|devops|tester|maintainer|beginner|novice|parent|mother|father"
+    r"|widow|widower|pensioner|retiree|native speaker"
+    r"|ologist|ician|grapher|smith|keeper|maker|wright|director|officer|clerk|secretary"
+    r"|assistant|coach|trainer|instructor|driver|producer|actor|actress|author|contractor"
+    r"|entrepreneur|owner|recruiter|principal|postdoc|intern|apprentice|cto|ceo|cfo|quant"
+    r"|statistician|mathematician|technician|operator|soldier|nun|priest|pastor|midwife|carer"
+    r"|caregiver|barista|waiter|waitress|cook|gardener|person|user|speaker|vegan|vegetarian"
+    r"|dad|mum|mom|diabetic|insomniac|owl)|(?!(?:later|number|bother|other|another|better|sucker|goner"
+    r"|loser|monster|disaster|computer|error|server|bummer|little|mere|fool|matter"
+    r"|newcomer)\b)[a-z]{3,}(?:er|or|ist|ian)(?=[ ,.;!]|\Z))"
+)
+_SYSTEM: Final = (
+    r"(?:macos|mac|windows|linux|ubuntu|debian|fedora|arch|nixos|wsl|android|ios|freebsd"
+    r"|an? (?:mac|macbook|windows|linux|chromebook))\b"
+)
+_AM_ONE: Final = (
+    rf"{_AM} (?:{_STATES}\b|(?:on|using|running) {_SYSTEM}"
+    rf"|an? (?!(?:bit|fan|big|huge|little)\b)(?:[\w+#.-]+ ){{0,4}}?{_JOB}\b"
+    r"|(?:the|one of the) (?:[\w+#.-]+ ){0,2}?(?:lead|head|owner|founder|cofounder|director"
+    r"|maintainers?|manager|admin|cto|ceo|cfo) (?:of|at|for|behind|here)\b(?! (?:this|that)\b))"
+)
+
+# ---- I work at …, I never eat … ----
+
+_DAILY: Final = (
+    r"write|work|code|use|program|develop|read|eat|drink|cook|travel|fly|speak|start|wake|go|buy"
+    r"|shop|run"
+)
+_DOES: Final = (
+    r"i (?:currently )?(?:(?:don't |do not )?work (?:at|for|as|in|from|on (?:\w+days|weekends)"
+    r"|nights|part[- ]?time|full[- ]?time|remotely)\b"
+    r"(?! (?:it|this|that|the (?:moment|minute|same|time|weekend|code|bug)|my|me|you|once|all|now"
+    r"|first)\b)"
+    r"|(?:don't |do not |only |mostly |usually )*(?:speak|eat|drink|wear|smoke|type on|drive)\b"
+    r"(?! (?:it|this|that|the|to|up|down|out|for|with)\b)"
+    r"|live (?:just |right )?(?:outside|near|close to|next to) \w|report to (?!the|an?\b)\w+\Z"
+    r"|code in \w+|own an? (?!idea)\w|(?:run"
+    r"|manage|lead|have) an? (?:small |little |tiny )?(?:bakery|shop"
+    r"|business"
+    r"|company|restaurant|studio|agency|clinic|farm|store|startup|caf[eé]|salon|school|blog"
+    r"|newsletter"
+    r"|podcast|team of \w+)\b"
+    r"|play (?:the )?\w+\Z|teach \w|study \w|was born (?:in|on) \w"
+    r"|use (?!(?:it|this|that|them)\b)[\w.+# -]{2,30} (?:on my|as my|at work|at home|every day"
+    r"|daily|for everything)"
+    r"|use (?:a wheelchair|a screen ?reader|hearing aids?|a cane|a hearing aid)"
+    r"|(?:can't|cannot) (?:eat|drink|have|tolerate) (?!it|that|this|the)\w"
+    rf"|(?:only|mostly|mainly|primarily) (?:{_DAILY}) (?!it|this|that|into|out)\w"
+    r"|(?:go|run|swim|train|walk|meditate|practi[cs]e|wake up|get up|have|take|do)\b[\w ]{0,40}"
+    r" (?:every|each) (?:day|morning|evening|night|week|weekend|\w+day)\Z)"
+)
+_HAS: Final = (
+    rf"(?:i|we) have (?:{_CONDITION}|twins|triplets"
+    r"|\w+ (?:kids|children|cats|dogs|sons|daughters|brothers|sisters)"
+    r"|an? (?:[\w-]+ )?(?:dog|cat|son|daughter|baby|toddler)"
+    r"(?=\Z|,| (?:named|called|who|that|and|with|at home)\b))(?!\w)"
+    r"|i have (?:over |about |almost )?\w+ years(?:'| of)? (?:of )?experience\b"
+    r"|i(?:'ve| have) been (?:an? |vegan|vegetarian|married|programming|coding|working|cooking"
+    r"|teaching|practi[cs]ing|playing|running|writing|using|learning|studying"
+    r"|living)\b(?:(?! this\b)[^,])"
+    r"{0,40}? for (?:over |about |almost )?\w+ years\b"
+    rf"|{_AM} \d(?:\.\d+|\d*) ?(?:cm|m|ft|feet) tall\b|i weigh \d+"
+)
+_TOOL: Final = (
+    r"(?!(?:it|this|that|the|a|an|my|your|one|them)\b)[\w.+#/-]+(?: [\w.+#-]*[0-9.+#][\w.+#/-]*)?"
+)
+_USES: Final = (
+    rf"i (?:don't |do not )?use {_TOOL}(?: (?:and|or|on|with) {_TOOL})?(?=\Z|,)"
+    rf"|i use {_SYSTEM}(?=\Z|,| (?:at|for|and|with|as)\b)"
+)
+_USUALLY: Final = (
+    rf"i (?:usually|normally|typically|generally) (?:{_DAILY}|get up|work out)\b"
+    r" (?!it|this|that|into|out)\w"
+)
+_HABIT: Final = (
+    r"i (?:never|always) (?:use|fly|take|write|work|test|squash|rebase|commit|review|code|cook"
+    r"|travel|pay|sign|buy|book|sleep|run|speak|eat|drink|wear|smoke|drive)\b"
+    r"(?! (?:it|this|that|into|out|the)\b)"
+)
+
+FACTS: Final[tuple[Form, ...]] = (
+    reading("profile", "high", _IS + _NAME, "Name:", lasting=True),
+    reading("profile", "high", _CALLED + _NAME, "Name:", lasting=True),
+    reading("profile", "high", _IN_ZONE, "Time zone:"),
+    _keyed,
+    reading("profile", "high", _FAMILY, lasting=True),
+    reading("profile", "high", _LIVES, "Location:"),
+    reading("profile", "high", _AM_ONE),
+    reading("profile", "high", _DOES),
+    reading("profile", "high", _USUALLY, lasting=True),
+    reading("profile", "high", _HAS),
+    reading("profile", "medium", _HABIT),
+    reading("profile", "medium", _USES),
+    reading("profile", "high", rf"{_AM} {_PEOPLE}{_END}"),
+    reading("profile", "high", _HERE, CAPITAL, lasting=True),
+    reading("profile", "high", _AT_THE_DOOR, CAPITAL, lasting=True),
+    reading("profile", "high", _I_AM, CAPITAL, lasting=True),
+)
+"""In the order in which they are tried."""
+
+
+# The forms of words in which somebody tells what he prefers.
+#
+# Promises: a preference between things at hand ("I prefer the second one", "I like it") is none,
+# and neither is a wish ("I'd like to book a flight"); linear time.
+
+# What is before both, or is to be done.
+_AT_HAND: Final = (
+    r"(?:not\b(?! to (?!say\b|answer\b|tell\b|talk\b))|it\b|that\b(?! (?:you|people|we)\b)"
+    r"|this\b|these\b|those\b|them\b"
+    r"|both\b|neither\b|either\b|none\b"
+    r"|all\b|your\b|you\b(?! (?:answered|avoided|called|explained|gave|kept|listed|showed|told"
+    r"|used|wrote|to|not|did|do|ask|use|keep|were|would|write|answer|call|always"
+    r"|never))|how\b|when\b|what\b|where\b|if it\b|option\b|version\b|variant\b|plan [a-z]\b"
+    r"|number\b|his\b|her\b|their\b"
+    r"|(?:the )?(?:first|second|third|fourth|last|latter|former|other|new|old|previous|next"
+    r"|current|original|one|way|idea|look|layout|design|approach|version|result|output|food"
+    r"|place|color|colour|name|title|tone|ending|blue|red|green)\b"
+    r"|\w+day\b|to (?:admit|be (?:a|the|that|picky|annoying)|bother|disturb|interrupt|say)\b"
+    r"|\w+ing (?:to|with) you\b"
+    r"|the \w+ (?:one|version|option|approach|variant|layout|design|idea)\b|a different"
+    r"|another\b|to (?:wait|stop|leave|see|talk|start|finish|do (?:it|this|that)|know|go|hear"
+    r"|book|order|have|buy|get|ask|think|believe|discuss|call)\b|wait\b|stop\b|do (?:it"
+    r"|this|that)\b|die\b|go\b|start\b|talk\b|just\b|be\b|work on\b|have (?:the|it|this)\b"
+    r"|see\b|hear\b|finish\b|fix\b|leave\b|sleep\b|stay\b|skip\b|eat\b|take the\b|keep (?:it"
+    r"|this|that)\b|so much|\ue000)"
+)
+_ADVERBS: Final = (
+    r"(?: (?:really|generally|usually|strongly|much|always|also|personally|definitely|still|do"
+    r"|tend to|absolutely|just|greatly|very much))*"
+)
+_PREFER: Final = (
+    rf"i(?P<would>'d|d| would)?{_ADVERBS}(?: would)?{_ADVERBS} (?:prefer|rather)"
+    rf" (?(would)(?!the\b))(?:(?:it )?(?:if|when) (?:you|people|answers) |(?!{_AT_HAND}))\S"
+)
+_LIKE: Final = (
+    rf"i{_ADVERBS} (?:like|love|enjoy|hate|dislike|can't stand|cannot stand|can't bear|detest"
+    r"|don't like|do not like|dont like|don't enjoy)"
+    rf" (?:(?:it )?(?:if|when) you |(?!{_AT_HAND})(?!(?:the|an?|that)\b))\S"
+)
+_PREFERENCE: Final = (
+    r"my (?:(?:strong |personal |general )?preference (?:is|would be)"
+    r"|(?:favou?rite|preferred) (?!part|line|bit|quote|scene|thing|moment|one)[\w-]+"
+    rf"(?: [\w-]+)? (?:is|are)) (?!{BLANK}|(?:not|that|this|it|when|how|where|what|gone"
+    rf"|broken)\b)\S"
+)
+_WISH: Final = (
+    r"(?:i'd|i would) (?:really |much )?(?:appreciate|like|love|prefer) it if you (?!could\b)\S"
+    r"|it(?:'d| would) be (?:\w+ )?(?:great|nice|good|better|helpful|best|cool) if you"
+    r" (?!could\b)\S"
+    r"|i(?:'d like| would like| want| like) (?:my|all(?: of)?(?: my)?|every) [\w ]{2,30}?s"
+    r" (?:in|as|with|without|to be|sorted|formatted|written|kept)\b"
+)
+_ANSWERS: Final = (
+    r"(?:i|we) (?:want|need|expect) (?:(?!the|these|those|this|my|more|some|any)[\w-]+ )?"
+    r"(?:answers|responses|replies|summaries|explanations|commit messages|code examples"
+    r"|reports)\b"
+)
+_FAN: Final = (
+    r"i(?:'m| am) (?:not |no |a |an |such |really |big |huge |great |much of )*fan of"
+    rf" (?!{_AT_HAND})\S"
+)
+
+PREFERENCES: Final[tuple[Form, ...]] = tuple(
+    reading("profile", "medium", text)
+    for text in (_PREFER, _WISH, _LIKE, _PREFERENCE, _FAN, _ANSWERS)
+)
+"""In the order in which they are tried."""
+
+
+# The forms of words in which somebody asks to remember a thing.
+#
+# Promises: what is to be done ("remember to buy milk") is no memory, nor is what the words only
+# look like ("remember me?"); linear time.
+
+_REMEMBER: Final = (
+    r"(?:(?:(?:can|could|would|will) (?:you|u) |i (?:need|want|'d like|would like) you to "
+    r"|you (?:should|must|need to) |just so you |just |(?:here's "
+    r"|let me tell you )?something to )?(?:please |pls |always )?"
+    rf"(?:(?:{slips('remember')}|rember|memori[sz]e)(?: this| the following)?"
+    r"(?: for (?:next time|later|the future))?(?: that\b|[:,]| -)?"
+    r"|keep in mind(?: that\b|[:,])?|keep this in mind[:,]|bear in mind(?: that\b|[:,])?"
+    r"|(?:make|take) (?:a )?note(?: that\b|[:,]| of this:)|(?:do not|don't|dont"
+    r"|never) forget(?: that\b|[:,])?"
+    r"|(?:add|save|commit|store|put|write|note) (?:this |it )?(?:down )?(?:to|in"
+    r"|into) (?:your |the )?(?:long-term )?(?:memory|notes)(?:[:,]| that\b)|(?:save|store) this[:,]"
+    r"|(?:a )?note (?:for later|for the future|to self|for next time)[:,]"
+    r"|for (?:future|later) reference[:,]?|you should know(?: that\b|[:,])"
+    r"|fyi,? for (?:the future|later|next time)[:,]?"
+    r"|for the record[:,]|remember this[:,]))"
+    r"(?P<next>(?: next time| for next time| later)?[:,]?(?: that)?) (?P<rest>)"
+)
+# After these a fact follows, whatever it looks like.
+_CLEARLY: Final = r"[^\n]*\b(?:in mind|memory|notes|that|note|reference)\b"
+# A remembered thing has a verb, else it is "remember the milk".
+_VERB: Final = (
+    r"\b(?:is|are|was|were|has|have|had|uses?|needs?|takes?|runs?|lives?|can|cannot|can't|must"
+    r"|should|will|won't|does|doesn't|do|don't"
+    r"|expires?|works?|owns?|wants?|likes?|prefers?|gets?|goes|starts?|ends?|opens?|closes?"
+    r"|costs?|requires?|means?|stands?|comes?|only"
+    r"|always|never|isn't|aren't|(?:\w{3,})s)\b|'s |'re |'m "
+)
+_TO_DO: Final = r"(?:to|when|how|what|why|if|about|from|too|well)\b"
+_NO_FACT: Final = (
+    r"(?:me|when|how|what|who|where|why|which|the (?:time|milk|name|day|days)"
+    r"|that|this|it|them|those|these|to|if|anything|everything|nothing|us|him|her)\b(?! is| are|'s)"
+)
+# What people cheer each other up with.
+_PEP_TALK: Final = (
+    r"(?:you(?:'re|'ve| are| got| can| don't have)|it's (?:never|about|ok|okay|important"
+    r"|always)|every \w+ (?:step|victory|day|has)|i'm always|there's always|- )\b"
+)
+_SENTENCE: Final = r"\S+ \S+ \S+ \S"
+
+
+def remembered(words: str, at: int) -> int:
+    """Return where that begins which shall be remembered, or -1.
+
+    >>> remembered("remember that ci is slow", 0), remembered("remember the milk", 0)
+    (14, -1)
+    """
+    found = pattern(_REMEMBER).match(words, at)
+    if found is None:
+        return -1
+    start = found.start("rest")
+    rest = words[start:]
+    if pattern(_TO_DO).match(rest) or pattern(_PEP_TALK).match(rest):
+        return -1
+    asked = found[0].rstrip()
+    told = asked.endswith((" that", ":", ",")) and pattern(_SENTENCE).match(rest)
+    if pattern(_NO_FACT).match(rest) and not told:
+        return -1
+    clear = pattern(_CLEARLY).match(asked) and " " in rest
+    verb = pattern(_VERB).search(rest) and rest.count(" ") > 1
+    return start if clear or verb else -1
+
+
+_REMINDER: Final = (
+    r"(?!(?:you|i|we|please|to|do|don't|can|could|will|would|this|that|it|if|when)\b)[^\n]{8,200}?,"
+    r" (?:please |so )?(?:remember|keep in mind|don't forget|never forget)(?: that| this| it)?\Z"
+)
+REMINDERS: Final[tuple[Form, ...]] = (reading("lesson", "high", _REMINDER),)
+"""What is told first: "the port is 5433, remember that"."""
+
+
+# The commonest forms of words in German, French and Spanish.
+#
+# Promises: an order or a fact is found only where a sentence begins with it; linear time.
+
+
+class _Words(NamedTuple):
+    """A form: what it says, and the pattern whose group ``kept`` begins what is kept."""
+
+    kind: Kind
+    confidence: Confidence
+    label: str
+    pattern: str
+
+
+_NAME_FACT: Final = (
+    rf"(?P<kept>(?:[^\s,;:.!?()\d]{{2,30}}|{WITH_DIGIT})(?: (?!und |et "
+    rf"|y )(?:[^\s,;:.!?()\d]{{2,30}}|{WITH_DIGIT})){{0,2}})(?=[,;:.!?]|\Z| und | et | y )"
+)
+_ICH: Final = (
+    r"(?:ich|du|er|sie|es|wir|ihr|man|das|der|die|den|dem|ein|eine|mein|meine|dein"
+    r"|was|wie|warum|wann|wer|wo|hast|ist|sind|war|hat|habe|haben|wird|kann|noch|fast|so|auch|aber"
+    r"|und|nur|schon|ja|nein|hier|da|mir|wenn)\b"
+)
+_JE: Final = (
+    r"(?:je|j|tu|il|elle|on|nous|vous|ils|elles|ce|c|ça|cela|le|la|les|un|une|mon|ma"
+    r"|pourquoi|est|es|presque)\b"
+)
+_FORMS: Final = (
+    # German
+    _Words(
+        "always",
+        "high",
+        "",
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab (?:jetzt"
+        rf"|sofort) )?(?:immer|stets)\b)",
+    ),
+    _Words(
+        "never",
+        "high",
+        "",
+        rf"(?:bitte )?(?P<kept>(?!{_ICH}|sage? )[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals"
+        rf"|nie wieder"
+        rf"|nie mehr)\b)",
+    ),
+    _Words("always", "high", "", r"(?P<kept>immer [^\n]{3,}[^\W_]en\Z)"),
+    _Words("never", "high", "", r"(?P<kept>(?:nie|niemals) (?!im leben\b)[^\n]{3,}[^\W_]en\Z)"),
+    _Words(
+        "never",
+        "high",
+        "",
+        r"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
+        r"|zukünftig)(?: bitte)?,? (?P<kept>(?:keine?|nicht|nie|niemals)\b)",
+    ),
+    _Words(
+        "always",
+        "high",
+        "",
+        rf"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
+        rf"|zukünftig)(?: bitte)?,? (?!bin|ist|wird|habe|kann|geht)(?P<kept>(?!{_ICH})\w)",
+    ),
+    _Words(
+        "always",
+        "high",
+        "",
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:ab (?:jetzt|sofort)"
+        rf"|in zukunft|künftig)\b)",
+    ),
+    _Words(
+        "never",
+        "high",
+        "",
+        rf"(?:bitte )?(?P<kept>(?:keine?n?"
+        rf"|(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?: [\w-]+){{0,6}}? (?:nicht"
+        rf"|keine?n?)) [^\n]*\bmehr\Z)",
+    ),
+    _Words(
+        "lesson",
+        "high",
+        "",
+        r"(?:bitte )?(?:merke? dir|denke? dran|denke? daran|vergiss nicht|behalte im kopf)(?:,"
+        r"| bitte,)? (?:dass|:)? ?(?P<kept>\w+ \w+)",
+    ),
+    _Words(
+        "profile",
+        "high",
+        "Name:",
+        rf"(?:ich heiße|ich heisse|mein name ist)"
+        rf" (?!(?:nicht|ja|auch|das|den|dich|es|sie)\b){_NAME_FACT}",
+    ),
+    _Words(
+        "profile",
+        "high",
+        "Name:",
+        rf"(?:bitte )?(?:nenne? mich|du kannst mich)(?: bitte)? {_NAME_FACT}",
+    ),
+    _Words(
+        "profile",
+        "high",
+        "Location:",
+        rf"(?:ich wohne in|ich lebe in) (?!der|einer|einem|dem){_NAME_FACT}",
+    ),
+    _Words(
+        "profile",
+        "medium",
+        "",
+        r"(?P<kept>ich (?:bevorzuge|mag lieber|arbeite (?:bei|als)|bin (?:vegetarier|veganer"
+        r"|vegan|allergisch|lehrer|entwickler))\w*\b)",
+    ),
+    # French
+    _Words(
+        "always",
+        "high",
+        "",
+        rf"(?:s'il te plaît,? )?(?P<kept>(?!{_JE})[^\W\d_]{{2,20}}(?:e|s|z) toujours\b(?! pas))",
+    ),
+    _Words(
+        "never",
+        "high",
+        "",
+        r"(?P<kept>(?:ne |n')(?!suis|ai|est|sais|peux)[^\W\d_]{2,20} (?:plus )?jamais\b)",
+    ),
+    _Words(
+        "always",
+        "high",
+        "",
+        rf"(?:à partir de maintenant|désormais|dorénavant"
+        rf"|à l'avenir),? (?P<kept>(?!{_JE})(?!ne\b|n')\w)",
+    ),
+    _Words(
+        "never",
+        "high",
+        "",
+        r"(?:à partir de maintenant|désormais|dorénavant|à l'avenir),? (?P<kept>(?:ne |n')\w)",
+    ),
+    _Words(
+        "lesson",
+        "high",
+        "",
+        r"(?:souviens-toi|rappelle-toi|n'oublie pas|retiens|note) (?:bien )?(?:que "
+        r"|qu')(?P<kept>\w)",
+    ),
+    _Words(
+        "profile",
+        "high",
+        "Name:",
+        rf"(?:je m'appelle|mon nom est|mon prénom est|appelle-moi) {_NAME_FACT}",
+    ),
+    _Words("profile", "high", "Location:", rf"(?:j'habite|je vis) (?:à|au|en) {_NAME_FACT}"),
+    _Words(
+        "profile",
+        "medium",
+        "",
+        r"(?P<kept>je préfère (?!ça|cela|celui|celle|le (?:premier|second|deuxième)"
+        r"|la (?:première|seconde|deuxième))\w)",
+    ),
+    _Words(
+        "profile",
+        "high",
+        "",
+        r"(?P<kept>je suis (?:végétarien|végan|allergique|développeu|professeu|infirmi"
+        r"|daltonien|gauch)\w*)",
+    ),
+    # Spanish
+    _Words(
+        "always",
+        "high",
+        "",
+        r"(?:por favor,? )?(?P<kept>siempre (?!me|te|se|lo|la|le|nos|que|hay|es|está|falla"
+        r"|funciona|tarda|llega|pasa|dice|fue|ha|he|igual)\w+(?<!o)(?<!ó)\b)",
+    ),
+    _Words(
+        "always",
+        "high",
+        "",
+        r"(?:por favor,? )?(?P<kept>(?!yo|tú|él|ella|esto|eso|el|la|casi|no|ya"
+        r"|como)[^\W\d_]{2,20}(?:a|e) siempre\b)",
+    ),
+    _Words(
+        "never",
+        "high",
+        "",
+        r"(?:por favor,? )?(?P<kept>(?:nunca|jamás) (?:más )?"
+        r"(?!jamás|mais|digas nunca|me|te|se|le|nos|sabes|puedes"
+        r"|tienes)\w+(?:s|r)\b)",
+    ),
+    _Words(
+        "never",
+        "high",
+        "",
+        r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?P<kept>(?:no|nunca) \w)",
+    ),
+    _Words(
+        "always",
+        "high",
+        "",
+        r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?!yo|el|la|los|las|voy"
+        r"|será|estaré)(?P<kept>\w)",
+    ),
+    _Words(
+        "lesson",
+        "high",
+        "",
+        r"(?:por favor,? )?(?:recuerda|acuérdate de|ten en cuenta|no olvides) que (?P<kept>\w)",
+    ),
+    _Words("profile", "high", "Name:", rf"(?:me llamo|mi nombre es|llámame) {_NAME_FACT}"),
+    _Words("profile", "high", "Location:", rf"vivo en (?!un|una|el|la){_NAME_FACT}"),
+    _Words(
+        "profile",
+        "medium",
+        "",
+        r"(?P<kept>prefiero (?!eso|esto|ese|esa|el (?:primer|segund)|la (?:primer|segund)|no\b"
+        r"|esperar)\w)",
+    ),
+    _Words(
+        "profile",
+        "high",
+        "",
+        r"(?P<kept>soy (?:vegetarian|vegan|alérgic|desarrollador|profesor|enfermer|zurd"
+        r"|daltónic|diabétic)\w*)",
+    ),
+)
+
+
+TONGUES: Final[tuple[Form, ...]] = tuple(
+    reading(form.kind, form.confidence, form.pattern, form.label, lasting=True) for form in _FORMS
+)

@@ -1,0 +1,230 @@
+"""The port to language models: what one must do, and what asking one costs.
+
+Promises: every call is written to the ledger before it is made, and again when it ends; none is
+made that could pass a limit or cannot be written down; what a model answers is an instance of the
+schema or a :class:`engramdown.errors.ModelError`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from engramdown.clock import moment
+from engramdown.errors import ModelError, SpendError, StoreError
+from engramdown.models.ledger import ASKED, FREE, Call, Ledger, Limits, Spent, new_id, refusal
+from engramdown.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    import pydantic
+
+__all__ = [
+    "Asker",
+    "Attempt",
+    "LanguageModel",
+    "Limits",
+    "Meter",
+    "MeteredModel",
+    "Run",
+    "Spent",
+    "refusal",
+]
+
+T = TypeVar("T", bound="pydantic.BaseModel")
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Anything that answers in a form."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the ledger."""
+        ...
+
+    def ask(self, schema: type[T], system: str, user: str) -> T:
+        """Return an answer.
+
+        Args:
+            schema: The form of the answer, a pydantic model.
+            system: What to do.
+            user: What to do it with.
+
+        Raises:
+            ModelError: If there is no such answer.
+        """
+        ...
+
+
+class Attempt(NamedTuple):
+    """What one call cost and how it ended.
+
+    Attributes:
+        tokens_in: Tokens of what was asked.
+        tokens_out: Tokens of the answer.
+        ms: How long it took, in milliseconds.
+        outcome: See :data:`engramdown.models.ledger.OUTCOMES`.
+        estimated: Whether some of the tokens are not what a provider counted.
+    """
+
+    tokens_in: int
+    tokens_out: int
+    ms: int
+    outcome: str
+    estimated: bool = False
+
+
+class Meter(Protocol):
+    """Sees each call before and after it is made."""
+
+    def before(self, tokens_in: int, tokens_out: int) -> None:
+        """Hear what a call may cost at most.
+
+        Raises:
+            SpendError: If that could pass a limit, or the call could not be counted.
+        """
+        ...
+
+    def after(self, attempt: Attempt) -> None:
+        """Hear what it cost.
+
+        Raises:
+            SpendError: If it could not be counted.
+        """
+        ...
+
+
+@runtime_checkable
+class MeteredModel(LanguageModel, Protocol):
+    """A language model that may make several calls for one answer, and shows each to a meter."""
+
+    def ask_metered(self, schema: type[T], system: str, user: str, meter: Meter) -> T:
+        """Return an answer as ``ask`` does."""
+        ...
+
+
+class Run:
+    """What is done at once, under one set of limits."""
+
+    def __init__(self, ledger: Ledger, limits: Limits) -> None:
+        """Write calls to ``ledger``, as far as ``limits`` allow any."""
+        self.ledger = ledger
+        self.limits = limits
+        self.spent = Spent()
+
+    def begin(self, call: Call) -> None:
+        """Write down that a call is about to be made, unless it could pass a limit.
+
+        It is written first and judged then: so several processes see each other's calls, and a
+        call whose program is killed has been counted.
+
+        Raises:
+            SpendError: If it could pass a limit, or cannot be written down.
+        """
+        try:
+            self.ledger.add(call)
+            now = moment()
+            window = self.ledger.spent_since(self.limits.window_hours, now, before=call.id)
+            tokens = call.tokens_in + call.tokens_out
+            reason = refusal(self.limits, self.spent, window, tokens)
+            if reason:
+                free = Call(now, call.job, call.model, 0, 0, 0, "refused_spend", id=call.id)
+                self.ledger.add(free)
+        except StoreError as error:
+            raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
+        if reason:
+            raise SpendError(reason)
+
+    def end(self, call: Call) -> None:
+        """Write down what a call that was begun did cost.
+
+        Raises:
+            SpendError: If it cannot be written down; it then counts as what it could have cost.
+        """
+        if call.outcome not in FREE:
+            self.spent = self.spent.plus(call.tokens_in + call.tokens_out)
+        try:
+            self.ledger.add(call)
+        except StoreError as error:
+            raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
+
+
+class Asker:
+    """A language model as one job of a run may use it; is a language model itself."""
+
+    def __init__(self, model: LanguageModel, job: str, run: Run) -> None:
+        """Ask ``model`` for a ``job``, at the cost of a ``run``."""
+        self._model = model
+        self._job = job
+        self._run = run
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self._model.name
+
+    def ask(self, schema: type[T], system: str, user: str) -> T:
+        """Return an answer.
+
+        Raises:
+            ModelError: If there is none; a :class:`SpendError` if a limit forbids to ask, or the
+                ledger cannot be written.
+        """
+        meter = _Metering(self._run, self._job, self.name)
+        if isinstance(self._model, MeteredModel):
+            return self._model.ask_metered(schema, system, user, meter)
+        asked = estimate_tokens(system) + estimate_tokens(user)
+        meter.before(asked, 0)
+        started, outcome, answered = time.monotonic(), "failed", 0
+        try:
+            answer = self._model.ask(schema, system, user)
+            outcome = "ok" if isinstance(answer, schema) else "wrong_schema"
+            if outcome == "ok":
+                answered = estimate_tokens(answer.model_dump_json())
+        except ModelError as error:
+            outcome = error.outcome
+            raise
+        finally:
+            ms = int(1000 * (time.monotonic() - started))
+            meter.after(Attempt(asked, answered, ms, outcome, estimated=True))
+        if outcome != "ok":
+            raise ModelError(f"{self.name}: answered in another form than asked for", outcome)
+        return answer
+
+
+class _Metering:
+    """Writes the calls of one question down; so several threads may ask at once."""
+
+    def __init__(self, run: Run, job: str, model: str) -> None:
+        """Write to the ledger of ``run`` what a ``job`` asks a ``model``."""
+        self._run = run
+        self._told = job, model
+        self._id = ""
+
+    def before(self, tokens_in: int, tokens_out: int) -> None:
+        """Write down that a call is about to be made."""
+        self._id = new_id()
+        self._run.begin(Call(moment(), *self._told, tokens_in, tokens_out, 0, ASKED, id=self._id))
+
+    def after(self, attempt: Attempt) -> None:
+        """Write down what it cost."""
+        there, back, ms, outcome, estimated = attempt
+        self._run.end(Call(moment(), *self._told, there, back, ms, outcome, estimated, self._id))
+
+
+# What models may cost: so many calls and tokens in one run, and in a window of time.
+#
+# Promises: pure; a call that could pass a limit is refused before it is made, with the limit, what
+# was spent of it, and where it is set.
+
+
+
+
+
+
+
+
+
+
+
+

@@ -1,0 +1,578 @@
+"""Whether a call of a model that gave nothing is made again, and how.
+
+Promises: pure; a call is made again at most as often as is allowed, and after an answer that was
+cut off once more, with twice the room.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+from engramdown.language.untrusted import quoted
+from engramdown.models.ledger import MOST, OUTCOMES
+
+if TYPE_CHECKING:
+    import pydantic
+
+__all__ = [
+    "KEY",
+    "LONGEST",
+    "LONGEST_WAIT",
+    "Again",
+    "Answer",
+    "Course",
+    "Provider",
+    "Refusal",
+    "TooLongError",
+    "asked_to_wait",
+    "client_of",
+    "is_openai",
+    "missing",
+    "refused",
+    "usage_of",
+]
+
+LONGEST_WAIT: Final = 60.0
+"""How long we wait for a provider at most, in seconds; who asks for more is asked no more."""
+
+_STEPS: Final = 6  # so often a wait is doubled until it is the longest
+
+_TRANSIENT: Final = frozenset({"rate_limited", "server_error", "timeout", "unreachable"})
+_ASKED_AGAIN: Final = frozenset({"malformed", "wrong_schema"})
+
+
+class Again(NamedTuple):
+    """A call that is made again.
+
+    Attributes:
+        wait: After how many seconds.
+        course: How it stands then.
+    """
+
+    wait: float
+    course: Course
+
+
+class Course(NamedTuple):
+    """How it stands with a question that may take several calls.
+
+    Attributes:
+        max_tokens: The ceiling of output tokens.
+        retries: How many calls may still fail.
+        failed: How many have failed.
+        widened: Whether the ceiling was raised.
+    """
+
+    max_tokens: int
+    retries: int
+    failed: int = 0
+    widened: bool = False
+
+    def after(self, outcome: str, wait: float | None = None) -> Again | None:
+        """Return how a call is made again, or ``None`` if it is not.
+
+        Args:
+            outcome: How the last one ended.
+            wait: How many seconds the provider asks to wait, if it does.
+
+        >>> Course(1000, retries=2).after("truncated").course.max_tokens
+        2000
+        >>> Course(1000, retries=2).after("rate_limited", 7).wait
+        7.0
+        """
+        if outcome == "truncated":
+            wider = self._replace(max_tokens=2 * self.max_tokens, widened=True)
+            return None if self.widened else Again(0.0, wider)
+        if self.failed >= self.retries or outcome not in _TRANSIENT | _ASKED_AGAIN:
+            return None
+        if wait is not None and wait > LONGEST_WAIT:
+            return None
+        if wait is None:
+            # 1, 2, 4, … seconds; who asks again for another form need not wait.
+            wait = (
+                min(2.0 ** min(self.failed, _STEPS), LONGEST_WAIT) if outcome in _TRANSIENT else 0.0
+            )
+        return Again(float(wait), self._replace(failed=self.failed + 1))
+
+
+def asked_to_wait(header: str, now: datetime) -> float | None:
+    """Return how many seconds a ``Retry-After`` asks to wait, or ``None`` if it says nothing.
+
+    >>> from datetime import UTC
+    >>> asked_to_wait("12", datetime(2026, 3, 1, tzinfo=UTC))
+    12.0
+    >>> asked_to_wait("Sun, 01 Mar 2026 00:00:30 GMT", datetime(2026, 3, 1, tzinfo=UTC))
+    30.0
+    """
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(header)
+            seconds = (moment - now).total_seconds()
+        except (ValueError, TypeError):  # a date without a zone cannot be compared
+            return None
+    return None if isnan(seconds) else max(seconds, 0.0)
+
+
+# How a call of a provider ended: an answer of the form, or why there is none.
+#
+# Promises: whatever a client raises, and whatever a server sends, is one of the two; why there is
+# none is said in words for a person, without an error of somebody else's program; what nobody
+# counted is not made up here.
+
+_SHOWN: Final = 300
+_DEEPEST: Final = 20
+_STATUS: Final = {401: "unauthorized", 403: "unauthorized", 408: "timeout", 429: "rate_limited"}
+_SERVER_ERRORS: Final = 500
+_REASONS: Final = ("message", "error", "detail")
+
+
+class TooLongError(Exception):
+    """A server sent more than any answer has."""
+
+
+class Answer(NamedTuple):
+    """An answer of the form that was asked for, and what it cost, as far as is known."""
+
+    value: pydantic.BaseModel
+    tokens_in: int
+    tokens_out: int
+
+
+class Refusal(NamedTuple):
+    """No answer of use.
+
+    Attributes:
+        outcome: See :data:`engramdown.models.ledger.OUTCOMES`.
+        reason: Why, in words for a person; ``""`` if the outcome says it all.
+        told: Why, in words for the model.
+        wait: How many seconds the provider asks to wait, if it does.
+        tokens_in: Tokens of what was asked, as far as is known.
+        tokens_out: Tokens of the answer, as far as is known.
+        worked: Whether a model may have worked on it all the same, and cost something.
+    """
+
+    outcome: str
+    reason: str = ""
+    told: str = ""
+    wait: float | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    worked: bool = True
+
+
+def refused(
+    error: BaseException, schema: type[pydantic.BaseModel], *, answered: bool
+) -> Answer | Refusal:
+    """Return what an error of a call means.
+
+    Args:
+        error: What instructor raised.
+        schema: The form that was asked for.
+        answered: Whether the server had answered, so that what went wrong is in its answer.
+    """
+    from instructor.core.exceptions import IncompleteOutputException
+
+    if isinstance(error, IncompleteOutputException):
+        tokens = usage_of(error.last_completion)
+        return Refusal("truncated", tokens_in=tokens[0], tokens_out=tokens[1])
+    cause = error.__cause__ or error
+    status = getattr(cause, "status_code", None)
+    if isinstance(status, int):
+        return _by_status(status, cause)
+    return _unsent(cause) or _unfit(cause, error, schema, answered=answered)
+
+
+def usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provider's answer
+    """Return how many tokens an answer says that it cost, 0 where it does not."""
+    usage = getattr(completion, "usage", None)
+    asked = (getattr(usage, key, None) for key in ("prompt_tokens", "input_tokens"))
+    said = (getattr(usage, key, None) for key in ("completion_tokens", "output_tokens"))
+    return _first_size(asked), _first_size(said)
+
+
+def _by_status(status: int, cause: BaseException) -> Refusal:
+    headers = getattr(getattr(cause, "response", None), "headers", {})
+    wait = asked_to_wait(headers.get("retry-after", ""), datetime.now(UTC))
+    outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
+    reason = f"the server answered {status}: {_message(cause)}"
+    return Refusal(outcome, reason, wait=wait, worked=False)
+
+
+def _message(cause: BaseException) -> str:
+    """Return what a server says of an error; each has its own form for it."""
+    told: object = getattr(cause, "body", None)
+    while isinstance(told, dict):
+        told = next((told[key] for key in _REASONS if key in told), None)
+    return told if isinstance(told, str) and told.strip() else "it gives no reason"
+
+
+def _unsent(cause: BaseException) -> Refusal | None:
+    """Return what an error means that is about the connection, if it is."""
+    causes = list(_causes(cause))
+    names = [type(each).__name__ for each in causes]
+    if any(isinstance(each, TooLongError) for each in causes):
+        return Refusal("failed", str(causes[-1]))
+    if "Timeout" in names[0]:
+        return Refusal("timeout")
+    if "Connect" not in names[0]:
+        return None
+    if "ConnectError" in names:
+        return Refusal("unreachable", "no connection to the server", worked=False)
+    return Refusal("unreachable", "the connection broke off, or what came over it was no answer")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it."""
+    found: BaseException | None = error
+    for _ in range(_DEEPEST):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__
+
+
+def _unfit(
+    cause: BaseException, error: BaseException, schema: type[pydantic.BaseModel], *, answered: bool
+) -> Answer | Refusal:
+    """Return what is wrong with an answer; one that stands in a text is taken all the same."""
+    from pydantic import ValidationError
+
+    attempts = getattr(error, "failed_attempts", None) or []
+    completion = attempts[-1].completion if attempts else None
+    tokens = usage_of(completion)
+    text = _json_in(_text_of(completion))
+    if text:
+        try:
+            return Answer(schema.model_validate_json(text), *tokens)
+        except ValidationError as invalid:
+            cause = invalid
+    if isinstance(cause, AssertionError) or getattr(completion, "stop_reason", "") == "refusal":
+        return Refusal("refused", "the model refused to answer", "", None, *tokens)
+    if isinstance(cause, ValidationError):
+        problems = cause.errors(include_url=False, include_input=False, include_context=False)
+        outcome = "malformed" if problems[0]["type"] == "json_invalid" else "wrong_schema"
+        told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems]
+        # Neither quotes what was answered, but for names of fields.
+        reason = f"{OUTCOMES[outcome]}: {told[0].removeprefix(': ')}"
+        return Refusal(outcome, reason, quoted("; ".join(told)[:_SHOWN]), None, *tokens)
+    # Clients trip over an answer of no form they know, each with an error of its own.
+    if answered or attempts or isinstance(cause, ValueError):
+        return Refusal("malformed", "", "", None, *tokens)
+    return Refusal("failed", f"{type(cause).__name__}: {cause}")
+
+
+def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
+    """Return what an answer says in words: in one message, or in several blocks."""
+    choices = getattr(completion, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    said = getattr(getattr(first, "message", completion), "content", None)
+    blocks = said if isinstance(said, list) else []
+    texts = [said, *(getattr(block, "text", None) for block in blocks)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _json_in(text: str) -> str:
+    """Return what may be JSON in a text: models like to put words around it, and to think aloud."""
+    said = text.rpartition("</think>")[2]
+    return said[said.find("{") : said.rfind("}") + 1]
+
+
+def _first_size(values: Any) -> int:  # noqa: ANN401 - whatever a provider says
+    sizes = (value for value in values if isinstance(value, int) and value > 0)
+    return min(next(sizes, 0), MOST)
+
+
+# The clients of providers, as instructor wants them.
+#
+# Promises: a redirect leads a client nowhere; a key of a provider is sent to that provider alone;
+# no more of an answer is read than any answer has, packed or not; an error quotes no ``base_url``,
+# which may hold a password.
+
+KEY: Final = "ENGRAMDOWN_MODEL_KEY"
+"""The environment variable of the key for a server of one's own."""
+
+LONGEST: Final = 4_000_000
+"""So many bytes of a response are read at most: several times the longest answer."""
+
+_EXTRAS: Final = {"openai": "openai", "ollama": "openai", "anthropic": "anthropic"}
+_OLLAMA: Final = "http://localhost:11434/v1"
+_GZIP_OR_ZLIB: Final = 32  # told by the first bytes
+_OPENAI: Final = "https://api.openai.com/"
+# Clients refuse to be made without a key, also for servers that want none.
+_NO_KEY: Final = "none"
+# What was true of the bytes on the wire, and is not of those that were read.
+_OF_THE_WIRE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], object]) -> Any:  # noqa: ANN401 - instructor says no more
+    """Return instructor's client for a model.
+
+    Args:
+        name: The provider and the model, with a slash between.
+        base_url: Where it is, if not at its provider.
+        timeout: How long a call may take, in seconds.
+        heard: Told when the server has sent a whole response, if it is one of a provider that
+            has an extra.
+
+    Raises:
+        ImportError: If the package of the provider is not installed.
+        ValueError: If there is no such provider, or no such place.
+        Exception: Whatever else a package raises that cannot be used.
+    """
+    import instructor
+
+    kind, _, model = name.partition("/")
+    if kind not in _EXTRAS:
+        if base_url:
+            kinds = ", ".join(f"{each}/…" for each in _EXTRAS)
+            raise ValueError(f"base_url goes with {kinds} only")
+        client = instructor.from_provider(name)
+        _tame(getattr(client, "client", None), timeout, heard)
+        return client
+    url = base_url or (_OLLAMA if kind == "ollama" else "")
+    if url and not _is_address(url):
+        raise ValueError("base_url is no address that begins with http:// or https://")
+    sdk = importlib.import_module(_EXTRAS[kind])
+    http = sdk.DefaultHttpxClient()
+    _hold(http, heard)
+    raw = (sdk.Anthropic if kind == "anthropic" else sdk.OpenAI)(
+        # A key in the environment is its provider's, and goes to no other server.
+        api_key=(os.environ.get(KEY) or _NO_KEY) if url else None,
+        base_url=url or None,
+        timeout=timeout,
+        max_retries=0,
+        http_client=http,
+    )
+    if kind == "anthropic":
+        return instructor.from_anthropic(raw, model=model)
+    # Not every model that runs at home can call tools; all can be asked for JSON.
+    mode = instructor.Mode.JSON if kind == "ollama" else instructor.Mode.TOOLS
+    return instructor.from_openai(raw, mode=mode, model=model)
+
+
+def is_openai(name: str, client: Any) -> bool:  # noqa: ANN401 - as above
+    """Whether it is OpenAI itself that is asked, which calls the ceiling by another name."""
+    return name.startswith("openai/") and str(client.client.base_url).startswith(_OPENAI)
+
+
+def missing(name: str, error: ImportError) -> str:
+    """Return which package the provider of a model needs, in one line."""
+    extra = _EXTRAS.get(name.partition("/")[0])
+    if extra is None:
+        return str(error)
+    return f"{extra} is not installed; run pip install 'engramdown[{extra}]'"
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _tame(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
+    """Hold the client of a package that we do not know to what we promise, as far as it can be.
+
+    It neither tries again by itself nor waits for longer than we do; and if it is one of the many
+    that stand on an httpx client, it follows no redirect and reads no more than ours do.
+    """
+    for key, value in (("max_retries", 0), ("timeout", seconds)):
+        if hasattr(raw, key):
+            setattr(raw, key, value)
+    http: Any = getattr(raw, "_client", None)
+    if hasattr(http, "follow_redirects") and hasattr(http, "send"):
+        _hold(http, heard)
+
+
+def _hold(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
+    """Let an httpx client follow no redirect, and read no more than allowed."""
+    http.follow_redirects = False
+    http.headers["accept-encoding"] = "gzip"
+    http.send = _bounded(http.send, heard)
+
+
+def _bounded(send: Callable[..., Any], heard: Callable[[], object]) -> Callable[..., Any]:
+    """Return what sends a request as ``send`` does, and reads no more of a response than allowed.
+
+    A packed body is unpacked here, within the same bound: a small one could fill the memory, too.
+    """
+
+    def bounded(request: Any, **how: Any) -> Any:  # noqa: ANN401 - of whichever httpx it is
+        response = send(request, **{**how, "stream": True})
+        try:
+            body = _read(response)
+        finally:
+            response.close()
+        heard()
+        kept = [pair for pair in response.headers.items() if pair[0].lower() not in _OF_THE_WIRE]
+        return type(response)(response.status_code, headers=kept, content=body, request=request)
+
+    return bounded
+
+
+def _read(response: Any) -> bytes:  # noqa: ANN401 - as above
+    packed = response.headers.get("content-encoding", "identity") != "identity"
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | _GZIP_OR_ZLIB)
+    body = bytearray()
+    for raw in response.iter_raw():
+        room = LONGEST + 1 - len(body)
+        body += unpacking.decompress(raw, room) if packed else raw
+        if len(body) > LONGEST:
+            raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
+    return bytes(body)
+
+
+# Calls of a provider, through instructor.
+#
+# Promises: what goes wrong is a :class:`Refusal` and no exception of somebody else's; a call ends
+# in time, however slowly its answer drips, and its connection is closed then. Of what is asked or
+# answered nothing is logged.
+
+# Instructor quotes keys and answers in its logs, the others whole requests and addresses.
+_LOUD: Final = ("instructor", "openai", "anthropic", "httpx", "httpcore")
+
+T = TypeVar("T")
+
+_ours: ContextVar[bool] = ContextVar("ours", default=False)
+
+
+class _Quiet(logging.Filter):
+    """Drops what is logged of our calls."""
+
+    def filter(self, _record: logging.LogRecord) -> bool:
+        """Let pass what is not about a call of ours."""
+        return not _ours.get()
+
+
+_QUIET: Final = _Quiet()
+
+
+class Provider:
+    """A model of a provider, as one thread reaches it for one question."""
+
+    def __init__(self, name: str, base_url: str, timeout: float) -> None:
+        """Name a model, where it is if not at its provider, and how long it may take."""
+        self._name = name
+        self._base_url = base_url
+        self._timeout = timeout
+        self._client: Any = None
+        self._heard = False
+
+    def open(self) -> Refusal | None:
+        """Make a client, unless there is one; return why there can be none."""
+        if self._client is not None:
+            return None
+        given = (self._name, self._base_url, self._timeout, self._hear)
+        made = _outcome_of(lambda: client_of(*given))
+        if isinstance(made, ImportError):
+            return Refusal("missing_sdk", missing(self._name, made), worked=False)
+        if isinstance(made, BaseException):
+            return self._no_key(made) or _unopened(made)
+        self._client = made
+        return None
+
+    def call(
+        self, schema: type[pydantic.BaseModel], system: str, user: str, max_tokens: int
+    ) -> Answer | Refusal:
+        """Ask once; the provider must be open."""
+        client = self._client
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        ceiling = "max_completion_tokens" if is_openai(self._name, client) else "max_tokens"
+
+        def ask() -> Answer:
+            value = client.create(
+                response_model=schema,
+                messages=messages,
+                max_retries=0,
+                strict=False,
+                **{ceiling: max_tokens},
+            )
+            usage = usage_of(getattr(value, "_raw_response", None))
+            # Instructor answers in a class of its own below the schema, which equals no other.
+            answer = schema.model_validate(value.model_dump(by_alias=True))
+            answer.__pydantic_private__ = value.__pydantic_private__
+            return Answer(answer, *usage)
+
+        self._heard = False
+        answer = _outcome_of(ask, self._timeout)
+        if isinstance(answer, TimeoutError):
+            self.close()
+            return Refusal("timeout")
+        if isinstance(answer, BaseException):
+            return self._no_key(answer.__cause__) or refused(answer, schema, answered=self._heard)
+        return answer
+
+    def close(self) -> None:
+        """Close the connections, also of a call that nobody waits for any more."""
+        close = getattr(getattr(self._client, "client", None), "close", None)
+        self._client = None
+        if close is not None:
+            close()
+
+    def _hear(self) -> None:
+        self._heard = True
+
+    def _no_key(self, error: BaseException | None) -> Refusal | None:
+        """Return what an error means that asks for a key: one client raises it early, one late."""
+        if "api_key" not in str(error).lower():
+            return None
+        reason = f"there is no key; set {self._name.partition('/')[0].upper()}_API_KEY"
+        return Refusal("unauthorized", reason, worked=False)
+
+
+def _unopened(error: BaseException) -> Refusal:
+    """Return why a client could not be made: a missing package, or an unknown provider."""
+    said = str(error)
+    outcome = "missing_sdk" if "package is required" in said else "failed"
+    return Refusal(outcome, said, worked=False)
+
+
+def _quietly(work: Callable[[], T]) -> T:
+    """Return what ``work`` gives, while nothing of it is logged."""
+    import instructor
+
+    token = _ours.set(True)
+    try:
+        _ = instructor.from_provider  # its modules, and so its loggers, are there after this
+        for name in list(logging.Logger.manager.loggerDict):
+            if name.startswith(_LOUD):
+                logging.getLogger(name).addFilter(_QUIET)
+        return work()
+    finally:
+        _ours.reset(token)
+
+
+def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | BaseException:
+    """Return what ``work`` gives in another thread, or what it raises: a package may anything.
+
+    After so many ``seconds`` nothing waits for it, and a ``TimeoutError`` is returned.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(_quietly(work))
+        except BaseException as error:  # noqa: BLE001 - it is handed to who waits for the result
+            future.set_exception(error)
+
+    # A daemon, so that a program can end while an answer still drips.
+    threading.Thread(target=run, name="engramdown-model", daemon=True).start()
+    try:
+        return future.exception(seconds) or future.result()
+    except TimeoutError as late:
+        return late
