@@ -44,7 +44,7 @@ from engramdown.cortex.tidying import Tidying, plan_tidying, telling_findings, t
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git.repository import find_repository
-from engramdown.hippocampus.files import FileChange
+from engramdown.hippocampus.changeset import FileChange
 from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 

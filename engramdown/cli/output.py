@@ -27,7 +27,7 @@ from engramdown import Cortex
 from engramdown.cli import messages, process
 from engramdown.cli.layout import Line, Part, diff, diff_rows, line, wrap
 from engramdown.cli.process import is_terminal
-from engramdown.hippocampus.files import FileChange
+from engramdown.hippocampus.changeset import FileChange
 from engramdown.language.characters import on_screen
 
 __all__: list[str] = []

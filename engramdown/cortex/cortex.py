@@ -28,11 +28,10 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.forks import cached_property
+from engramdown.hippocampus.changeset import FileChange
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
-from engramdown.hippocampus.files import FileChange
 from engramdown.hippocampus.protocol import HippocampusProtocol
-from engramdown.hippocampus.read_only import REFUSED, ClosedDisk, is_refused
-from engramdown.hippocampus.store import Hippocampus
+from engramdown.hippocampus.store import REFUSED, ClosedDisk, Hippocampus, is_refused
 from engramdown.kinds import kind_in_scope
 from engramdown.settings import MODES, Settings, find_places, load
 from engramdown.storage.disk import ERASING, Disk

@@ -25,8 +25,8 @@ from engramdown.git.driver import is_unregistered
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import ROOM, read_line
 from engramdown.hippocampus.provenance import page_key
-from engramdown.hippocampus.read_only import is_refused
 from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled
+from engramdown.hippocampus.store import is_refused
 from engramdown.kinds import SOUL, is_name
 from engramdown.settings import CONFIG, SETTINGS, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of

@@ -18,7 +18,7 @@ from engramdown.cortex.recalling import LABEL, flat, memory_row
 from engramdown.cortex.search import Asked, search
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
-from engramdown.hippocampus.read_only import REFUSED
+from engramdown.hippocampus.store import REFUSED
 
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex

@@ -131,7 +131,7 @@ class Notebooks:
         return journal
 
     def _disk(self, store: Hippocampus) -> Disk:
-        from engramdown.hippocampus.read_only import ClosedDisk
+        from engramdown.hippocampus.store import ClosedDisk
         from engramdown.storage.disk import Disk
 
         settings = cast("Cortex", self).settings.of(store.scope)

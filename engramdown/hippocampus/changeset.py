@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.engram import (
@@ -70,6 +71,20 @@ class Act(NamedTuple):
     by: str
     why: str = ""
     of: str = ""
+
+
+class FileChange(NamedTuple):
+    """What a rehearsed step would do to a file.
+
+    Attributes:
+        path: The file.
+        before: Its text now.
+        after: Its text then.
+    """
+
+    path: Path
+    before: str
+    after: str
 
 
 class OutOfStepError(Exception):

@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import (
     Act,
     Draft,
+    FileChange,
     OutOfStepError,
     Slot,
     entry_changes,
@@ -44,20 +45,6 @@ T = TypeVar("T")
 # How often what a person saves again and again is erased before the next holder goes on with it.
 _ERASURES: Final = 5
 _ID: Final = re.compile(r"\bid:([0-9a-z]{8})\b")
-
-
-class FileChange(NamedTuple):
-    """What a rehearsed step would do to a file.
-
-    Attributes:
-        path: The file.
-        before: Its text now.
-        after: Its text then.
-    """
-
-    path: Path
-    before: str
-    after: str
 
 
 class MemoryFiles:
@@ -204,17 +191,6 @@ class MemoryFiles:
         """
         with named_errors(self.history.path, "read"):
             return self.history.steps()
-
-    def versions(self, name: str) -> Iterator[tuple[Step, str | None, str | None]]:
-        """Yield the steps that changed a file, the newest first, with its text before and after.
-
-        ``None`` is no file. It ends where too much of the journal is gone to tell.
-
-        Raises:
-            StoreError: If the journal cannot be read.
-        """
-        with named_errors(self.history.path, "read"):
-            yield from self.history.versions(name)
 
     def start(self, starters: Mapping[str, str]) -> list[Path]:
         """Create the scope's folder and the starter files that are missing; return the new ones."""

@@ -26,7 +26,7 @@ from engramdown.hippocampus.changeset import (
     verify,
 )
 from engramdown.hippocampus.entry import address, entry_id
-from engramdown.hippocampus.history import History, Part, Past, Step, digest
+from engramdown.hippocampus.history import CLONED, History, Part, Past, Step, digest
 from engramdown.hippocampus.placement import (
     Folder,
     copies_of,
@@ -36,7 +36,6 @@ from engramdown.hippocampus.placement import (
     split_task,
     tombstones_of,
 )
-from engramdown.hippocampus.provenance import CLONED
 from engramdown.kinds import (
     ARCHIVE,
     LESSONS,

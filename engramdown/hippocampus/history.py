@@ -16,7 +16,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -207,35 +207,12 @@ class History:
             yield step, text, before
             text = before
 
-    def versions(self, file: str) -> Iterator[tuple[Step, str | None, str | None]]:
-        """Yield the steps of a file, the newest first, each with the text before and after it.
-
-        ``None`` is no file. It ends where too much of the journal is gone to tell.
-        """
-        text = self.text(file)
-        for step, part in self._steps_backwards(file):
-            if not part.target:
-                text = ""
-            elif text is None or digest(text) != part.target:
-                return
-            before = part.backward(text) if part.source else None
-            yield step, before, text if part.target else None
-            text = before
-
     def text(self, file: str) -> str | None:
         """Return the text that ``file`` had after its last step, made from the journal alone.
 
         ``None`` if there was no file, or if too much of the journal is gone to tell.
         """
-        later: list[Part] = []
-        for _, part in self._steps_backwards(file):
-            later.append(part)
-            if part.begins is not None:
-                text = part.begins
-                for following in reversed(later[:-1]):
-                    text = following.forward(text)
-                return text if digest(text) == later[0].target else None
-        return None
+        return _text_after(part for _, part in self._steps_backwards(file))
 
     def past(self, file: str, seen: str) -> Iterator[Past]:
         """Yield how the state ``seen``, a digest, came about, and those before it, as far as known.
@@ -518,6 +495,9 @@ class Step(NamedTuple):
         return tuple(part.file for part in self.parts)
 
 
+CLONED: Final = "git had it already"
+"""Why of a step that found a file: it came with a clone or a pull, not from a person here."""
+
 How = Literal["saved", "followed", "displaced", "brought", ""]
 
 
@@ -743,3 +723,33 @@ def _common_end(a: str, b: str, limit: int) -> int:
         else:
             high = middle
     return low
+
+
+def versions(steps: Sequence[Step], file: str) -> Iterator[tuple[Step, str | None, str | None]]:
+    """Yield the steps that changed a file, the newest first, each with the text before and after.
+
+    ``None`` is no file. It ends where too much of the journal is gone to tell.
+    """
+    told = [(step, part) for step in reversed(steps) for part in step.parts if part.file == file]
+    text = _text_after(part for _, part in told)
+    for step, part in told:
+        if not part.target:
+            text = ""
+        elif text is None or digest(text) != part.target:
+            return
+        before = part.backward(text) if part.source else None
+        yield step, before, text if part.target else None
+        text = before
+
+
+def _text_after(parts: Iterable[Part]) -> str | None:
+    """Return what a file holds after what happened to it, the newest first; ``None`` if unknown."""
+    later: list[Part] = []
+    for part in parts:
+        later.append(part)
+        if part.begins is not None:
+            text = part.begins
+            for following in reversed(later[:-1]):
+                text = following.forward(text)
+            return text if digest(text) == later[0].target else None
+    return None

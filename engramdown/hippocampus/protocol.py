@@ -1,16 +1,24 @@
-"""The seam for other stores: what one scope's memory can do, and nothing about files.
+"""The seams for other stores.
 
-Promises: whatever satisfies :class:`HippocampusProtocol` can stand in for the file store in a
-:class:`engramdown.Cortex`. A store reads and writes; it never judges.
+Whatever satisfies :class:`HippocampusProtocol` can stand in for the file store in a
+:class:`engramdown.Cortex`; it says nothing about files, history or undo. Whatever satisfies
+:class:`Files` gets all of that from :class:`engramdown.hippocampus.store.Store`: history, undo,
+why, the archive and what follows from a hand edit. A store reads and writes; it never judges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar, runtime_checkable
 
 from engramdown.engram import Confidence, Engram, Kind, Source
+from engramdown.hippocampus.changeset import Act, Draft, FileChange
 from engramdown.hippocampus.entry import Entry, Written
+from engramdown.hippocampus.history import Step
+from engramdown.markdown.document import Document
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -78,4 +86,64 @@ class BatchProtocol(Protocol):
 
     def encode(self, engrams: Iterable[Engram]) -> list[Written]:
         """Write any memories as one step, in order."""
+        ...
+
+
+class Files(Protocol):
+    """The documents of one scope, changed in journalled steps: what a store has to give.
+
+    :mod:`engramdown.kinds` says which documents there are and what each of them holds.
+    """
+
+    @property
+    def folder(self) -> Path:
+        """Where a person finds them."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of the documents that exist, in a fixed order."""
+        ...
+
+    def place(self, name: str) -> Path:
+        """Return where a person finds one of them."""
+        ...
+
+    def obstacles(self) -> list[str]:
+        """Say of each document that cannot be read why not."""
+        ...
+
+    def document(self, name: str) -> Document:
+        """Read a document; one that does not exist is empty. Takes no lock."""
+        ...
+
+    def text(self, name: str) -> str:
+        """Return a page that only a person writes, relative to the scope, or ``""``."""
+        ...
+
+    def marks(self, name: str) -> Sequence[str]:
+        """Return which entries a person changed that the document does not mark as verified yet."""
+        ...
+
+    def steps(self) -> list[Step]:
+        """Return every step of the journal, the oldest first."""
+        ...
+
+    def change(self, act: Act | Callable[[T], Act], edit: Callable[[Draft], T]) -> T:
+        """Carry out one step and return what ``edit`` returned.
+
+        It is written down as a step (:func:`engramdown.hippocampus.changeset.new_step`) with what
+        it did to each document and entry. ``edit`` may be called again from the beginning.
+        """
+        ...
+
+    def notice(self, *, wait: bool = True) -> bool:
+        """Take in what a person changed since the last step; return whether there was anything."""
+        ...
+
+    def rehearse(self) -> None:
+        """From now on write nothing; steps pile up in memory."""
+        ...
+
+    def rehearsed(self) -> list[FileChange]:
+        """Return what the rehearsed steps would change."""
         ...

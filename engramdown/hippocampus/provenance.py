@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.engram import fold
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import entry_id
-from engramdown.hippocampus.history import Change, Part, Step, digest
+from engramdown.hippocampus.history import CLONED, Change, Part, Step, digest
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
 from engramdown.markdown.document import Document, Placed, parse
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.changeset import Draft
     from engramdown.hippocampus.store import Hippocampus
 
-CLONED: Final = "git had it already"
-"""Why of a step that found a file: it came with a clone or a pull, not from a person here."""
 
 _BY_GIT: Final = "checkout"
 _FOUND: Final = "found"

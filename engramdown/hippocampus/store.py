@@ -1,4 +1,4 @@
-"""One scope's memory in markdown files.
+"""One scope's memory: :class:`Hippocampus` in markdown files, :class:`Store` in any other place.
 
 Promises: what a method acknowledged is on the disk and is found by the next read, from any
 process; reading takes no lock; a store writes what it is told and never judges.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.clock import today
-from engramdown.engram import Confidence, Engram, Kind, Scope, Source, fact_key
+from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undo
-from engramdown.hippocampus.changeset import Act, Draft, new_id, verified_by
+from engramdown.hippocampus.changeset import Act, Draft, FileChange, new_id, verified_by
 from engramdown.hippocampus.entry import (
     Archived,
     Entry,
@@ -25,13 +25,15 @@ from engramdown.hippocampus.entry import (
     entry_id,
     find_lines,
 )
-from engramdown.hippocampus.files import FileChange, MemoryFiles
-from engramdown.hippocampus.history import Step
+from engramdown.hippocampus.files import MemoryFiles
+from engramdown.hippocampus.history import Step, versions
+from engramdown.hippocampus.protocol import Files
 from engramdown.hippocampus.undo import Candidate
 from engramdown.kinds import (
     ARCHIVE,
+    ASIDE,
+    FILES,
     LESSONS,
-    PENDING,
     PROFILE,
     RULES,
     SOUL,
@@ -51,63 +53,39 @@ if TYPE_CHECKING:
 _LINE_TOKENS = 1
 
 
-class Hippocampus:
-    r"""The file-backed store of one scope.
+_Read = tuple[Document, str, Sequence[str], dict[Block, Entry]]
+
+
+class Store:
+    """One scope's memory over any :class:`engramdown.hippocampus.protocol.Files`.
 
     Attributes:
-        root: The folder of the scope, an ``.engramdown`` folder.
         scope: ``project`` or ``global``.
-        files: Its memory files.
+        files: What it reads and changes.
         rehearses: Whether nothing is written from now on.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     store = Hippocampus(folder, scope="project")
-    ...     entry = store.encode_rule("Use uv, never pip", kind="always", source="user")
-    ...     [str(rule) for rule in store.recall_rules()]
-    ['Use uv, never pip']
     """
 
-    def __init__(
-        self,
-        root: Path | str,
-        scope: Scope = "project",
-        *,
-        disk: Disk | None = None,
-        lock_timeout: float = 10.0,
-    ) -> None:
-        """Open a scope; nothing is created before the first write.
-
-        Args:
-            root: The ``.engramdown`` folder of the scope.
-            scope: What the entries say about where they hold.
-            disk: The system calls; durable, 16 MB a file, unless given.
-            lock_timeout: How long to wait for other writers, in seconds.
-        """
-        if scope not in ("global", "project"):
-            raise InvalidEngramError.not_one_of("scope", scope, ("global", "project"))
-        self.root = Path(root)
+    def __init__(self, files: Files, scope: Scope = "project") -> None:
+        """Keep memory in ``files``; ``scope`` is what the entries say about where they hold."""
+        if scope not in SCOPES:
+            raise InvalidEngramError.not_one_of("scope", scope, SCOPES)
         self.scope: Scope = scope
-        self.files = MemoryFiles(self.root, disk or Disk(), lock_timeout)
-        self._entries = Entries(self.files, scope)
+        self.files = files
         self.rehearses = False
-
-    @property
-    def memory(self) -> Path:
-        """The folder that holds the memory files."""
-        return self.files.folder
+        # What was read of each file, as long as it is the same.
+        self._read: dict[str, _Read] = {}
 
     def recall_identity(self) -> list[Entry]:
         """Return the facts about the user, in file order."""
-        return self._entries.of(PROFILE)
+        return self._entries_of(PROFILE)
 
     def recall_rules(self) -> list[Entry]:
         """Return the *always*, *never* and *when* rules, in file order."""
-        return self._entries.of(RULES)
+        return self._entries_of(RULES)
 
     def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
         """Return the newest lessons that fit, in file order; one that does not hides none."""
-        lessons = self._entries.of(LESSONS)
+        lessons = self._entries_of(LESSONS)
         if token_budget is None:
             return lessons
         kept, left = [], token_budget
@@ -125,11 +103,11 @@ class Hippocampus:
             InvalidEngramError: If ``slug`` is a path or otherwise no topic.
         """
         name = topic_file(slug)
-        found = self._entries.of(name)
+        found = self._entries_of(name)
         ids = {entry.id for entry in found}
         folds = {entry.fold for entry in found}
         wanted = name[len("topics/") : -len(".md")]
-        for entry in self._entries.of(LESSONS):
+        for entry in self._entries_of(LESSONS):
             if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
                 found.append(entry)
         return found
@@ -152,8 +130,8 @@ class Hippocampus:
             InvalidEngramError: If a value is not allowed.
             StoreError: If it could not be written; memory is as it was before.
         """
-        if kind not in ("always", "never", "when"):
-            raise InvalidEngramError.not_one_of("kind", kind, ("always", "never", "when"))
+        if kind not in RULE_KINDS:
+            raise InvalidEngramError.not_one_of("kind", kind, RULE_KINDS)
         engram = Engram(text, kind, self.scope, confidence, source=source)
         return self.encode([engram])[0].entry
 
@@ -212,7 +190,7 @@ class Hippocampus:
     def _all(self, pass_over: Callable[[StoreError], object] | None) -> Iterator[Entry]:
         """Yield every line that is a memory, in file order."""
         try:
-            names = [name for name in self.files.names() if name not in _NOT_MEMORY]
+            names = [name for name in self.files.names() if name not in ASIDE]
             if pass_over is not None:
                 for reason in self.files.obstacles():
                     pass_over(StoreError(reason))
@@ -223,7 +201,7 @@ class Hippocampus:
             return
         for name in names:
             try:
-                yield from self._entries.of(name)
+                yield from self._entries_of(name)
             except StoreError as error:
                 if pass_over is None:
                     raise
@@ -236,7 +214,7 @@ class Hippocampus:
             EntryNotFoundError: If there is none.
             AmbiguousIdError: If there are several.
         """
-        return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.memory))
+        return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.files.folder))
 
     def forget(
         self,
@@ -330,15 +308,6 @@ class Hippocampus:
 
         return self.files.change(Act("compact", by, why), edit)
 
-    def check_folder(self) -> None:
-        """Refuse to take something else in the place of the scope's folder for an empty scope.
-
-        Raises:
-            StoreError: If a file, or a link that leads nowhere, stands there.
-        """
-        if os.path.lexists(self.root) and not self.root.is_dir():
-            raise StoreError(f"{self.root}: is not a folder; move it away")
-
     def archived(self) -> list[Archived]:
         """Return what was retired, the oldest first."""
         return changeset.retired(self.files.document(ARCHIVE), self.scope)
@@ -357,7 +326,7 @@ class Hippocampus:
             A step, the text before it and the text after it; ``None`` is no file. It ends where
             too much of the journal is gone to tell.
         """
-        return self.files.versions(file)
+        return versions(self.history(), file)
 
     def why(self, entry_id: str) -> list[Step]:
         """Return the steps that touched a memory, the oldest first; a full id is needed."""
@@ -411,14 +380,6 @@ class Hippocampus:
         """Return what the rehearsed steps would change."""
         return self.files.rehearsed()
 
-    def start(self) -> list[Path]:
-        """Create the folder with starter files; files that exist are left alone.
-
-        Returns:
-            What was created.
-        """
-        return self.files.start(starter_files(self.scope))
-
     def soul(self) -> str:
         """Return ``soul.md``, which tells who the assistant is, in any spelling, or ``""``."""
         return self.files.text(f"memory/{SOUL}")
@@ -432,7 +393,7 @@ class Hippocampus:
         names = {name: draft.get(name) for name in self.files.names()}  # Saves are waited for.
         entry = self.find(prefix)
         found: list[tuple[str, Placed]] = []
-        copies = () if is_address(entry.id) else names.keys() - {*_NOT_MEMORY, entry.file}
+        copies = () if is_address(entry.id) else names.keys() - {*ASIDE, entry.file}
         for name in (entry.file, *sorted(copies)):
             placed = placement.raw_entries(name, draft.get(name))
             found += [(name, each) for each in placed if entry_id(each) == entry.id]
@@ -456,35 +417,27 @@ class Hippocampus:
     def _told(self, filed: placement.Filed, placed: Placed | None) -> Written:
         action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
         if placed is not None:
-            return Written(action, self._entries.at(filed.file, placed))
+            return Written(
+                action,
+                self._entry(
+                    filed.file, placed, self.files.marks(filed.file), self._spelled(filed.file)
+                ),
+            )
         said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
         entry = said._replace(id=filed.id, scope=self.scope, file=filed.file, line=0)
         return Written(action, entry)
 
-
-_NOT_MEMORY = frozenset({PENDING, ARCHIVE})
-
-
-_Read = tuple[Document, str, tuple[str, ...], dict[Block, Entry]]
-
-
-class Entries:
-    """Reads entries, and keeps them as long as their file is the same."""
-
-    def __init__(self, files: MemoryFiles, scope: Scope) -> None:
-        """Read from ``files``, which are those of ``scope``."""
-        self._files = files
-        self._scope: Scope = scope
-        self._read: dict[str, _Read] = {}
-
-    def of(self, name: str) -> list[Entry]:
-        """Return the memories of a file, in file order.
+    def _entries_of(self, name: str) -> list[Entry]:
+        """Return the memories of a file, in file order; what did not change is not read again.
 
         Raises:
             StoreError: If it cannot be read.
         """
-        document, spelled = self._files.document(name), self._spelled(name)
-        marks = self._files.marks(name)
+        document, spelled, marks = (
+            self.files.document(name),
+            self._spelled(name),
+            self.files.marks(name),
+        )
         known = self._read.get(name)
         if known is None or known[0] is not document or known[1:3] != (spelled, marks):
             before = known[3] if known and known[1:3] == (spelled, marks) else {}
@@ -493,22 +446,120 @@ class Entries:
                 entry = before.get(placed.block)
                 # An entry is a snapshot of its line: one that did not move is as it was.
                 if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
-                    entry = self._entry(name, placed, marks)._replace(spelled=spelled)
+                    entry = self._entry(name, placed, marks, spelled)
                 entries[placed.block] = entry
             known = self._read[name] = (document, spelled, marks, entries)
         return list(known[3].values())
 
-    def at(self, name: str, placed: Placed) -> Entry:
-        """Return what stands at one place of a file as an entry."""
-        entry = self._entry(name, placed, self._files.marks(name))
-        return entry._replace(spelled=self._spelled(name))
-
-    def _entry(self, name: str, placed: Placed, marks: tuple[str, ...]) -> Entry:
-        entry = placement.as_entry(name, self._scope, placed)
+    def _entry(self, name: str, placed: Placed, marks: Sequence[str], spelled: str) -> Entry:
+        """Return an entry, verified also if its file does not say so yet."""
+        entry = placement.as_entry(name, self.scope, placed)._replace(spelled=spelled)
         verified = verified_by(marks, entry.id, entry.text)
         return entry._replace(basis="verified") if verified else entry
 
     def _spelled(self, name: str) -> str:
         """Return how a file is spelled, ``""`` if that is its name."""
-        spelled = self._files.place(name).name if name == PROFILE else ""
+        spelled = self.files.place(name).name if name in FILES and FILES[name].aliases else name
         return spelled if spelled != name else ""
+
+
+class Hippocampus(Store):
+    r"""The store of one scope in a folder of markdown files.
+
+    Attributes:
+        root: The folder of the scope, an ``.engramdown`` folder.
+        files: Its memory files.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Hippocampus(folder, scope="project")
+    ...     entry = store.encode_rule("Use uv, never pip", kind="always", source="user")
+    ...     [str(rule) for rule in store.recall_rules()]
+    ['Use uv, never pip']
+    """
+
+    files: MemoryFiles
+
+    def __init__(
+        self,
+        root: Path | str,
+        scope: Scope = "project",
+        *,
+        disk: Disk | None = None,
+        lock_timeout: float = 10.0,
+    ) -> None:
+        """Open a scope; nothing is created before the first write.
+
+        Args:
+            root: The ``.engramdown`` folder of the scope.
+            scope: What the entries say about where they hold.
+            disk: The system calls; durable, 16 MB a file, unless given.
+            lock_timeout: How long to wait for other writers, in seconds.
+        """
+        self.root = Path(root)
+        super().__init__(MemoryFiles(self.root, disk or Disk(), lock_timeout), scope)
+
+    @property
+    def memory(self) -> Path:
+        """The folder that holds the memory files."""
+        return self.files.folder
+
+    def check_folder(self) -> None:
+        """Refuse to take something else in the place of the scope's folder for an empty scope.
+
+        Raises:
+            StoreError: If a file, or a link that leads nowhere, stands there.
+        """
+        if os.path.lexists(self.root) and not self.root.is_dir():
+            raise StoreError(f"{self.root}: is not a folder; move it away")
+
+    def start(self) -> list[Path]:
+        """Create the folder with starter files; files that exist are left alone.
+
+        Returns:
+            What was created.
+        """
+        return self.files.start(starter_files(self.scope))
+
+
+REFUSAL: Final = "no-global"
+"""The name of the file by which somebody refuses a memory for all projects, in the project's."""
+
+REFUSED: Final = (
+    "a memory for all projects was refused here; `engramdown init --global` sets one up"
+)
+"""Why nothing is written to the global scope then."""
+
+
+def is_refused(home: Path, project: Path) -> bool:
+    """Whether somebody who works in a project refused a memory for all projects.
+
+    Where there is one by now, it is used. A refusal that git knows may be a stranger's.
+    """
+    if os.path.lexists(home):
+        return False
+    mark = project / REFUSAL
+    if not mark.is_file():
+        return False
+    # Imported here: most people have a memory for all projects.
+    from engramdown.hippocampus.git_state import known_to_git
+
+    return not known_to_git([mark], Disk(durable=False))
+
+
+class ClosedDisk(Disk):
+    """The system calls of a store that may not write."""
+
+    def __init__(self, reason: str, *, limit: int) -> None:
+        """Refuse with ``reason``; ``limit`` is the largest file that is read, in bytes."""
+        super().__init__(limit=limit)
+        self._reason = reason
+
+    def make_folder(self, path: Path) -> None:
+        """Refuse: a step begins with the folder that it writes to.
+
+        Raises:
+            StoreError: Always.
+        """
+        del path  # It would only be named to be refused.
+        raise StoreError(self._reason)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.hippocampus.changeset import Act, entry_changes, new_step
-from engramdown.hippocampus.history import Part, Step, make_part
-from engramdown.hippocampus.provenance import CLONED, Origins, follow, keys_in, page_key
+from engramdown.hippocampus.history import CLONED, Part, Step, make_part
+from engramdown.hippocampus.provenance import Origins, follow, keys_in, page_key
 from engramdown.markdown.document import Document, parse
 
 GIT: Final = Act("checkout", "person", "git moved to another commit")

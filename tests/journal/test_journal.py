@@ -21,7 +21,7 @@ from engramdown.errors import (
     LockTimeoutError,
     StoreError,
 )
-from engramdown.hippocampus.read_only import ClosedDisk
+from engramdown.hippocampus.store import ClosedDisk
 from engramdown.journal.journal import Journal
 from engramdown.journal.page import LONGEST, parse
 from engramdown.storage import exchange

@@ -39,7 +39,9 @@ def test_openai_without_a_key_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     embedder = open_embedder("openai:text-embedding-3-small", 5)
     assert embedder.name == "openai:text-embedding-3-small@https://api.openai.com/v1"
-    with pytest.raises(EmbeddingError, match="there is no key; set OPENAI_API_KEY or ENGRAMDOWN_EMB"):
+    with pytest.raises(
+        EmbeddingError, match="there is no key; set OPENAI_API_KEY or ENGRAMDOWN_EMB"
+    ):
         embedder.embed(["a"])
 
 

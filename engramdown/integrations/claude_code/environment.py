@@ -76,8 +76,7 @@ class HookPlace(NamedTuple):
         """
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown.cortex.cortex import Cortex
-        from engramdown.hippocampus.read_only import REFUSED, ClosedDisk, is_refused
-        from engramdown.hippocampus.store import Hippocampus
+        from engramdown.hippocampus.store import REFUSED, ClosedDisk, Hippocampus, is_refused
         from engramdown.storage.disk import Disk
 
         chosen = settings or self.settings
