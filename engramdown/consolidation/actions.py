@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
-__all__ = ["Cell", "Line", "Status", "arguments_of", "by_turn", "cells_of", "last_line"]
-
 Status = Literal["ok", "error", "cancelled", "killed"]
 
 # What is longer is not read as JSON.
@@ -62,37 +60,30 @@ class Line(Protocol):
     @property
     def seq(self) -> int:
         """Its number in the session."""
-        ...
 
     @property
     def role(self) -> str:
         """``user``, ``assistant``, ``tool_call``, ``tool_result``, ``scratchpad``, or another."""
-        ...
 
     @property
     def text(self) -> str:
         """What was said, called, or came back."""
-        ...
 
     @property
     def name(self) -> str:
         """The tool, or the scratchpad."""
-        ...
 
     @property
     def call(self) -> str:
         """What a call and its result have in common, or nothing."""
-        ...
 
     @property
     def error(self) -> bool | str:
         """Whether it failed, or why."""
-        ...
 
     @property
     def meta(self) -> Mapping[str, Any]:
         """What is kept with it."""
-        ...
 
 
 class Cell(NamedTuple):

@@ -18,8 +18,6 @@ from engramdown.secrets.redaction import redact
 if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
 
-__all__ = ["MOST_CHARACTERS", "Description", "chosen", "describe"]
-
 MOST_CHARACTERS: Final = 40_000
 """So much of a session a model is shown: its beginning and its end."""
 

@@ -1,8 +1,10 @@
-"""Asking a model how to say the same in fewer memories.
+"""Compaction: how a store says the same in fewer memories, by rules or by asking a model.
 
-Promises: writes nothing; a model sees memories as data, by their ids and without their secrets;
-what it answers is a plan that still has to be judged, and names only what it was given in that
-very call.
+Nothing is written here: both ways return a plan. Without a model only exact and near duplicates,
+replaced facts and expired memories go, and nothing of a person's is named as a duplicate; memories
+are compared only where they could be the same, so that the time grows with their number. A model
+sees memories as data, by their ids and without their secrets, and may name only what it was given
+in that very call; its plan still has to be judged.
 """
 
 from __future__ import annotations
@@ -32,18 +34,6 @@ from engramdown.secrets.redaction import redact
 if TYPE_CHECKING:
     from engramdown.consolidation.forms import Change
     from engramdown.models.port import LanguageModel
-
-__all__ = [
-    "BATCH",
-    "Proposed",
-    "batches",
-    "crowded",
-    "duplicates",
-    "expired",
-    "propose",
-    "superseded",
-    "tidy",
-]
 
 BATCH: Final = 100
 """So many memories a model is shown at once, and so many characters of them at most:"""
@@ -165,12 +155,7 @@ def _shown(memory: Memory) -> _Shown:
     )
 
 
-# Tidying that needs no model: what says the same twice, what is replaced, and what has expired.
-#
-# Promises: pure and deterministic; of two memories that say the same the one that a person wrote
-# stays, then the one that is read always, the surer one, the older one; nothing of a person's is
-# named as a duplicate; memories are compared only where they could be the same, so that the time
-# grows with their number and not with its square.
+# ---- without a model ----
 
 # With so many at most each memory is compared, should all be made of the same words.
 _COMPARED: Final = 10

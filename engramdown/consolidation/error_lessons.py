@@ -1,8 +1,9 @@
-"""Notices, without a model, how an assistant goes wrong in a turn, whatever the tool.
+"""Lessons from errors: how an assistant goes wrong in a turn, and which failed call was mended.
 
-Promises: pure, deterministic, linear time; each detector answers for one turn, gives the cells that
-it is about or none, and speaks once; what it teaches are fixed words, so that no text of a tool or
-a page gets into memory this way, and the same lesson is known the second time.
+Pure, deterministic, linear time, no model. A detector answers for one turn and teaches fixed words,
+so no text of a tool or a page gets into memory this way and the same lesson is known the second
+time. A mended call teaches which of two calls of one tool worked, and points at both; the same call
+that works the second time teaches nothing, nor does what passes by itself or was stopped.
 """
 
 from __future__ import annotations
@@ -17,19 +18,6 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.consolidation.actions import Cell, arguments_of, last_line
 from engramdown.engram import Engram, pointers
-
-__all__ = [
-    "DETECTORS",
-    "MOST",
-    "Detector",
-    "changing_name",
-    "empty_arguments",
-    "lessons_of_turn",
-    "mended",
-    "retry_without_change",
-    "same_failure",
-    "undone_fix",
-]
 
 Detector = Callable[[Sequence[Cell]], list[Cell]]
 """Takes the cells of a turn, in order; returns those that show that something goes wrong."""
@@ -381,12 +369,7 @@ def _is_empty(cell: Cell) -> bool:
     return cell.status != "ok" and cell.given.strip() in ("{}", "[]", "null", '""')
 
 
-# Learns from a tool call that failed and a like one that worked, without a model.
-#
-# Promises: pure and deterministic; a lesson names two calls of one tool that differ in a detail,
-# and points at both; how a call ended is what its cell says; the same call that works the second
-# time teaches nothing, and neither does what passes by itself or was stopped by somebody; at most
-# five lessons, whatever the length of the transcript; linear time.
+# ---- calls that failed and were mended ----
 
 MOST: Final = 5
 """So many lessons one transcript may bring."""

@@ -1,9 +1,10 @@
 """A summary of a conversation without a model, by rules.
 
-Promises: pure, deterministic, linear time, any text; never more than the target. What is told are
-words of the conversation, each once, on one line, without secrets. A summary that it is given is
-taken in by its lines, so that it can be made shorter again and again; one that fits comes back as
-it is.
+Pure, deterministic, linear time, any text; never more than the target. A summary holds words of the
+conversation, each once, on one line, without secrets, and says who spoke. Results of tools are
+data: only the line of an error is told, and nothing of what memory brought in. A summary that it is
+given is taken in line by line, so it can be shortened again and again; one that fits comes back as
+it is. The cues are English and German, with the commonest words of French and Spanish.
 """
 
 from __future__ import annotations
@@ -22,31 +23,6 @@ from engramdown.language.untrusted import inert
 from engramdown.language.words import UNSPACED, word_set
 from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
-
-__all__ = [
-    "GOAL",
-    "HANDOFF",
-    "HEADINGS",
-    "NO_FILES",
-    "OF_A_USER",
-    "SUMMARY",
-    "Note",
-    "Part",
-    "agrees",
-    "asks_for",
-    "decides",
-    "extract",
-    "files_in",
-    "hand_over",
-    "is_file",
-    "leaves_open",
-    "names",
-    "noted",
-    "orders",
-    "proposes",
-    "tells",
-    "to_the_point",
-]
 
 HEADINGS: Final = ("Asked", "Decisions", "Files", "Errors", "Questions", "Facts")
 """What lines stand under, in this order."""
@@ -207,9 +183,7 @@ def _worth(note: Note, late: float, target: int) -> float:
     return worth / (_EASE + cost)
 
 
-# What a summary is made from, as whoever writes it reads it.
-#
-# Promises: pure; each part says who speaks and when, so that no words are taken for another's.
+# ---- what a summary is made from ----
 
 SUMMARY: Final = "summary"
 """The speaker of a part that is a summary itself."""
@@ -234,10 +208,7 @@ class Part(NamedTuple):
     error: bool = False
 
 
-# By which words a sentence shows that it decides, leaves open, agrees, or tells what can be used.
-#
-# Promises: pure; any string may be passed; linear time. English and German, and the commonest words
-# of French and Spanish.
+# ---- cues of a sentence ----
 
 
 def decides(said: str) -> bool:
@@ -450,11 +421,7 @@ def _pattern(source: str) -> re.Pattern[str]:
     return re.compile(source, re.IGNORECASE)
 
 
-# What of a conversation a summary without a model may tell, line by line.
-#
-# Promises: pure, deterministic, linear time, any text. What a tool gave back is data: of it only
-# the line of an error is told, and nothing of what memory brought in. What is told are words of the
-# conversation, on one line, without secrets.
+# ---- notes ----
 
 GOAL: Final = 100.0
 """What it adds to a line that it is what was asked first."""

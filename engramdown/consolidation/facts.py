@@ -1,8 +1,9 @@
-"""Facts about the user from what they wrote last: name, time zone, role, preferences, tools.
+"""Facts about the user: what they state outright, and what a model finds in a conversation.
 
-Promises: writes nothing; a fact reads ``Key: value``, is about the user everywhere, and points at
-the message that tells it; what a model finds is inferred and at most of medium confidence; without
-a model only what is stated outright is found. None passes the gate against what a person wrote.
+Nothing is written here. A fact reads ``Key: value``, points at the message that tells it, and is at
+most of medium confidence where a model found it; one that only the assistant said is refused.
+Whether asking a model is worth it is decided without one, and it is shown whole messages, the
+newest that fit, as data and without their secrets.
 """
 
 from __future__ import annotations
@@ -22,23 +23,6 @@ from engramdown.secrets.redaction import redact
 if TYPE_CHECKING:
     from engramdown.consolidation.forms import Fact, FoundFact
     from engramdown.models.port import LanguageModel
-
-__all__ = [
-    "JOB",
-    "MIN_MESSAGES",
-    "MOST",
-    "MOST_BYTES",
-    "SHORTEST_REPLY",
-    "SHORTEST_TEXT",
-    "Message",
-    "facts_of_model",
-    "facts_without_model",
-    "find_facts",
-    "messages_of",
-    "recent",
-    "should_extract",
-    "worth_showing",
-]
 
 MOST: Final = 10
 """So many facts one look may bring."""
@@ -138,12 +122,7 @@ def _key(engram: Engram) -> str:
     return fact_key(engram.text) or fold(engram.text)
 
 
-# Asking a model which lasting facts were told in a conversation.
-#
-# Promises: writes nothing; a model sees a few whole messages, as data and without their secrets; it
-# says first whether any of it is worth keeping, and where it is not, nothing is; what comes of it
-# is inferred, at most of medium confidence, and points at the messages that tell it, one of the
-# user's among them: what an assistant says may be what memory told it.
+# ---- facts of a conversation ----
 
 JOB: Final = "facts"
 """Its name in the ledger and in the state of sleep, and of its prompt."""
@@ -209,10 +188,7 @@ def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:
     return Lesson(fact.text, fact.messages or told, fact.kind, scope, fact.confidence, topic)
 
 
-# Whether a model should be asked for facts at all, and what of a conversation it is shown.
-#
-# Promises: pure; decided without a model; what is shown are whole messages, the newest that fit, in
-# their order; one that is longer than all the room hides nothing behind it.
+# ---- what a model is shown ----
 
 L = TypeVar("L", bound=Line)
 

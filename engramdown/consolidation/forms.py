@@ -1,8 +1,8 @@
-"""The forms of a model's answers when it is asked what a session teaches.
+"""The forms of a model's answers, one for each job.
 
-Promises: what does not have such a form is no answer, but one item of another form costs only
-itself; its size is bounded before anything is made of it. Loads pydantic, so it is imported where a
-model is about to be asked.
+An answer of another form is none, but one wrong item of a list costs only itself. Its size is
+bounded before anything is made of it. This loads pydantic, so it is imported where a model is about
+to be asked.
 """
 
 from __future__ import annotations
@@ -19,25 +19,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-
-__all__ = [
-    "MOST",
-    "MOST_FORM",
-    "Card",
-    "Change",
-    "Compaction",
-    "Fact",
-    "Facts",
-    "FoundFact",
-    "FoundFacts",
-    "Lesson",
-    "Lessons",
-    "OfItems",
-    "ScratchpadLesson",
-    "ScratchpadLessons",
-    "Summary",
-    "WrittenSkill",
-]
 
 MOST: Final = 20
 """So many things one answer may hold; more than are kept, so that a long one is not asked again."""
@@ -154,10 +135,7 @@ class Facts(OfItems):
     facts: list[Fact] = Field(max_length=MOST)
 
 
-# The form of a model's answer when it is asked what a session was about.
-#
-# Promises: what does not have this form is no answer; its size is bounded before anything is made
-# of it. Loads pydantic, so it is imported where a model is about to be asked.
+# ---- session cards ----
 
 _MOST: Final = 40
 
@@ -185,10 +163,7 @@ class Card(BaseModel):
     )
 
 
-# The form of a model's answer when it is asked to compact memories.
-#
-# Promises: what does not have this form is no answer; its size is bounded before anything is made
-# of it. Loads pydantic, so it is imported where a model is about to be asked.
+# ---- compaction ----
 
 MOST_FORM: Final = 200
 """So many changes one answer may propose."""
@@ -241,10 +216,7 @@ class Compaction(BaseModel):
     operations: list[Change] = Field(max_length=MOST_FORM)
 
 
-# The form of a model's answer when it is asked for facts that are worth keeping.
-#
-# Promises: what does not have this form is no answer; its size is bounded before anything is made
-# of it. Loads pydantic, so it is imported where a model is about to be asked.
+# ---- facts of a conversation ----
 
 _MESSAGES: Final = 200
 
@@ -281,10 +253,7 @@ class FoundFacts(OfItems):
     items: list[FoundFact] = Field(default_factory=list, max_length=MOST)
 
 
-# The form of a model's answer when it is asked to write down a procedure.
-#
-# Promises: what does not have this form is no answer; its size is bounded before anything is made
-# of it. Loads pydantic, so it is imported where a model is about to be asked.
+# ---- procedures ----
 
 _LABEL: Final = 200
 
@@ -302,10 +271,7 @@ class WrittenSkill(BaseModel):
     body: str = Field("", max_length=_LONGEST, description="Numbered steps, in markdown.")
 
 
-# The form of a model's answer when it is asked to summarise a part of a conversation.
-#
-# Promises: what does not have this form is no answer; its size is bounded before anything is made
-# of it. Loads pydantic, so it is imported where a model is about to be asked.
+# ---- summaries ----
 
 _LONGEST_FORM: Final = 400_000
 

@@ -27,18 +27,6 @@ from engramdown.language.similarity import (
 from engramdown.language.synonyms import plain
 from engramdown.language.words import same_word, word_key, word_set
 
-__all__ = [
-    "changed",
-    "differs",
-    "invented",
-    "is_duplicate",
-    "is_near_exact",
-    "left_out",
-    "likeness_key",
-    "swapped",
-    "unsaid",
-]
-
 # Names of days and months that are no other word, too.
 _DATES: Final = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july "

@@ -1,7 +1,8 @@
-"""The forms of words that give an order outright: always, never, stop, no more.
+"""The forms of words that give an order: always, never, from now on, the rule here, when …, do ….
 
-Promises: an order is found only where a clause begins with it, so that a description ("the test
-always fails"), a question and a story about others are none; linear time.
+An order is found only where a clause begins with one, in the plain form of a verb, so a description
+("the test always fails"), a question and a story about others are none; neither is what is said for
+now, for one thing or for a case that comes once. Linear time.
 """
 
 from __future__ import annotations
@@ -22,12 +23,7 @@ from engramdown.consolidation.statement_forms import (
 from engramdown.engram import Confidence, Kind
 from engramdown.language.words import word_set
 
-__all__ = ["ORDERS", "STANDING", "TO_YOU", "VERBS", "WHENS", "is_order"]
-
-# Whether words are an order: the verbs that people give orders with, and what only looks like one.
-#
-# Promises: any string may be passed; an order begins with the plain form of a verb, so that a
-# description of what something does ("never finishes") or did is none.
+# ---- verbs of orders ----
 
 VERBS: Final = word_set(
     "abbreviate abort accept access acknowledge act adapt add address adhere adjust adopt "
@@ -391,10 +387,7 @@ ORDERS: Final[tuple[Form, ...]] = (
 )
 
 
-# The forms of words that say that an order stands: from now on, the rule here, we use, instead.
-#
-# Promises: an order is found only where a clause begins with it; one that is for now or for one
-# thing is none; linear time.
+# ---- orders that stand ----
 
 _PLACES: Final = (
     "repo|repository|repositories|project|projects|code ?base|codebases|team|chat|chats"
@@ -690,10 +683,7 @@ STANDING: Final[tuple[Form, ...]] = (
 )
 
 
-# The forms of words that give an order for a case: "when …, …", "before …, …", "ask me before …".
-#
-# Promises: a case that comes once ("when you are done", "if it fails") makes no rule, and neither
-# does a specification ("when the user clicks …"); linear time.
+# ---- orders for a case ----
 
 _EVERY_TIME: Final = r"(?:whenever|every ?time|each time|any ?time)(?: that)?"
 # What breaks again and again; what is done is done once.

@@ -11,21 +11,6 @@ from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from engramdown.engram import Basis, Confidence, Kind, Scope, Source
 
-__all__ = [
-    "Drop",
-    "Expire",
-    "Judgement",
-    "Memory",
-    "Merge",
-    "Move",
-    "Name",
-    "Operation",
-    "Plan",
-    "Ruling",
-    "Supersede",
-    "Verdict",
-]
-
 Verdict = Literal["apply", "propose", "refuse"]
 Name = Literal["drop", "merge", "supersede", "move", "expire"]
 """What an operation is called, in pending.md and for programs."""
@@ -37,77 +22,62 @@ class Memory(Protocol):
     @property
     def id(self) -> str:
         """Its id, or the address of a line that a person wrote."""
-        ...
 
     @property
     def text(self) -> str:
         """What is remembered."""
-        ...
 
     @property
     def kind(self) -> Kind:
         """A rule of some kind, a lesson, or a fact about the user."""
-        ...
 
     @property
     def scope(self) -> Scope:
         """Where it holds."""
-        ...
 
     @property
     def confidence(self) -> Confidence:
         """How sure the source is."""
-        ...
 
     @property
     def topic(self) -> str:
         """The slug of its topic, or ``""``."""
-        ...
 
     @property
     def source(self) -> Source:
         """Who says so."""
-        ...
 
     @property
     def basis(self) -> Basis:
         """How it is known."""
-        ...
 
     @property
     def ts(self) -> str:
         """The day it was written, or ``""``."""
-        ...
 
     @property
     def origin(self) -> str:
         """Where it was learned: pointers into transcripts with commas between, or ``""``."""
-        ...
 
     @property
     def expires(self) -> str:
         """The last day on which it holds, or ``""``."""
-        ...
 
     @property
     def pin(self) -> bool:
         """Whether a person pinned it."""
-        ...
 
     @property
     def file(self) -> str:
         """The file that holds it, relative to the memory folder."""
-        ...
 
     @property
     def heading(self) -> str:
         """The heading it stands under, or ``""``."""
-        ...
 
     @property
     def by_person(self) -> bool:
         """Whether a person wrote, said, confirmed or pinned it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""What memory would hold after a plan, and whether all that was known is still found.
+"""What a plan would do: the memory it leaves, what is no longer found, and the diff a person sees.
 
-Promises: pure; what a merge says about itself follows from its originals: never surer, never better
-founded than the weakest of them, with every pointer to where they were learned.
+Pure. What a merge says about itself follows from its originals: never surer, never better founded
+than the weakest of them, with every pointer to where they were learned. The diff shows every memory
+that an operation takes, with its id, and nothing that would not happen.
 """
 
 from __future__ import annotations
@@ -36,19 +37,6 @@ from engramdown.engram import (
 from engramdown.errors import InvalidEngramError
 from engramdown.language.claims import read
 from engramdown.language.words import same_word, word_key
-
-__all__ = [
-    "FIRST",
-    "Joined",
-    "Row",
-    "Search",
-    "after",
-    "diff",
-    "headline",
-    "joined",
-    "origins",
-    "unrecalled",
-]
 
 FIRST: Final = 5
 """Among so many first results the replacement of a memory has to be found."""
@@ -230,10 +218,7 @@ class _Holders:
         return {each for form in alike if same_word(form, word) for each in alike[form]}
 
 
-# What a person sees of a plan before saying yes: what goes, what comes, and why, file by file.
-#
-# Promises: pure; every memory that an operation takes is shown, with its id; a text of several
-# lines is several rows; nothing is shown that would not happen.
+# ---- the diff ----
 
 Mark = Literal["", "-", "+", "=", "?"]
 

@@ -37,25 +37,6 @@ from engramdown.engram import Engram, fact_key, fold, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.language.characters import hidden_characters
 
-__all__ = [
-    "LONGEST_TEXT",
-    "bad_text",
-    "bad_topic",
-    "corrupts",
-    "drops_too_much",
-    "is_by_person",
-    "is_empty",
-    "is_safe",
-    "judged",
-    "loses_its_place",
-    "misses_its_day",
-    "mixes",
-    "names_unknown",
-    "needs_another",
-    "says_otherwise",
-    "takes_twice",
-]
-
 LONGEST_TEXT: Final = 2000
 """A merged text may have so many characters, or as many as all its originals."""
 

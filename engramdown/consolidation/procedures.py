@@ -1,8 +1,8 @@
-"""Notices a procedure in what was done: the same steps in several sessions, or a user who asks.
+"""Procedures: the same steps in several sessions, or a user who asks to keep what was done.
 
-Promises: pure and deterministic; a procedure is commands and calls that worked, in their order,
-each pointing at its place in a transcript; looking and reading are no steps; the same procedure has
-the same digest, whatever differs from time to time. Linear in what was done, but for a bound.
+Nothing is written here. Steps are compared by what they do, not by what they do it to. A model that
+writes a procedure down sees the steps as data and without their secrets, says first whether they
+are worth keeping, and what it writes has the lengths of a skill and no secret either.
 """
 
 from __future__ import annotations
@@ -20,19 +20,6 @@ from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
-
-__all__ = [
-    "JOB",
-    "TIMES",
-    "Procedure",
-    "Step",
-    "Wording",
-    "alike",
-    "asked_for",
-    "repeated",
-    "steps_of",
-    "write_down",
-]
 
 TIMES: Final = 3
 """In so many sessions the same was done before it is taken for a procedure."""
@@ -365,10 +352,7 @@ def _seq(pointer: str) -> int:
     return int(number) if number.isdecimal() else -1
 
 
-# Asking a model to write down a procedure that was noticed.
-#
-# Promises: writes nothing; a model sees the steps as data and without their secrets; it says first
-# whether they are worth keeping; what it writes has the lengths of a skill, and no secret either.
+# ---- asking a model to write a procedure down ----
 
 JOB: Final = "skill"
 """Its name in the ledger and in the state of sleep, and of its prompt."""

@@ -18,8 +18,6 @@ from engramdown.errors import StoreError
 from engramdown.language.untrusted import quoted
 from engramdown.models.templates import TemplateFolder, renderer, source_of
 
-__all__ = ["FOLDER", "MARK", "OURS", "Prompt", "render"]
-
 FOLDER: Final = "prompts"
 """The folder of the templates, in this package and in a scope."""
 

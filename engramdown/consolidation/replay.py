@@ -1,8 +1,10 @@
-"""Going through a session again, for what it teaches.
+"""Replay: asking a model what a session or a turn teaches, and what is made of its answer.
 
-Promises: writes nothing; whether it is worth it is decided without a model; a model sees one line
-of each cell, as data and without its secrets; at most five memories come of it, each inferred,
-each pointing at the lines that it came from; one that names a cell which was not shown is refused.
+Nothing is written here. Whether it is worth it is decided without a model; a model sees one line
+of each action, as data and without its secrets. A memory is one line, no longer than allowed,
+inferred, at most of medium confidence, and points at the lines it came from; one that names what
+was not shown is refused. It counts as said through a tool, because words of tools stood in what the
+model read.
 """
 
 from __future__ import annotations
@@ -22,32 +24,6 @@ if TYPE_CHECKING:
 
     from engramdown.consolidation.prompts import Prompt
     from engramdown.models.port import LanguageModel
-
-__all__ = [
-    "ENOUGH",
-    "FEWEST",
-    "LONGEST",
-    "LONGEST_SCRATCHPAD",
-    "MOST",
-    "MOST_CELLS",
-    "MOST_SCRATCHPAD",
-    "TOPIC",
-    "Learned",
-    "Lesson",
-    "Shown",
-    "learn_from",
-    "learned",
-    "lessons_of_turn",
-    "origin_of",
-    "replay_and_extract",
-    "replay_without_model",
-    "shortened",
-    "should_replay",
-    "shown",
-    "strange_ids",
-    "surprises",
-    "text_problem",
-]
 
 MOST: Final = 5
 """So many memories one replay may bring."""
@@ -174,12 +150,7 @@ def _chosen(cells: Sequence[Cell]) -> list[Cell]:
     return [cells[at] for at in sorted(ranked[:MOST_CELLS])]
 
 
-# Learns from what a call said it would do, and what happened instead.
-#
-# Promises: writes nothing; a cell that ended well and that nobody objected to costs nothing; at
-# most one answer of a model for a turn, and none without a model; at most three lessons, each
-# inferred and filed under ``scratchpad``, where the description of a scratchpad tool finds them.
-# Any tool counts.
+# ---- what went otherwise than expected in a turn ----
 
 MOST_SCRATCHPAD: Final = 3
 """So many lessons one turn may bring."""
@@ -227,11 +198,7 @@ def lessons_of_turn(
     return learn_from(model, ScratchpadLessons, prompt, read)
 
 
-# What a job learned, made of a model's answer: memories, and what is refused, with the reason.
-#
-# Promises: pure; a memory is one line, says something, is no longer than allowed and points at what
-# it was learned from; it is inferred, never surer than *medium*, and came through a tool as far as
-# the gate is concerned, because words of tools stood in what the model read.
+# ---- memories of an answer ----
 
 T = TypeVar("T", bound="pydantic.BaseModel")
 
@@ -387,11 +354,7 @@ def _why(found: Learned) -> str:
     return shortened("; ".join(found.refusals), _WHY)
 
 
-# What a model answered, before anything is made of it: it is anybody's text.
-#
-# Promises: pure; an id counts only if it was given, a text only if it says something, hides nothing
-# and is no longer than allowed; what does not is told in words that quote no more of it than fits
-# in a line.
+# ---- checks of an answer ----
 
 LONGEST_SCRATCHPAD: Final = 2000
 """How long a text may be that a model gives for one memory, in characters."""

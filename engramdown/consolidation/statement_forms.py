@@ -1,40 +1,18 @@
-"""What a form of words is: a pattern at the beginning of a clause, and what it says.
+"""The forms of words in which people tell facts about themselves, prefer, and ask to remember.
 
-Promises: what is kept of a clause is a piece of it; patterns are bounded, so that a clause costs
-what its length costs.
+A form is a pattern at the beginning of a clause and what it says; what is kept of a clause is a
+piece of it. What holds for a moment, is about something else or only between things at hand is
+none; neither is a task ("remember to buy milk"). Patterns are bounded: linear time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.engram import Confidence, Kind
-
-__all__ = [
-    "CAPITAL",
-    "DONT",
-    "FACTS",
-    "FROM_NOW",
-    "KIN",
-    "LASTING",
-    "PREFERENCES",
-    "REMINDERS",
-    "SCREEN",
-    "TONGUES",
-    "WITH_DIGIT",
-    "Form",
-    "Said",
-    "first_said",
-    "is_passing",
-    "is_reported",
-    "pattern",
-    "reading",
-    "remembered",
-    "slips",
-]
 
 
 class Said(NamedTuple):
@@ -227,10 +205,7 @@ def is_reported(lead: str) -> bool:
     return bool(pattern(_REPORTED).search(lead))
 
 
-# The forms of words in which somebody tells a fact about himself.
-#
-# Promises: a fact is found only where a clause begins with it; what holds for a moment ("I'm in a
-# meeting") or is about something else ("my name is cut off") is none; linear time.
+# ---- facts ----
 
 CAPITAL: Final = "Name: "
 """The label of a name that is one only if each word of it has a capital letter."""
@@ -497,10 +472,7 @@ FACTS: Final[tuple[Form, ...]] = (
 """In the order in which they are tried."""
 
 
-# The forms of words in which somebody tells what he prefers.
-#
-# Promises: a preference between things at hand ("I prefer the second one", "I like it") is none,
-# and neither is a wish ("I'd like to book a flight"); linear time.
+# ---- preferences ----
 
 # What is before both, or is to be done.
 _AT_HAND: Final = (
@@ -566,10 +538,7 @@ PREFERENCES: Final[tuple[Form, ...]] = tuple(
 """In the order in which they are tried."""
 
 
-# The forms of words in which somebody asks to remember a thing.
-#
-# Promises: what is to be done ("remember to buy milk") is no memory, nor is what the words only
-# look like ("remember me?"); linear time.
+# ---- requests to remember ----
 
 _REMEMBER: Final = (
     r"(?:(?:(?:can|could|would|will) (?:you|u) |i (?:need|want|'d like|would like) you to "
@@ -641,18 +610,7 @@ REMINDERS: Final[tuple[Form, ...]] = (reading("lesson", "high", _REMINDER),)
 """What is told first: "the port is 5433, remember that"."""
 
 
-# The commonest forms of words in German, French and Spanish.
-#
-# Promises: an order or a fact is found only where a sentence begins with it; linear time.
-
-
-class _Words(NamedTuple):
-    """A form: what it says, and the pattern whose group ``kept`` begins what is kept."""
-
-    kind: Kind
-    confidence: Confidence
-    label: str
-    pattern: str
+# ---- German, French and Spanish ----
 
 
 _NAME_FACT: Final = (
@@ -668,202 +626,80 @@ _JE: Final = (
     r"(?:je|j|tu|il|elle|on|nous|vous|ils|elles|ce|c|ça|cela|le|la|les|un|une|mon|ma"
     r"|pourquoi|est|es|presque)\b"
 )
-_FORMS: Final = (
-    # German
-    _Words(
-        "always",
-        "high",
-        "",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab (?:jetzt"
-        rf"|sofort) )?(?:immer|stets)\b)",
-    ),
-    _Words(
-        "never",
-        "high",
-        "",
+_FOREIGN: Final[Mapping[tuple[Kind, Confidence, str], Sequence[str]]] = {
+    ("never", "high", ""): (
         rf"(?:bitte )?(?P<kept>(?!{_ICH}|sage? )[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals"
         rf"|nie wieder"
         rf"|nie mehr)\b)",
-    ),
-    _Words("always", "high", "", r"(?P<kept>immer [^\n]{3,}[^\W_]en\Z)"),
-    _Words("never", "high", "", r"(?P<kept>(?:nie|niemals) (?!im leben\b)[^\n]{3,}[^\W_]en\Z)"),
-    _Words(
-        "never",
-        "high",
-        "",
+        r"(?P<kept>(?:nie|niemals) (?!im leben\b)[^\n]{3,}[^\W_]en\Z)",
         r"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
         r"|zukünftig)(?: bitte)?,? (?P<kept>(?:keine?|nicht|nie|niemals)\b)",
-    ),
-    _Words(
-        "always",
-        "high",
-        "",
-        rf"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
-        rf"|zukünftig)(?: bitte)?,? (?!bin|ist|wird|habe|kann|geht)(?P<kept>(?!{_ICH})\w)",
-    ),
-    _Words(
-        "always",
-        "high",
-        "",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:ab (?:jetzt|sofort)"
-        rf"|in zukunft|künftig)\b)",
-    ),
-    _Words(
-        "never",
-        "high",
-        "",
         rf"(?:bitte )?(?P<kept>(?:keine?n?"
         rf"|(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?: [\w-]+){{0,6}}? (?:nicht"
         rf"|keine?n?)) [^\n]*\bmehr\Z)",
-    ),
-    _Words(
-        "lesson",
-        "high",
-        "",
-        r"(?:bitte )?(?:merke? dir|denke? dran|denke? daran|vergiss nicht|behalte im kopf)(?:,"
-        r"| bitte,)? (?:dass|:)? ?(?P<kept>\w+ \w+)",
-    ),
-    _Words(
-        "profile",
-        "high",
-        "Name:",
-        rf"(?:ich heiße|ich heisse|mein name ist)"
-        rf" (?!(?:nicht|ja|auch|das|den|dich|es|sie)\b){_NAME_FACT}",
-    ),
-    _Words(
-        "profile",
-        "high",
-        "Name:",
-        rf"(?:bitte )?(?:nenne? mich|du kannst mich)(?: bitte)? {_NAME_FACT}",
-    ),
-    _Words(
-        "profile",
-        "high",
-        "Location:",
-        rf"(?:ich wohne in|ich lebe in) (?!der|einer|einem|dem){_NAME_FACT}",
-    ),
-    _Words(
-        "profile",
-        "medium",
-        "",
-        r"(?P<kept>ich (?:bevorzuge|mag lieber|arbeite (?:bei|als)|bin (?:vegetarier|veganer"
-        r"|vegan|allergisch|lehrer|entwickler))\w*\b)",
-    ),
-    # French
-    _Words(
-        "always",
-        "high",
-        "",
-        rf"(?:s'il te plaît,? )?(?P<kept>(?!{_JE})[^\W\d_]{{2,20}}(?:e|s|z) toujours\b(?! pas))",
-    ),
-    _Words(
-        "never",
-        "high",
-        "",
         r"(?P<kept>(?:ne |n')(?!suis|ai|est|sais|peux)[^\W\d_]{2,20} (?:plus )?jamais\b)",
-    ),
-    _Words(
-        "always",
-        "high",
-        "",
-        rf"(?:à partir de maintenant|désormais|dorénavant"
-        rf"|à l'avenir),? (?P<kept>(?!{_JE})(?!ne\b|n')\w)",
-    ),
-    _Words(
-        "never",
-        "high",
-        "",
         r"(?:à partir de maintenant|désormais|dorénavant|à l'avenir),? (?P<kept>(?:ne |n')\w)",
-    ),
-    _Words(
-        "lesson",
-        "high",
-        "",
-        r"(?:souviens-toi|rappelle-toi|n'oublie pas|retiens|note) (?:bien )?(?:que "
-        r"|qu')(?P<kept>\w)",
-    ),
-    _Words(
-        "profile",
-        "high",
-        "Name:",
-        rf"(?:je m'appelle|mon nom est|mon prénom est|appelle-moi) {_NAME_FACT}",
-    ),
-    _Words("profile", "high", "Location:", rf"(?:j'habite|je vis) (?:à|au|en) {_NAME_FACT}"),
-    _Words(
-        "profile",
-        "medium",
-        "",
-        r"(?P<kept>je préfère (?!ça|cela|celui|celle|le (?:premier|second|deuxième)"
-        r"|la (?:première|seconde|deuxième))\w)",
-    ),
-    _Words(
-        "profile",
-        "high",
-        "",
-        r"(?P<kept>je suis (?:végétarien|végan|allergique|développeu|professeu|infirmi"
-        r"|daltonien|gauch)\w*)",
-    ),
-    # Spanish
-    _Words(
-        "always",
-        "high",
-        "",
-        r"(?:por favor,? )?(?P<kept>siempre (?!me|te|se|lo|la|le|nos|que|hay|es|está|falla"
-        r"|funciona|tarda|llega|pasa|dice|fue|ha|he|igual)\w+(?<!o)(?<!ó)\b)",
-    ),
-    _Words(
-        "always",
-        "high",
-        "",
-        r"(?:por favor,? )?(?P<kept>(?!yo|tú|él|ella|esto|eso|el|la|casi|no|ya"
-        r"|como)[^\W\d_]{2,20}(?:a|e) siempre\b)",
-    ),
-    _Words(
-        "never",
-        "high",
-        "",
         r"(?:por favor,? )?(?P<kept>(?:nunca|jamás) (?:más )?"
         r"(?!jamás|mais|digas nunca|me|te|se|le|nos|sabes|puedes"
         r"|tienes)\w+(?:s|r)\b)",
-    ),
-    _Words(
-        "never",
-        "high",
-        "",
         r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?P<kept>(?:no|nunca) \w)",
     ),
-    _Words(
-        "always",
-        "high",
-        "",
+    ("always", "high", ""): (
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab (?:jetzt"
+        rf"|sofort) )?(?:immer|stets)\b)",
+        r"(?P<kept>immer [^\n]{3,}[^\W_]en\Z)",
+        rf"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
+        rf"|zukünftig)(?: bitte)?,? (?!bin|ist|wird|habe|kann|geht)(?P<kept>(?!{_ICH})\w)",
+        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:ab (?:jetzt|sofort)"
+        rf"|in zukunft|künftig)\b)",
+        rf"(?:s'il te plaît,? )?(?P<kept>(?!{_JE})[^\W\d_]{{2,20}}(?:e|s|z) toujours\b(?! pas))",
+        rf"(?:à partir de maintenant|désormais|dorénavant"
+        rf"|à l'avenir),? (?P<kept>(?!{_JE})(?!ne\b|n')\w)",
+        r"(?:por favor,? )?(?P<kept>siempre (?!me|te|se|lo|la|le|nos|que|hay|es|está|falla"
+        r"|funciona|tarda|llega|pasa|dice|fue|ha|he|igual)\w+(?<!o)(?<!ó)\b)",
+        r"(?:por favor,? )?(?P<kept>(?!yo|tú|él|ella|esto|eso|el|la|casi|no|ya"
+        r"|como)[^\W\d_]{2,20}(?:a|e) siempre\b)",
         r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?!yo|el|la|los|las|voy"
         r"|será|estaré)(?P<kept>\w)",
     ),
-    _Words(
-        "lesson",
-        "high",
-        "",
+    ("lesson", "high", ""): (
+        r"(?:bitte )?(?:merke? dir|denke? dran|denke? daran|vergiss nicht|behalte im kopf)(?:,"
+        r"| bitte,)? (?:dass|:)? ?(?P<kept>\w+ \w+)",
+        r"(?:souviens-toi|rappelle-toi|n'oublie pas|retiens|note) (?:bien )?(?:que "
+        r"|qu')(?P<kept>\w)",
         r"(?:por favor,? )?(?:recuerda|acuérdate de|ten en cuenta|no olvides) que (?P<kept>\w)",
     ),
-    _Words("profile", "high", "Name:", rf"(?:me llamo|mi nombre es|llámame) {_NAME_FACT}"),
-    _Words("profile", "high", "Location:", rf"vivo en (?!un|una|el|la){_NAME_FACT}"),
-    _Words(
-        "profile",
-        "medium",
-        "",
+    ("profile", "high", "Name:"): (
+        rf"(?:ich heiße|ich heisse|mein name ist)"
+        rf" (?!(?:nicht|ja|auch|das|den|dich|es|sie)\b){_NAME_FACT}",
+        rf"(?:bitte )?(?:nenne? mich|du kannst mich)(?: bitte)? {_NAME_FACT}",
+        rf"(?:je m'appelle|mon nom est|mon prénom est|appelle-moi) {_NAME_FACT}",
+        rf"(?:me llamo|mi nombre es|llámame) {_NAME_FACT}",
+    ),
+    ("profile", "high", "Location:"): (
+        rf"(?:ich wohne in|ich lebe in) (?!der|einer|einem|dem){_NAME_FACT}",
+        rf"(?:j'habite|je vis) (?:à|au|en) {_NAME_FACT}",
+        rf"vivo en (?!un|una|el|la){_NAME_FACT}",
+    ),
+    ("profile", "medium", ""): (
+        r"(?P<kept>ich (?:bevorzuge|mag lieber|arbeite (?:bei|als)|bin (?:vegetarier|veganer"
+        r"|vegan|allergisch|lehrer|entwickler))\w*\b)",
+        r"(?P<kept>je préfère (?!ça|cela|celui|celle|le (?:premier|second|deuxième)"
+        r"|la (?:première|seconde|deuxième))\w)",
         r"(?P<kept>prefiero (?!eso|esto|ese|esa|el (?:primer|segund)|la (?:primer|segund)|no\b"
         r"|esperar)\w)",
     ),
-    _Words(
-        "profile",
-        "high",
-        "",
+    ("profile", "high", ""): (
+        r"(?P<kept>je suis (?:végétarien|végan|allergique|développeu|professeu|infirmi"
+        r"|daltonien|gauch)\w*)",
         r"(?P<kept>soy (?:vegetarian|vegan|alérgic|desarrollador|profesor|enfermer|zurd"
         r"|daltónic|diabétic)\w*)",
     ),
-)
+}
 
 
-TONGUES: Final[tuple[Form, ...]] = tuple(
-    reading(form.kind, form.confidence, form.pattern, form.label, lasting=True) for form in _FORMS
+FOREIGN: Final[tuple[Form, ...]] = tuple(
+    reading(kind, confidence, form, label, lasting=True)
+    for (kind, confidence, label), forms in _FOREIGN.items()
+    for form in forms
 )

@@ -1,8 +1,9 @@
-"""What somebody states outright in a message: rules, facts about himself, things to remember.
+"""What somebody states outright in a message: rules, facts about themselves, things to remember.
 
-Promises: a statement is a piece of the message, tidied, behind at most one word of ours
-(``Always``, ``Name:``); none comes out of code, a quotation, a question or a story; any string may
-be passed; linear time.
+Pure, any string, linear time, no model. A statement is a piece of the message, tidied, behind at
+most one word of ours (``Always``, ``Name:``); none comes out of code, a quotation, a question or a
+story, and text that came through a tool or the web teaches nothing. What is learned is told by the
+user and points at the line that taught it; ``docs/sleep.md`` says how much is missed.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from engramdown.consolidation.statement_forms import (
     BLANK,
     CAPITAL,
     FACTS,
+    FOREIGN,
     KIN,
     LASTING,
     PREFERENCES,
     REMINDERS,
-    TONGUES,
     Said,
     first_said,
     is_passing,
@@ -29,8 +30,6 @@ from engramdown.consolidation.statement_forms import (
 )
 from engramdown.consolidation.utterances import Sentence, lowered, masked, sentences
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold
-
-__all__ = ["LONGEST", "MOST", "Statement", "extract", "statements"]
 
 LONGEST: Final = 300
 """A statement that is longer, in characters, is left out."""
@@ -221,7 +220,7 @@ def _read_here(words: str, at: int) -> Said | None:
     if told >= 0:
         said = _read(words, told) or _memory(words, told)
         return said._replace(confidence="high") if said else None
-    tongues = TONGUES if at == 0 or words[at - 2 : at - 1] in ",:;" else ()
+    tongues = FOREIGN if at == 0 or words[at - 2 : at - 1] in ",:;" else ()
     return first_said(
         (*WHENS, *ORDERS, *STANDING, *PREFERENCES, *FACTS, *REMINDERS, *tongues), words, at
     )
@@ -386,11 +385,7 @@ def _is_request(words: str, said: Said) -> bool:
     return said.kind == "profile" and bool(words[said.end :].strip())
 
 
-# Learns without a model what a user states outright.
-#
-# Promises: pure; any string may be passed; linear time; text that came through a tool or the web
-# teaches nothing, whatever it says; what is learned is told by the user and points at the line that
-# taught it. It misses what is said in other words than it knows: ``docs/sleep.md`` says how much.
+# ---- memories of a message ----
 
 MOST: Final = 20
 """So many memories one message may bring; who states more has pasted something."""

@@ -1,9 +1,10 @@
-"""Writing a summary: by a model that is asked twice at most, or without one.
+"""Summaries: when a conversation needs one, of which part, written by whom, and how it is shown.
 
-Promises: writes nothing; a text of a model that is empty, or only its reasoning, is a failure and
-no summary; one that is far too long is asked for again, and then cut, which it says of itself. A
-model sees what was said as data, without its secrets and no more of it than a bound, and none of
-what memory brought in. A summary without a model says so.
+Nothing is written here. What is summarised is contiguous, lies before the fresh tail, and parts no
+tool call from its results. A model is asked twice at most and sees what was said as data, without
+its secrets and no more than a bound; an empty text is a failure and one that is far too long is
+cut, which it says of itself. After failures and after many calls the answer is to wait. A summary
+is shown as XML that no text can break out of.
 """
 
 from __future__ import annotations
@@ -28,30 +29,6 @@ from engramdown.transcripts.summary_log import Form, Gist, Level, Source
 
 if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
-
-__all__ = [
-    "CUT",
-    "FAN_IN",
-    "LEAF_MESSAGES",
-    "LEAST_TARGET",
-    "MANUAL",
-    "MAX_TOKENS",
-    "PROMPTS",
-    "SOURCE_TOKENS",
-    "Chunk",
-    "Pressure",
-    "Request",
-    "Thresholds",
-    "Written",
-    "condensed_chunks",
-    "format_summary",
-    "handoff_chunk",
-    "leaf_chunks",
-    "pressure",
-    "rests_until",
-    "write_summary",
-    "write_without_model",
-]
 
 PROMPTS: Final[Mapping[Form, str]] = {"leaf": "gist", "condensed": "gist", "handoff": "handoff"}
 """The prompt for each form of summary."""
@@ -212,10 +189,7 @@ def _middle_left_out(text: str) -> str:
     return f"{text[:half]} […] {text[-half:]}"
 
 
-# A summary as a model is shown it: history that it may not trust, in XML that nothing can close.
-#
-# Promises: pure; no text breaks out of its element, whatever it says; what stands in an attribute
-# stays in it; no character is left that XML 1.0 forbids. The same gist gives the same bytes.
+# ---- as XML ----
 
 _HEAD: Final = 'status="historical" trust="untrusted"'
 
@@ -415,10 +389,7 @@ def _on(free: Sequence[bool], at: int) -> int:
     return at
 
 
-# Which parts of a conversation are summarised next.
-#
-# Promises: pure; what is chosen is contiguous, lies before the fresh tail, and parts no tool call
-# from its results. Leaves are made of messages, condensed gists of gists of one depth. Linear time.
+# ---- which part comes next ----
 
 LEAF_MESSAGES: Final = 10
 """Fewer messages than this are no leaf, unless no more can be read with them."""
@@ -564,11 +535,7 @@ def _shares(start: int, stop: int, fan_in: int) -> Iterator[tuple[int, int]]:
         start = end
 
 
-# When a conversation is to be summarised, and when nobody is asked for it.
-#
-# Promises: pure; what is counted here is what a model is shown. A gate on tokens sees one huge
-# message, a gate on their number a long run of short ones. After failures, and after many calls,
-# the answer is to wait; a person who asks is not told to.
+# ---- when it is time ----
 
 MAX_TOKENS: Final = 80_000
 """So many tokens a conversation may have, unless it is set."""

@@ -18,8 +18,6 @@ from typing import Final, NamedTuple
 
 from engramdown.consolidation.statement_forms import BLANK, KIN
 
-__all__ = ["LONGEST", "Sentence", "lowered", "masked", "own_words", "sentences"]
-
 LONGEST: Final = 600
 """A sentence that is longer, in characters, is none that somebody gives as an order."""
 

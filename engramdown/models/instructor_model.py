@@ -25,8 +25,6 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     import pydantic
 
-__all__ = ["InstructorModel"]
-
 T = TypeVar("T", bound="pydantic.BaseModel")
 
 _SHOWN: Final = 200

@@ -1,9 +1,13 @@
-"""The ledger: what models were asked, in the folder of the global scope.
+r"""The ledger: what models were asked and what that cost, in the folder of the global scope.
 
-Promises: a line is one write to the end of the file, so that several processes may write; what a
-crash left of a line stays on a line of its own; what is no call is skipped and counted. A call has
-a line when it begins and one when it ends, which takes the place of the first. Reading creates
-nothing.
+A line is one write to the end of the file, so several processes may write; what a crash left of a
+line stays on a line of its own; what is no call is skipped and counted. A call has a line when it
+begins and one when it ends, which takes the place of the first, and never holds a text. A call that
+could pass a limit is refused before it is made. Reading creates nothing.
+
+A line is a JSON object: ``ts``, ``job``, ``model``, ``in`` and ``out`` (tokens), ``ms``,
+``outcome``, ``call`` (an id), and ``"estimated": true`` if a provider did not count the tokens.
+``call`` may be missing. Other keys are ignored, so that a newer program may add some.
 """
 
 from __future__ import annotations
@@ -21,31 +25,7 @@ from engramdown.errors import StoreError
 from engramdown.secrets.redaction import redact
 from engramdown.storage.safe_open import make_folder, open_regular
 
-__all__ = [
-    "ASKED",
-    "FAILED",
-    "FREE",
-    "MOST",
-    "NAME",
-    "OUTCOMES",
-    "Call",
-    "Known",
-    "Ledger",
-    "Sum",
-    "new_id",
-    "read_line",
-    "sums",
-    "write_line",
-]
-
-# The call of a model as a line of the ledger: what it cost and how it ended, never a text.
-#
-# Promises: pure; a line that is read is the call that was written; what is no such line is
-# ``None``.
-#
-# A line is a JSON object: ``ts``, ``job``, ``model``, ``in`` and ``out`` (tokens), ``ms``,
-# ``outcome``, ``call`` (an id), and ``"estimated": true`` if a provider did not count the tokens.
-# ``call`` may be missing. Other keys are passed over, so that a newer program may add some.
+# ---- calls as lines ----
 
 ASKED: Final = "asked"
 """The outcome of a call that has begun; its tokens are the most that it can cost."""

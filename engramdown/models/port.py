@@ -18,18 +18,6 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     import pydantic
 
-__all__ = [
-    "Asker",
-    "Attempt",
-    "LanguageModel",
-    "Limits",
-    "Meter",
-    "MeteredModel",
-    "Run",
-    "Spent",
-    "refusal",
-]
-
 T = TypeVar("T", bound="pydantic.BaseModel")
 
 
@@ -40,7 +28,6 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """What it is called in the ledger."""
-        ...
 
     def ask(self, schema: type[T], system: str, user: str) -> T:
         """Return an answer.
@@ -53,7 +40,6 @@ class LanguageModel(Protocol):
         Raises:
             ModelError: If there is no such answer.
         """
-        ...
 
 
 class Attempt(NamedTuple):
@@ -83,7 +69,6 @@ class Meter(Protocol):
         Raises:
             SpendError: If that could pass a limit, or the call could not be counted.
         """
-        ...
 
     def after(self, attempt: Attempt) -> None:
         """Hear what it cost.
@@ -91,7 +76,6 @@ class Meter(Protocol):
         Raises:
             SpendError: If it could not be counted.
         """
-        ...
 
 
 @runtime_checkable
@@ -100,7 +84,6 @@ class MeteredModel(LanguageModel, Protocol):
 
     def ask_metered(self, schema: type[T], system: str, user: str, meter: Meter) -> T:
         """Return an answer as ``ask`` does."""
-        ...
 
 
 class Run:
@@ -216,15 +199,3 @@ class _Metering:
 #
 # Promises: pure; a call that could pass a limit is refused before it is made, with the limit, what
 # was spent of it, and where it is set.
-
-
-
-
-
-
-
-
-
-
-
-

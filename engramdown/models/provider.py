@@ -1,7 +1,10 @@
-"""Whether a call of a model that gave nothing is made again, and how.
+"""Calls of a provider through instructor: the client, the call, and how it ended.
 
-Promises: pure; a call is made again at most as often as is allowed, and after an answer that was
-cut off once more, with twice the room.
+What goes wrong is a :class:`Refusal`, in words for a person, and no exception of somebody else's. A
+call ends in time however slowly its answer drips, and its connection is closed then. A redirect
+leads nowhere; a key is sent to its provider alone; no more of a response is read than any answer
+has; no error quotes a ``base_url``, which may hold a password. Nothing of what is asked or answered
+is logged.
 """
 
 from __future__ import annotations
@@ -25,24 +28,6 @@ from engramdown.models.ledger import MOST, OUTCOMES
 
 if TYPE_CHECKING:
     import pydantic
-
-__all__ = [
-    "KEY",
-    "LONGEST",
-    "LONGEST_WAIT",
-    "Again",
-    "Answer",
-    "Course",
-    "Provider",
-    "Refusal",
-    "TooLongError",
-    "asked_to_wait",
-    "client_of",
-    "is_openai",
-    "missing",
-    "refused",
-    "usage_of",
-]
 
 LONGEST_WAIT: Final = 60.0
 """How long we wait for a provider at most, in seconds; who asks for more is asked no more."""
@@ -127,11 +112,7 @@ def asked_to_wait(header: str, now: datetime) -> float | None:
     return None if isnan(seconds) else max(seconds, 0.0)
 
 
-# How a call of a provider ended: an answer of the form, or why there is none.
-#
-# Promises: whatever a client raises, and whatever a server sends, is one of the two; why there is
-# none is said in words for a person, without an error of somebody else's program; what nobody
-# counted is not made up here.
+# ---- how a call ended ----
 
 _SHOWN: Final = 300
 _DEEPEST: Final = 20
@@ -296,11 +277,7 @@ def _first_size(values: Any) -> int:  # noqa: ANN401 - whatever a provider says
     return min(next(sizes, 0), MOST)
 
 
-# The clients of providers, as instructor wants them.
-#
-# Promises: a redirect leads a client nowhere; a key of a provider is sent to that provider alone;
-# no more of an answer is read than any answer has, packed or not; an error quotes no ``base_url``,
-# which may hold a password.
+# ---- clients ----
 
 KEY: Final = "ENGRAMDOWN_MODEL_KEY"
 """The environment variable of the key for a server of one's own."""
@@ -437,11 +414,7 @@ def _read(response: Any) -> bytes:  # noqa: ANN401 - as above
     return bytes(body)
 
 
-# Calls of a provider, through instructor.
-#
-# Promises: what goes wrong is a :class:`Refusal` and no exception of somebody else's; a call ends
-# in time, however slowly its answer drips, and its connection is closed then. Of what is asked or
-# answered nothing is logged.
+# ---- calls ----
 
 # Instructor quotes keys and answers in its logs, the others whole requests and addresses.
 _LOUD: Final = ("instructor", "openai", "anthropic", "httpx", "httpcore")

@@ -19,21 +19,6 @@ from typing import Final, NamedTuple
 
 from engramdown.secrets.prefilter import Sought, small
 
-__all__ = [
-    "NAMES",
-    "Span",
-    "decoded",
-    "find_named",
-    "is_odd",
-    "is_opaque",
-    "is_placeholder",
-    "is_public",
-    "is_reference",
-    "is_saying",
-    "looks_random",
-    "names_public",
-]
-
 Span = tuple[int, int, str]
 """The start, the end and the kind of what was found."""
 

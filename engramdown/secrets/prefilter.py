@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-__all__ = ["BEFORE", "Sought", "runs", "small"]
-
 BEFORE: Final = 16
 """How many characters are looked at before what is likely."""
 

@@ -26,8 +26,6 @@ from engramdown.secrets.assignments import (
 )
 from engramdown.secrets.prefilter import Sought, small
 
-__all__ = ["KEY_IDS", "LOGINS", "NOUNS", "find_told", "find_told_keys", "find_told_passwords"]
-
 LOGINS: Final = (
     *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
     *("auth", "gangsdaten", "meldedaten", "identifiants", "inloggegevens"),

@@ -44,8 +44,6 @@ from engramdown.secrets.prose import (
     find_told_passwords,
 )
 
-__all__ = ["Secret", "find_random", "find_secrets", "redact", "secret_in"]
-
 # Finds long tokens that stand alone, without a name that would say what they are.
 #
 # Promises: judges by the token and by what stands around it; says nothing of a picture, a digest, a

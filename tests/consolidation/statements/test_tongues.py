@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statement_forms import TONGUES
+from engramdown.consolidation.statement_forms import FOREIGN
 from tests.consolidation.said import said
 
 
@@ -30,7 +30,7 @@ from tests.consolidation.said import said
     ],
 )
 def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> None:
-    assert said(TONGUES, words) == expected
+    assert said(FOREIGN, words) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> Non
     ],
 )
 def test_what_only_looks_like_a_form_says_nothing(words: str) -> None:
-    assert said(TONGUES, words) == ""
+    assert said(FOREIGN, words) == ""
