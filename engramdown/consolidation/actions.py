@@ -325,13 +325,11 @@ def _why(line: Line, fields: Mapping[str, Any], output: str) -> str:
 # ---- what the user said against it ----
 
 _CORRECTION: Final = (
-    r"\W*(?:no|nope|nah|stop|wrong|incorrect|undo|revert)\b"
-    r"(?!,? (?:problem|worries|need|rush|hurry|thanks|thank|idea|one|more|further|other|doubt)\b)"
-    r"|(?s:.*?)\b(?:not (?:that|this|what i|like that)\b"
-    r"|that(?:'s| is) (?:wrong|incorrect|not (?!bad|a problem))"
-    r"|(?:use|do|try|run|take|put|want|call|write) [^.?!]{1,80} instead\b"
-    r"|instead,? (?:use|do|try|run|take)\b|i (?:said|meant|asked for|wanted) "
-    r"|you should have\b)"
+    r"\W*(?:no|nope|nah|stop|wrong|incorrect|undo|revert)\b(?!,? (?:problem|worries|need|rush|hurry"
+    r"|thanks|thank|idea|one|more|further|other|doubt)\b)|(?s:.*?)\b(?:not (?:that|this|what i"
+    r"|like that)\b|that(?:'s| is) (?:wrong|incorrect|not (?!bad|a problem))|(?:use|do|try|run|take"
+    r"|put|want|call|write) [^.?!]{1,80} instead\b|instead,? (?:use|do|try|run|take)\b|i (?:said"
+    r"|meant|asked for|wanted) |you should have\b)"
 )
 
 

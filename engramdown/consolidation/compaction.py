@@ -54,19 +54,6 @@ class Proposed(NamedTuple):
     refusal: str = ""
 
 
-class _Shown(NamedTuple):
-    """A memory as a prompt shows it."""
-
-    id: str
-    text: str
-    kind: str
-    topic: str
-    heading: str
-    written: str
-    expires: str
-    by_person: str
-
-
 def crowded(memories: Iterable[Memory], threshold: int) -> list[str]:
     """Return the files that hold more than ``threshold`` memories."""
     sizes = Counter(memory.file for memory in memories)
@@ -142,17 +129,18 @@ def _operations(change: Change) -> Iterator[Operation]:
             yield Expire(each, reason)
 
 
-def _shown(memory: Memory) -> _Shown:
-    return _Shown(
-        memory.id,
-        redact(memory.text),
-        memory.kind,
-        redact(memory.topic),
-        redact(memory.heading),
-        memory.ts,
-        memory.expires,
-        "yes" if memory.by_person else "",
-    )
+def _shown(memory: Memory) -> dict[str, str]:
+    """Return a memory as a prompt shows it."""
+    return {
+        "id": memory.id,
+        "text": redact(memory.text),
+        "kind": memory.kind,
+        "topic": redact(memory.topic),
+        "heading": redact(memory.heading),
+        "written": memory.ts,
+        "expires": memory.expires,
+        "by_person": "yes" if memory.by_person else "",
+    }
 
 
 # ---- without a model ----

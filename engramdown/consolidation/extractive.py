@@ -342,12 +342,11 @@ _FILE: Final = (
 _DECIDES: Final = (
     # English
     r"\b(?:decided|decision|agreed|settled (?:on|for)|opted for|approved|rejected|ruled out"
-    r"|(?:go(?:ing|es)?|went) with|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)"
-    r"|switch(?:ed|ing)? (?:[\w.-]+ ){0,3}to|migrat(?:e|ed|ing) (?:[\w.-]+ ){0,3}to|chose|chosen"
-    r"|picked|instead|rather than|in favou?r of"
-    r"|let'?s (?!see|look|check|hope|think|say|talk|discuss|dive|walk|find|start by|recap)\w+"
-    r"|let us (?!know)\w+|we(?:'ll| will| won't|'re going to| are going to| agreed| never| always)"
-    r"|from now on|no longer)\b"
+    r"|(?:go(?:ing|es)?|went) with|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)|switch(?:ed"
+    r"|ing)? (?:[\w.-]+ ){0,3}to|migrat(?:e|ed|ing) (?:[\w.-]+ ){0,3}to|chose|chosen|picked|instead"
+    r"|rather than|in favou?r of|let'?s (?!see|look|check|hope|think|say|talk|discuss|dive|walk"
+    r"|find|start by|recap)\w+|let us (?!know)\w+|we(?:'ll| will| won't|'re going to| are going to"
+    r"| agreed| never| always)|from now on|no longer)\b"
     # German
     r"|\b(?:entschieden|entscheidung|beschlossen|abgemacht|vereinbart|geeinigt|einigen uns"
     r"|einverstanden|lass(?:t|en sie)? uns|nehmen wir|wir (?:nehmen|verwenden|benutzen|nutzen"
@@ -363,21 +362,19 @@ _ORDERS: Final = (
     r"\A\W*(?:(?:please|then|and|so|but|also|just|ok(?:ay)?|yes|yeah|bitte|und|dann|also"
     r"|ja)\b,? )*+(?:use|keep|don'?t|do not|never(?! mind)|always|only|make sure|avoid|stop|leave"
     r"|no(?:pe)?\b(?! (?:problem|worries|idea|rush))|wrong|actually|not quite|not that|that'?s not"
-    r"|that'?s wrong|i (?:meant|said|prefer|want|need|would like)|correction|scratch that"
-    r"|nimm|nutze?|verwende|benutze?|behalte?|nein|nicht|nie(?:mals)?|immer|nur|kein\w*|falsch"
-    r"|eigentlich|ich (?:meinte|möchte|will|brauche)|achte"
-    r"|utilise[rz]?|garde[rz]?|jamais|toujours|non|en fait|usa|utiliza|nunca|siempre|en realidad)\b"
-    r"|\b(?:should (?:be|have|stay|use|go|not)|must(?: not|n'?t)?|has to|have to|at (?:most|least)"
-    r"|no more than|not \w+,? but|i(?:'d| would) (?:rather|prefer)|i prefer"
-    r"|soll(?:te|ten|en)?|muss|müssen|darf|dürfen|höchstens|mindestens"
-    r"|doit|doivent|il faut|debe|deben|hay que)\b"
+    r"|that'?s wrong|i (?:meant|said|prefer|want|need|would like)|correction|scratch that|nimm"
+    r"|nutze?|verwende|benutze?|behalte?|nein|nicht|nie(?:mals)?|immer|nur|kein\w*|falsch"
+    r"|eigentlich|ich (?:meinte|möchte|will|brauche)|achte|utilise[rz]?|garde[rz]?|jamais|toujours"
+    r"|non|en fait|usa|utiliza|nunca|siempre|en realidad)\b|\b(?:should (?:be|have|stay|use|go|not)"
+    r"|must(?: not|n'?t)?|has to|have to|at (?:most|least)|no more than|not \w+,? but|i(?:'d"
+    r"| would) (?:rather|prefer)|i prefer|soll(?:te|ten|en)?|muss|müssen|darf|dürfen|höchstens"
+    r"|mindestens|doit|doivent|il faut|debe|deben|hay que)\b"
 )
 _OPEN: Final = (
     r"\b(?:todo|fixme|to-do|still (?:need|needs|have|has|missing|open|to)|yet to|left to do"
-    r"|remains? to|not (?:done )?yet|next step|follow-?up|unresolved|open question"
-    r"|(?:i'm|we're|we are|still) waiting|blocked (?:by|on)|needs? to be"
-    r"|offen|noch zu|fehlt noch|steht noch aus|müssen wir noch"
-    r"|wartet auf|reste à|à faire|falta|pendiente|por hacer)\b"
+    r"|remains? to|not (?:done )?yet|next step|follow-?up|unresolved|open question|(?:i'm|we're"
+    r"|we are|still) waiting|blocked (?:by|on)|needs? to be|offen|noch zu|fehlt noch|steht noch aus"
+    r"|müssen wir noch|wartet auf|reste à|à faire|falta|pendiente|por hacer)\b"
 )
 _ASKS_FOR: Final = (
     r"\bplease\b|\bbitte\b|\A\W*(?:can|could|would) (?:you|we)\b|\b(?:kannst|könntest) du\b"
@@ -387,10 +384,9 @@ _ASKS_FOR: Final = (
     r"|übersetze?|verschiebe?|zeige?)\b|\bs'il (?:te|vous) pla[iî]t\b|\bpor favor\b"
 )
 _PROPOSES: Final = (
-    r"\b(?:i(?:'d| would| could| can| might| suggest| recommend| propose)"
-    r"|you (?:could|can|might|may)|could|might|options?|alternatively|either|for example|usually"
-    r"|would be|ich (?:schlage|würde|kann|könnte|empfehle)|könnte[nt]?|wäre|alternativ"
-    r"|je pourrais|podría)\b"
+    r"\b(?:i(?:'d| would| could| can| might| suggest| recommend| propose)|you (?:could|can|might"
+    r"|may)|could|might|options?|alternatively|either|for example|usually|would be|ich (?:schlage"
+    r"|würde|kann|könnte|empfehle)|könnte[nt]?|wäre|alternativ|je pourrais|podría)\b"
 )
 _OPENERS: Final = (
     r"(?:\s*(?:oh|ah|aha|ok(?:ay)?|so|well|right|great|good|nice|cool|wow|phew|perfect|lovely"

@@ -43,13 +43,6 @@ class Message(NamedTuple):
     pointer: str = ""
 
 
-class _Shown(NamedTuple):
-    """A message as a prompt shows it."""
-
-    number: int
-    text: str
-
-
 def messages_of(session: str, lines: Iterable[Line]) -> list[Message]:
     """Return the messages of the user in a session.
 
@@ -87,7 +80,9 @@ def facts_of_model(
 
     if not messages:
         return Learned()
-    given = [_Shown(at, shortened(each.text, _SHOWN)) for at, each in enumerate(messages, 1)]
+    given = [
+        {"number": at, "text": shortened(each.text, _SHOWN)} for at, each in enumerate(messages, 1)
+    ]
     prompt = render("identity", templates, messages=given, most=MOST)
 
     def read(answer: Facts) -> Learned:
@@ -131,14 +126,6 @@ _UNSAID: Final = 5
 """So many messages a fact points at if the model does not say which tell it: the newest."""
 
 
-class _ShownFound(NamedTuple):
-    """A message as a prompt shows it."""
-
-    number: int
-    role: str
-    text: str
-
-
 def find_facts(
     session: str,
     messages: Sequence[Line],
@@ -161,10 +148,11 @@ def find_facts(
 
     if not messages:
         return Learned()
-    shown = [_ShownFound(at, each.role, redact(each.text)) for at, each in enumerate(messages, 1)]
+    numbered = list(enumerate(messages, 1))
+    shown = [{"number": at, "role": each.role, "text": redact(each.text)} for at, each in numbered]
     prompt = render("facts", templates, messages=shown, most=MOST)
-    told = [each.number for each in shown if each.role == "user"][-_UNSAID:]
-    theirs = {each.number for each in shown if each.role == "assistant"}
+    told = [at for at, each in numbered if each.role == "user"][-_UNSAID:]
+    theirs = {at for at, each in numbered if each.role == "assistant"}
     by_user = [each.text if each.role == "user" else "" for each in messages]
     untold: list[Lesson] = []
 

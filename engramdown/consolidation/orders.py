@@ -26,34 +26,33 @@ from engramdown.language.words import word_set
 # ---- verbs of orders ----
 
 VERBS: Final = word_set(
-    "abbreviate abort accept access acknowledge act adapt add address adhere adjust adopt "
-    "advise agree aim alert align allow allowlist alphabetise alphabetize amend analyse analyze "
-    "annotate announce anonymise anonymize answer append apply approach approve archive arrange "
-    "ask assert assign assume attach audit author autoformat automate avoid await back backup "
-    "base batch bcc be begin benchmark bind blacklist block bold book boot bracket branch break "
-    "bring browse buffer build bump bundle buy cache calculate call cancel capitalise "
-    "capitalize capture carry cast catch cc center centre change charge chat check cherry-pick "
-    "choose cite clamp clarify clean clear click clone close code coerce collect combine come "
-    "comment commit communicate compare compile complain complete compliment compress compute "
-    "concatenate configure confirm connect consider consult contact continue convert cook copy "
-    "count cover create credit crop cross cut date debug decide declare decline dedupe "
-    "deduplicate default defer define defrag delegate delete deliver denylist depend deploy "
-    "describe deserialise deserialize design detect develop diff dim disable discard discuss "
-    "display distinguish divide do document double download draft draw drop dry-run echo edit "
-    "embed emit emphasise emphasize enable encode encrypt end enforce enquire ensure enter "
-    "escalate escape estimate evaluate exclude execute exit expand expect explain explore "
-    "export expose express extend extract factor favor favour feed fetch file fill filter find "
-    "finish fix flag flatten flip focus fold follow footnote force force-push forget format "
-    "forward freeze generate get give go grant greet group guard guess guide handle hard-code "
-    "hardcode hash have head help hide highlight hit hold hyperlink hyphenate ignore implement "
-    "import include increase indent index inform inherit initialise initialize inject inline "
-    "insert inspect install instrument interpolate interrupt introduce invent investigate "
-    "invite invoke iron isolate italicise iterate join judge jump justify keep kill know label "
-    "lead leave lecture let limit link lint list listen load localise localize lock log look "
-    "lower lowercase lump mail maintain make manage map mark marshal mask match measure memoise "
-    "memoize mention merge message migrate minify minimise minimize mix mock modify monitor "
-    "mount move mute name namespace nest normalise normalize note notify nudge number obey "
-    "offer omit open optimise optimize order organise organize output overlap override "
+    "abbreviate abort accept access acknowledge act adapt add address adhere adjust adopt advise "
+    "agree aim alert align allow allowlist alphabetise alphabetize amend analyse analyze annotate "
+    "announce anonymise anonymize answer append apply approach approve archive arrange ask assert "
+    "assign assume attach audit author autoformat automate avoid await back backup base batch bcc "
+    "be begin benchmark bind blacklist block bold book boot bracket branch break bring browse "
+    "buffer build bump bundle buy cache calculate call cancel capitalise capitalize capture carry "
+    "cast catch cc center centre change charge chat check cherry-pick choose cite clamp clarify "
+    "clean clear click clone close code coerce collect combine come comment commit communicate "
+    "compare compile complain complete compliment compress compute concatenate configure confirm "
+    "connect consider consult contact continue convert cook copy count cover create credit crop "
+    "cross cut date debug decide declare decline dedupe deduplicate default defer define defrag "
+    "delegate delete deliver denylist depend deploy describe deserialise deserialize design detect "
+    "develop diff dim disable discard discuss display distinguish divide do document double "
+    "download draft draw drop dry-run echo edit embed emit emphasise emphasize enable encode "
+    "encrypt end enforce enquire ensure enter escalate escape estimate evaluate exclude execute "
+    "exit expand expect explain explore export expose express extend extract factor favor favour "
+    "feed fetch file fill filter find finish fix flag flatten flip focus fold follow footnote "
+    "force force-push forget format forward freeze generate get give go grant greet group guard "
+    "guess guide handle hard-code hardcode hash have head help hide highlight hit hold hyperlink "
+    "hyphenate ignore implement import include increase indent index inform inherit initialise "
+    "initialize inject inline insert inspect install instrument interpolate interrupt introduce "
+    "invent investigate invite invoke iron isolate italicise iterate join judge jump justify keep "
+    "kill know label lead leave lecture let limit link lint list listen load localise localize "
+    "lock log look lower lowercase lump mail maintain make manage map mark marshal mask match "
+    "measure memoise memoize mention merge message migrate minify minimise minimize mix mock "
+    "modify monitor mount move mute name namespace nest normalise normalize note notify nudge "
+    "number obey offer omit open optimise optimize order organise organize output overlap override "
     "overwrite pack pad paginate panic paraphrase parenthesise parse pass paste patch pause pay "
     "perform pick pin ping pipe place plan play plot plug pluralise pluralize point polish poll "
     "post postpone prefer prefix prepare present preserve press pretend prevent preview print "
@@ -61,23 +60,22 @@ VERBS: Final = word_set(
     "protect prove provide prune pseudonymise publish pull purge push put quantify query quote "
     "raise rank read rebase reboot rebuild recommend reconcile record recycle redact reduce "
     "refactor refer reference reformat refresh refuse reimburse reindex reject relabel release "
-    "reload rely remap remember remind remove rename render reorder repeat rephrase replace "
-    "reply report reproduce request require rerun reschedule reserve reset resolve respect "
-    "respond restart restate restore restrict retain retry return reuse reveal revert review "
-    "revise revoke rewrite rinse rotate round route run salt sample sanitise sanitize "
-    "sanity-check save say scan schedule score scrape scroll seal search season seed segment "
-    "select sell send separate serialise serialize serve set share ship shorten shout show "
-    "shuffle shut sign simplify sketch skim skip sleep slice slow snapshot snooze sort spawn "
-    "speak specify spell split spread squash squeeze stage stamp star start state stay steer "
-    "stick stop store stream strip structure stub style submit subscribe subtract suggest "
-    "summarise summarize supply support suppress surface swap swear switch sync tabulate tag "
-    "take talk target tax tee tell terminate test text thank throw tidy tie time timestamp tint "
-    "tip toggle tokenise tokenize touch trace track transcribe transfer transform translate "
-    "transliterate travel treat trigger trim triple truncate trust try turn tweak type "
-    "underline understand undo unify uninstall unlink unlock unmask unplug unsubscribe unwrap "
-    "update upgrade upload uppercase use vacuum validate vary vendor verify version vet view "
-    "visit vote wait wake walk want warn wash watch water wear weave weigh whisper whitelist "
-    "widen work worry wrap write yell zip zoom"
+    "reload rely remap remember remind remove rename render reorder repeat rephrase replace reply "
+    "report reproduce request require rerun reschedule reserve reset resolve respect respond "
+    "restart restate restore restrict retain retry return reuse reveal revert review revise revoke "
+    "rewrite rinse rotate round route run salt sample sanitise sanitize sanity-check save say scan "
+    "schedule score scrape scroll seal search season seed segment select sell send separate "
+    "serialise serialize serve set share ship shorten shout show shuffle shut sign simplify sketch "
+    "skim skip sleep slice slow snapshot snooze sort spawn speak specify spell split spread squash "
+    "squeeze stage stamp star start state stay steer stick stop store stream strip structure stub "
+    "style submit subscribe subtract suggest summarise summarize supply support suppress surface "
+    "swap swear switch sync tabulate tag take talk target tax tee tell terminate test text thank "
+    "throw tidy tie time timestamp tint tip toggle tokenise tokenize touch trace track transcribe "
+    "transfer transform translate transliterate travel treat trigger trim triple truncate trust "
+    "try turn tweak type underline understand undo unify uninstall unlink unlock unmask unplug "
+    "unsubscribe unwrap update upgrade upload uppercase use vacuum validate vary vendor verify "
+    "version vet view visit vote wait wake walk want warn wash watch water wear weave weigh "
+    "whisper whitelist widen work worry wrap write yell zip zoom"
 )
 """The plain forms of verbs that are plausible in an order to an assistant."""
 
@@ -103,10 +101,9 @@ _NO_ORDER: Final = word_set(
 )
 # What one does without being ordered to: "never see it fail", "always end up here".
 _HAPPENS: Final = re.compile(
-    r"(?:be (?:able|allowed|possible|there|sure)\b|say never|see (?:it|that|this|such)"
-    r"|hear (?:back|from)|end up|feel|seem|happen"
-    r"|look(?:ed)? like|get (?:an?|the|this|that|some|to|it|any|back|stuck|lost|confused|used)\b"
-    r"|have (?:\w+ed|been|come|done|had|left|made|said|seen|\w+en)\b"
+    r"(?:be (?:able|allowed|possible|there|sure)\b|say never|see (?:it|that|this|such)|hear (?:back"
+    r"|from)|end up|feel|seem|happen|look(?:ed)? like|get (?:an?|the|this|that|some|to|it|any|back"
+    r"|stuck|lost|confused|used)\b|have (?:\w+ed|been|come|done|had|left|made|said|seen|\w+en)\b"
     r"|have (?:i|we|to|the same|trouble|had|problems|issues)\b|know\b|expect(?: the)? \w+ to"
     r"|forget\b|find (?:it|myself)|hit (?:an?|the|this)\b|(?:work|run)s? (?:fine|well|before|for me"
     r"|on my)\b|let me (?:go|down)|need(?:ed)? |stop(?:ped)?\Z|change\Z|cheer (?:me|us)"
@@ -118,9 +115,8 @@ _SAYINGS: Final = re.compile(
     r"(?:say (?:die|never)|judge a book|bite the hand|look a gift|change a running|expect the unexp"
     r"|put off (?:till|until)|count your chick|meet your her|mix business|kiss and tell|cry wolf"
     r"|settle for|stop (?:believ|dream|explor|learn|play|smil)|give (?:up|in)\b|lose (?:faith|hope)"
-    r"|go to bed angry|wake a sleeping|take no for|look (?:back|on the bright)"
-    r"|be (?:yourself|too)\b"
-    r"|follow your (?:dream|heart)|dream big|trust your (?:gut|inst)|hope for the best"
+    r"|go to bed angry|wake a sleeping|take no for|look (?:back|on the bright)|be (?:yourself"
+    r"|too)\b|follow your (?:dream|heart)|dream big|trust your (?:gut|inst)|hope for the best"
     r"|believe in (?:yourself|your dream)|have paris)"
 )
 _AFTER_A_VERB: Final = word_set(
@@ -167,8 +163,7 @@ _MUST: Final = (
     r"|are supposed to)|'ll|'d better|'re to)|must|should|shall)"
 )
 _I_WANT: Final = (
-    r"(?:(?:i|we)(?:'d| would| do| really)? (?:want|need|expect|like|prefer|ask|love) "
-    rf"{_YOU} to)"
+    rf"(?:(?:i|we)(?:'d| would| do| really)? (?:want|need|expect|like|prefer|ask|love) {_YOU} to)"
 )
 _IMPORTANT: Final = "important|essential|crucial|vital|imperative|critical|necessary|best"
 _CARE: Final = (
@@ -192,10 +187,9 @@ _ALWAYS: Final = (
     rf"(?:,? {_NO_MATTER})*(?P<colon>:)?,?(?: |\Z)(?P<rest>)"
 )
 _NEVER: Final = (
-    rf"(?P<to>{TO_YOU}|we |you may |you(?:'re| are) (?=never (?:allowed )?to\b))?"
-    rf"(?:{slips('never')}(?:,? (?:ever|again))*"
-    rf"(?:,? {_NO_MATTER})*[,:]? |{DONT} (?:you )?ever |{DONT},? {_NO_MATTER},? )"
-    r"(?P<may>allowed to |to )?(?P<rest>)"
+    rf"(?P<to>{TO_YOU}|we |you may |you(?:'re| are) (?=never (?:allowed )?to\b))?(?:"
+    rf"{slips('never')}(?:,? (?:ever|again))*(?:,? {_NO_MATTER})*[,:]? |{DONT} (?:you )?ever "
+    rf"|{DONT},? {_NO_MATTER},? )(?P<may>allowed to |to )?(?P<rest>)"
 )
 _MAY_NOT: Final = (
     r"(?:you (?:must|may|shall) not|you mustn't|you(?: are|'re) not (?:allowed|permitted) to) "
@@ -206,19 +200,6 @@ _MAY_NOT: Final = (
 """How an order forbids once and for all; "you can't" and "you may not know" only describe."""
 
 
-_WILL: Final = r"(?P<we>we)?(?:you)?(?:'ll| will| shall) \Z"
-_FATE: Final = (
-    r"(?:be|believe|feel|find|forget|get|guess|have|know|learn|love|meet|regret|see|understand|walk"
-    r"|win)\b"
-)
-
-
-def _foretells(to: str | None, rest: str) -> bool:
-    """Whether "you will never guess" and "we will always have it" only tell what comes."""
-    will = pattern(_WILL).match(to or "")
-    return will is not None and bool(will["we"] or pattern(_FATE).match(rest))
-
-
 def _always(words: str, at: int) -> Said | None:
     """Read "always …", "you should always …", "we always …"."""
     found = pattern(_ALWAYS).match(words, at)
@@ -227,7 +208,7 @@ def _always(words: str, at: int) -> Said | None:
     start = found.start("rest")
     rest = words[start:]
     sure = found["to"] not in (None, "we ")
-    if is_passing(rest, firm=True) or not rest.strip() or _foretells(found["to"], rest):
+    if is_passing(rest, firm=True) or not rest.strip():
         return None
     ordered = found["colon"] is not None or is_order(rest, surely=sure)
     return Said("always", "high", start, len(words), "Always") if ordered else None
@@ -242,8 +223,6 @@ def _never(words: str, at: int) -> Said | None:
     # Few words but verbs stand behind it, if others follow.
     sure = found["to"] != "we " and (found["to"] is not None or " " in rest)
     if is_passing(rest, firm=True) or not is_order(rest, surely=sure):
-        return None
-    if _foretells(found["to"], rest):
         return None
     return Said("never", "high", found.start("rest"), len(words), "Never")
 
@@ -281,11 +260,10 @@ def _wanted(words: str, at: int) -> Said | None:
 # ---- not again ----
 
 _AGAIN: Final = (
-    rf"(?:{TO_YOU}?{DONT}|{TO_YOU}not|you (?:should|must|may)(?: not|n't)|(?:you )?mustn't) "
-    r"(?!worry|bother|mind|panic|wait|be\b|make me\b"
-    r"|tell me you\b)(?P<rest>[^\n]+?),? (?:ever again|again|any ?more|ever"
-    rf"|at all|no matter what|under any circumstances?|{FROM_NOW})\b"
-    r"(?!,? (?:i'm|i am|we're|we are|it's|the [\w-]+ is|yet|still|before|until)\b)"
+    rf"(?:{TO_YOU}?{DONT}|{TO_YOU}not|you (?:should|must|may)(?: not|n't)|(?:you )?mustn't) (?!worr"
+    rf"y|bother|mind|panic|wait|be\b|make me\b|tell me you\b)(?P<rest>[^\n]+?),? (?:ever again"
+    rf"|again|any ?more|ever|at all|no matter what|under any circumstances?"
+    rf"|{FROM_NOW})\b(?!,? (?:i'm|i am|we're|we are|it's|the [\w-]+ is|yet|still|before|until)\b)"
 )
 _STOP: Final = (
     r"(?:stop|quit|cease|refrain from) (?!being\b)\w+ing\b"
@@ -320,22 +298,6 @@ def _stop(words: str, at: int) -> Said | None:
     return Said("never", "medium" if stops else "high", at, len(words))
 
 
-_IN_REPLIES: Final = (
-    rf"(?:please )?{DONT} [^\n]+ (?:in|at the (?:end|start) of) (?:your|any|all|every|each"
-    rf"|my)(?: of your)?"
-    r" (?:replies|reply|answers?|responses?|messages?|e?-?mails?|commit messages|comments|code)\b"
-    rf"|(?:please )?{DONT} [^\n]+ (?:every|each) (?:single )?time\Z"
-)
-
-
-def _in_replies(words: str, at: int) -> Said | None:
-    """Read "don't … in your replies", "don't … every time"."""
-    found = pattern(_IN_REPLIES).match(words, at)
-    if found is None or is_passing(words[at:]):
-        return None
-    return Said("never", "medium", at, len(words))
-
-
 def _no_circumstances(words: str, at: int) -> Said | None:
     """Read "under no circumstances …"."""
     found = pattern(_NEVER_EVER).match(words, at)
@@ -346,18 +308,9 @@ def _no_circumstances(words: str, at: int) -> Said | None:
 
 # ---- what must be ----
 
-# What an assistant makes again and again.
-_MADE: Final = (
-    r"(?:your |my |our )?(?:(?:commit messages|variable names|file names|class names|function names"
-    r"|branch names|pr titles|docstrings|code comments|answers|replies|responses|summaries"
-    r"|explanations|commits|pull requests|prs|e-?mails|recipes|itineraries|meal plans|reports)\b)"
-)
 _EVERYTHING: Final = (
     r"(?:all|every|each|any) [\w -]{2,40}?(?: must| should| ha(?:s|ve) to| needs? to) "
     r"(?:(?P<no>never|not) )?(?!have (?:\w+ed|been|gone|come|lost|left)\b)\w"
-    rf"|{_MADE}(?: must| should| have to| need to) (?P<nor>not )?(?:have (?!been\b)|use|start|end"
-    r"|contain|include|follow|fit|stay|go|list|be (?!(?:back|done|easy|fine|gone|good|here|ok|okay"
-    r"|ready|there|working)\b))"
     r"|(?!(?:the|this|that|it|he|she|they|i|you|we|there|a|an|my|your|our)\b)[\w -]{2,40}?s"
     r" (?:must|should|may|are to|need to|have to) (?:always|(?P<nay>never)) \w"
 )
@@ -369,7 +322,7 @@ def _everything(words: str, at: int) -> Said | None:
     found = pattern(_EVERYTHING).match(words, at)
     if found is None or is_passing(words[at:]) or pattern(_ABOUT_A_SCREEN).match(words, at):
         return None
-    forbids = found["no"] or found["nor"] or found["nay"]
+    forbids = found["no"] or found["nay"]
     kind: Kind = "never" if forbids else "always"
     return Said(kind, "medium", at, len(words))
 
@@ -380,7 +333,6 @@ ORDERS: Final[tuple[Form, ...]] = (
     _may_not,
     _wanted,
     _not_again,
-    _in_replies,
     _no_circumstances,
     _stop,
     _everything,
@@ -414,9 +366,8 @@ _WISH: Final = (
 )
 _SUBJECT: Final = r"(?:i|it|things|he|she|they|there|this|that|we|the|my|our|a|an)(?:'\w+)?\b"
 _STATE: Final = (
-    r"(?!(?:i|it|he|she|they|there|this|that|things|who|what)\b)[\w ,-]{3,50}"
-    r" (?:are|go|goes|must|should"
-    r"|get|gets|need|needs|have to|has to|stays?|is to|only\Z)\b"
+    r"(?!(?:i|it|he|she|they|there|this|that|things|who|what)\b)[\w ,-]{3,50} (?:are|go|goes|must"
+    r"|should|get|gets|need|needs|have to|has to|stays?|is to|only\Z)\b"
 )
 
 
@@ -456,7 +407,6 @@ _ASKED: Final = rf"(?:{TO_YOU}|(?:please|pls|just|only|i want|let's) )*"
 _ON: Final = (
     rf"[^\n]{{3,}}?[, ] ?(?:{FROM_NOW}|at all times|by default|without exception|as a rule)\b"
 )
-_HELP: Final = r"(?:help|tell|show|teach|explain|give me (?:some|a few)? ?(?:tips|advice|ideas))\b"
 _WORK: Final = (
     r"(?:commits?|push|pushes|pull requests?|prs?|merges?|releases?|deploys?|deployments?|answers?"
     r"|repl(?:y|ies)|responses?|messages?|e?-?mails?|sessions?|changes?|edits?|steps?|meetings?"
@@ -470,8 +420,7 @@ _EACH: Final = (
 )
 _STYLE: Final = (
     rf"(?P<not>{DONT} )?(?P<verb>use|write|keep|prefer|avoid|name|format|indent|follow|wrap"
-    r"|stick to|address|call)"
-    rf" [^\n]{{2,80}}? {_IN_GENERAL}"
+    rf"|stick to|address|call) [^\n]{{2,80}}? {_IN_GENERAL}"
 )
 
 
@@ -493,7 +442,7 @@ def _standing_behind(words: str, at: int) -> Said | None:
     if is_passing(rest) or pattern(_SUBJECT).match(rest):
         return None
     ordered = is_order(rest)
-    if pattern(_ON).match(rest) and (start > at or ordered) and not pattern(_HELP).match(rest):
+    if pattern(_ON).match(rest) and (start > at or ordered):
         return Said("always", "high", start, len(words))
     style = pattern(_STYLE).match(rest)
     if style is not None:
@@ -512,18 +461,12 @@ _BEHIND: Final = (
     r"(?: please,?)? (?:always|every (?:single )?time|without (?:fail|exception)|no exceptions)"
     r"(?:,? please)?\Z"
 )
-_TOLD: Final = r"[^\n]* (?:is|are|was|were|fails?|has|crashe?s?|happens?) "
 
 
 def _behind(words: str, at: int) -> Said | None:
     """Read "…, always" and "…, every time"."""
     found = pattern(_BEHIND).match(words, at)
-    if (
-        words[:at].endswith(", ")
-        or found is None
-        or is_passing(words[at:])
-        or pattern(_TOLD).match(words, at)
-    ):
+    if words[:at].endswith(", ") or found is None or is_passing(words[at:]):
         return None
     return Said("always", "high", at, len(words))
 
@@ -533,9 +476,8 @@ def _behind(words: str, at: int) -> Said | None:
 _RULE: Final = (
     r"(?P<own>(?:(?:it(?:'s| is)|the|our|my|a|one|another|house|general|golden|team|basic|simple"
     r"|important|new|project)(?: |'s ))*)(?:rule|policy|convention|standard|guideline|agreement"
-    r"|standing order)(?: of thumb)?(?: #?\d)?"
-    r"(?P<where> (?:here|around here|(?:for|in|on) (?!the\b)(?:[\w-]+ ?){1,4}?))?"
-    r"(?P<is>:| is:?| is that| says:?) ?(?:that |to |we )?(?=\S)"
+    r"|standing order)(?: of thumb)?(?: #?\d)?(?P<where> (?:here|around here|(?:for|in"
+    r"|on) (?!the\b)(?:[\w-]+ ?){1,4}?))?(?P<is>:| is:?| is that| says:?) ?(?:that |to |we )?(?=\S)"
     r"|it(?:'s| is) our (?:policy|rule|convention) to (?=\S)"
 )
 _FORBIDS: Final = rf"(?P<verb>never|{DONT}|not to|not)? ?(?:no )?"
@@ -583,10 +525,6 @@ _WE: Final = (
     r",? )?(?:here,? )?we (?P<no>do not |don't |dont |never |avoid )?"
     r"(?:only |all |just |generally |normally |strictly )?(?P<verb>\w+)\b"
 )
-# "we use it here", "we use Redis here and it crashed"
-_TOLD_OF_IT: Final = (
-    r" (?:an?|the|it|this|that|them|these|those)\b|[^\n]* (?:and|but) (?:it|they|that|this)\b"
-)
 _IT: Final = (
     r"(?:this|our|the) (?:repo|repository|project|code ?base|team|app|monorepo|service|company)"
     r" (?:only )?(?:uses (?!too|a lot|lots|more|less|so|\d)|follows |requires |targets |sticks to "
@@ -611,7 +549,6 @@ def _we_use(words: str, at: int) -> Said | None:
     if (
         found is None
         or found["verb"] not in (VERBS if found["no"] else _OURS)
-        or pattern(_TOLD_OF_IT).match(words, found.end())
         or not pattern(_HERE).search(words, at)
     ):
         return None
@@ -622,8 +559,7 @@ def _we_use(words: str, at: int) -> Said | None:
 
 _THING: Final = (
     r"(?!(?:a|an|the|that|this|these|those|it|another|your|other|one|my|what|whatever|whichever"
-    r"|which|mine|yours) )"
-    r"[^\s,;]+(?: [^\s,;]+){0,4}?"
+    r"|which|mine|yours) )[^\s,;]+(?: [^\s,;]+){0,4}?"
 )
 _INSTEAD: Final = (
     r"(?:you should |you must |please |we )?(?:use|go with|switch to|write|take|prefer|do) "
@@ -695,12 +631,10 @@ _BREAKS: Final = (
 # Who or what a case is about that may come again.
 _ANY_CASE: Final = (
     rf"(?:{_BREAKS}|it(?:'s| is) (?:after|before|past|late|early|dark|raining|a|an|the weekend"
-    rf"|\w+day)|(?:you|i|we|one|someone|somebody|something|anything|anyone|nothing"
-    rf"|people)(?:'re|'m"
-    r"| are| am|'ve)?"
-    r"|there(?:'s| is| are)|it comes to|in doubt|unsure|not sure|asked|an?|any|my|no|two"
-    r"|several|\w{3,}ing"
-    r"|(?!this|was|has|is)\w{2,}s|the [\w-]+(?: \w+)? changes)\b"
+    rf"|\w+day)|(?:you|i|we|one|someone|somebody|something|anything|anyone|nothing|people)(?:'re|'m"
+    rf"| are| am|'ve)?|there(?:'s| is| are)|it comes to|in doubt|unsure|not sure|asked|an?|any|my"
+    rf"|no|two"
+    r"|several|\w{3,}ing|(?!this|was|has|is)\w{2,}s|the [\w-]+(?: \w+)? changes)\b"
 )
 # Verbs at which the order begins where no comma stands before it.
 _BARE: Final = (
@@ -712,49 +646,40 @@ _BARE: Final = (
 )
 # "For every new file, …", "with German customers, …"
 _KIND_OF_THING: Final = (
-    r"(?:(?:every|each|any|all|new) \w|(?!the|this|these|those|that|my|your|two|three|some"
-    r"|other|future|minutes|seconds|hours|days|weeks|starters|details|thanks|reasons|questions"
-    r"|others|us|cases|terms|its|his)(?:[\w-]+ ){0,2}?"
-    r"(?:\w{2,}s|code|css|html|sql|yaml|json|markdown|prose|homework|correspondence)(?: (?:to"
-    r"|from|with|for|about|in|on|of) [^,]{2,40}?)?"
+    r"(?:(?:every|each|any|all|new) \w|(?!the|this|these|those|that|my|your|two|three|some|other"
+    r"|future|minutes|seconds|hours|days|weeks|starters|details|thanks|reasons|questions"
+    r"|others|us|cases|terms|its|his)(?:[\w-]+ ){0,2}?(?:\w{2,}s|code|css|html|sql|yaml|json"
+    r"|markdown|prose|homework|correspondence)(?: (?:to|from|with|for|about|in|on|of) [^,]{2,40}?)?"
     rf"(?=,| {_BARE}\b))"
 )
 _ONCE: Final = (
-    r"(?:you(?:'re| are)? (?:all )?(?:done|finished|ready|back|through|set|there|arrive|finish"
-    r"|want|like|can|could|please|have (?:time|a (?:chance|minute|moment)|any)|need (?:help"
-    r"|anything|assistance|me|to talk|more)|get (?:a|the|to|there|home|back))"
-    r"|i(?:'m| am)? (?:back|done|home|ready|away|out|gone|get|come|return|arrive|finish|was"
-    r"|had|can|could|were|said|told|should)"
-    r"|(?:possible|needed|necessary|ready|done|so|not)\b|we(?:'re| are)? (?:done|ready"
-    r"|finished|start|meet|were|had)"
-    r"|something like|an? (?:bit|lot|few|while|moment)\b)"
+    r"(?:you(?:'re| are)? (?:all )?(?:done|finished|ready|back|through|set|there|arrive|finish|want"
+    r"|like|can|could|please|have (?:time|a (?:chance|minute|moment)|any)|need (?:help|anything"
+    r"|assistance|me|to talk|more)|get (?:a|the|to|there|home|back))|i(?:'m| am)? (?:back|done|home"
+    r"|ready|away|out|gone|get|come|return|arrive|finish|was|had|can|could|were|said|told|should)"
+    r"|(?:possible|needed|necessary|ready|done|so|not)\b|we(?:'re| are)? (?:done|ready|finished"
+    r"|start|meet|were|had)|something like|an? (?:bit|lot|few|while|moment)\b)"
 )
 _IF: Final = (
     rf"(?:{_BREAKS}|you(?:'re| are)? (?:ever )?(?:unsure|not sure|uncertain|in doubt|stuck"
-    r"|aren't (?:sure|certain)"
-    rf"|get stuck"
-    r"|don't (?:know|understand|have)|can't (?:find|tell|decide)|cannot|(?:find|spot|encounter"
-    r"|discover|come across|run into|see"
-    r"|notice) (?:an?|any|something|anything|\w+s)|touch|change|add|are asked|think|write|use"
-    r"|need (?!help|anything|more|me)|have to|must|feel)"
-    r"|in doubt|unsure|not sure|something|anything|anyone|someone|nobody|(?:told|asked"
-    r"|specified|stated) otherwise|an?|any|my|no|two"
-    r"|three|both|several|multiple"
-    r"|there(?:'s| is) an?|there(?:'s| is| are) no"
-    r"|i(?:'m| am)? (?:ever )?(?:ask|say|send|mention|type|write|paste|give|share|request|use"
+    rf"|aren't (?:sure|certain)|get stuck|don't (?:know|understand|have)|can't (?:find|tell|decide)"
+    rf"|cannot|(?:find|spot|encounter|discover|come across|run into|see|notice) (?:an?|any"
+    rf"|something|anything|\w+s)|touch|change|add|are asked|think|write|use|need (?!help|anything"
+    rf"|more|me)|have to|must|feel)|in doubt|unsure|not sure|something|anything|anyone|someone"
+    rf"|nobody|(?:told|asked|specified|stated) otherwise|an?|any|my|no|two|three|both|several"
+    rf"|multiple|there(?:'s| is) an?|there(?:'s| is| are) no|i(?:'m| am)? (?:ever )?(?:ask|say|send"
+    rf"|mention|type|write|paste|give|share|request|use"
     r"|don't (?:say|specify|answer|reply))|(?!this|was|has|is|its)\w{3,}s)\b"
 )
 _DOING: Final = (
-    r"(?:an? (?!(?:while|moment|minute|second|bit|day|week|month|year|few|lot)\b)\w+"
-    r"|(?!something|anything|nothing|everything|evening|morning|starting|spring|string)\w{3,}ing"
-    r"|every|each|any"
-    r"|you (?!start|begin|do|go|continue|leave|get|answer this)\w+"
-    r"|we (?!start|begin|do|go|continue|leave|talk|meet)\w+)\b"
+    r"(?:an? (?!(?:while|moment|minute|second|bit|day|week|month|year|few|lot)\b)\w+|(?!something"
+    r"|anything|nothing|everything|evening|morning|starting|spring|string)\w{3,}ing|every|each|any"
+    r"|you (?!start|begin|do|go|continue|leave|get|answer this)\w+|we (?!start|begin|do|go|continue"
+    r"|leave|talk|meet)\w+)\b"
 )
 _PLEASE: Final = (
-    r"(?:(?:then|please|pls|just|always|also|i want you to|i'd like you to"
-    r"|you should|you must|make sure (?:you|to)|be sure to|remember to|don't forget to|never|don't"
-    r"|do not|dont) )*"
+    r"(?:(?:then|please|pls|just|always|also|i want you to|i'd like you to|you should|you must"
+    r"|make sure (?:you|to)|be sure to|remember to|don't forget to|never|don't|do not|dont) )*"
 )
 _BEFORE_A_NOUN: Final = (
     r"(?:to|you|i|we|they|it|he|she|and|or|a|an|the|can|will|must|should"
@@ -769,11 +694,6 @@ _CASE_WHEN: Final = (
 _THIS: Final = r"\bthis\b(?! (?:repo|project|code|app))"
 _ON_A_SCREEN: Final = rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREEN}|the user\b"
 _COMMA: Final = r"(?:,(?: then)?| then| -+) "
-# "keywords go uppercase", "no classes": what shall be, without a verb of order.
-_SHALL: Final = r"(?:no|only) \w|[\w-]+s (?:go|are|must|should|stay) "
-
-
-_COURTESY: Final = r"(?:please |just )*(?:let (?:me|us) know|feel free|(?:just )?shout)\b"
 
 
 def _when(words: str, at: int) -> Said | None:
@@ -784,8 +704,6 @@ def _when(words: str, at: int) -> Said | None:
     order = _order_in(words, found.end())
     once = is_passing(words[at:], firm=True) or pattern(_THIS).search(words, at, max(order, at))
     if order < 0 or once or not _may_return(words, found):
-        return None
-    if found["rare"] and pattern(_COURTESY).match(words, order):
         return None
     return Said("when", "medium" if found["rare"] else "high", at, len(words))
 
@@ -819,9 +737,7 @@ def _polite(words: str, at: int) -> int:
 
 def _orders(words: str, at: int) -> bool:
     start = _polite(words, at)
-    if is_order(words[start:], surely=start > at):
-        return True
-    return pattern(_SHALL).match(words, at) is not None
+    return is_order(words[start:], surely=start > at)
 
 
 # ---- do … whenever … ----

@@ -375,14 +375,6 @@ class Wording(NamedTuple):
     body: str
 
 
-class _Shown(NamedTuple):
-    """A step as a prompt shows it."""
-
-    number: int
-    now: str
-    before: str
-
-
 def write_down(
     procedure: Procedure, model: LanguageModel, templates: Mapping[str, str] = OURS
 ) -> Wording | None:
@@ -401,7 +393,10 @@ def write_down(
     """
     from engramdown.consolidation.forms import WrittenSkill
 
-    steps = [_Shown(at, *map(redact, told)) for at, told in enumerate(procedure.told(), 1)]
+    steps = [
+        {"number": at, "now": redact(now), "before": redact(before)}
+        for at, (now, before) in enumerate(procedure.told(), 1)
+    ]
     asked, count = redact(procedure.asked), procedure.sessions
     prompt = render(JOB, templates, steps=steps, asked=asked, sessions=count)
     said = model.ask(WrittenSkill, prompt.system, prompt.user)

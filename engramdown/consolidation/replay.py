@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engramdown.consolidation.prompts import Prompt
     from engramdown.models.port import LanguageModel
 
+T = TypeVar("T", bound="pydantic.BaseModel")
+
 MOST: Final = 5
 """So many memories one replay may bring."""
 MOST_CELLS: Final = 100
@@ -33,24 +35,6 @@ FEWEST: Final = 2
 """Fewer cells than this teach nothing."""
 ENOUGH: Final = 5
 """So many cells are worth it even if all went well."""
-
-# How much of it a line shows, in characters: more of what failed than of what worked.
-_SAID: Final = 160
-_CODE: Final = {True: 400, False: 160}
-_OUTCOME: Final = {True: 300, False: 160}
-_CORRECTION: Final = 300
-
-
-class Shown(NamedTuple):
-    """A cell as a prompt shows it."""
-
-    number: int
-    tool: str
-    status: str
-    said: str
-    code: str
-    outcome: str
-    correction: str
 
 
 def should_replay(cells: Sequence[Cell]) -> bool:
@@ -82,18 +66,13 @@ def replay_and_extract(
     """
     from engramdown.consolidation.forms import Lessons
 
-    chosen = _chosen(cells)
-    prompt = render("replay", templates, cells=shown(chosen), most=MOST)
-    origins = [origin_of(cell) for cell in chosen]
+    def lessons(answer: Lessons) -> Iterable[Lesson]:
+        for item in answer.items:
+            yield Lesson(item.text, item.cells, item.kind, item.scope, item.confidence, item.topic)
 
-    def read(answer: Lessons) -> Learned:
-        lessons = (
-            Lesson(item.text, item.cells, item.kind, item.scope, item.confidence, item.topic)
-            for item in answer.items
-        )
-        return learned(lessons, origins, MOST)
-
-    return learn_from(model, Lessons, prompt, read)
+    return _ask(
+        "replay", _chosen(cells), model, templates, schema=Lessons, lessons=lessons, most=MOST
+    )
 
 
 def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
@@ -118,28 +97,36 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
     return Learned(tuple(found.values()))
 
 
-def shown(cells: Iterable[Cell]) -> list[Shown]:
-    """Return cells as a prompt shows them, numbered from 1."""
-    return [_shown(number, cell) for number, cell in enumerate(cells, 1)]
+def _ask(
+    job: str,
+    cells: Sequence[Cell],
+    model: LanguageModel,
+    templates: Mapping[str, str],
+    *,
+    schema: type[T],
+    lessons: Callable[[T], Iterable[Lesson]],
+    most: int,
+) -> Learned:
+    """Show cells to a model and return the memories of its answer."""
+    shown = [_shown(number, cell) for number, cell in enumerate(cells, 1)]
+    prompt = render(job, templates, cells=shown, most=most)
+    origins = [pointers(cell.pointer, cell.corrected_at) for cell in cells]
+    return learn_from(model, schema, prompt, lambda answer: learned(lessons(answer), origins, most))
 
 
-def origin_of(cell: Cell) -> str:
-    """Return where a cell stands, and what was said against it."""
-    return pointers(cell.pointer, cell.corrected_at)
-
-
-def _shown(number: int, cell: Cell) -> Shown:
+def _shown(number: int, cell: Cell) -> dict[str, object]:
+    """Return a cell as a prompt shows it: more of what failed than of what worked."""
     failed = cell.status != "ok"
     told = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
-    return Shown(
-        number,
-        " ".join(filter(None, dict.fromkeys([cell.kind, shortened(cell.name, _SAID)]))),
-        cell.status,
-        shortened(cell.said, _SAID),
-        shortened(cell.code, _CODE[failed]),
-        shortened(told, _OUTCOME[failed]),
-        shortened(cell.corrected, _CORRECTION),
-    )
+    return {
+        "number": number,
+        "tool": " ".join(filter(None, dict.fromkeys([cell.kind, shortened(cell.name, 160)]))),
+        "status": cell.status,
+        "said": shortened(cell.said, 160),
+        "code": shortened(cell.code, 400 if failed else 160),
+        "outcome": shortened(told, 300 if failed else 160),
+        "correction": shortened(cell.corrected, 300),
+    }
 
 
 def _chosen(cells: Sequence[Cell]) -> list[Cell]:
@@ -152,7 +139,7 @@ def _chosen(cells: Sequence[Cell]) -> list[Cell]:
 
 # ---- what went otherwise than expected in a turn ----
 
-MOST_SCRATCHPAD: Final = 3
+MOST_OF_TURN: Final = 3
 """So many lessons one turn may bring."""
 TOPIC: Final = "scratchpad"
 """What they are filed under."""
@@ -188,20 +175,21 @@ def lessons_of_turn(
         return Learned()
     from engramdown.consolidation.forms import ScratchpadLessons
 
-    prompt = render("cerebellum", templates, cells=shown(found), most=MOST_SCRATCHPAD)
-    origins = [origin_of(cell) for cell in found]
+    def lessons(answer: ScratchpadLessons) -> Iterable[Lesson]:
+        return (Lesson(each.text, each.cells, topic=TOPIC) for each in answer.lessons)
 
-    def read(answer: ScratchpadLessons) -> Learned:
-        lessons = (Lesson(each.text, each.cells, topic=TOPIC) for each in answer.lessons)
-        return learned(lessons, origins, MOST_SCRATCHPAD)
-
-    return learn_from(model, ScratchpadLessons, prompt, read)
+    return _ask(
+        "cerebellum",
+        found,
+        model,
+        templates,
+        schema=ScratchpadLessons,
+        lessons=lessons,
+        most=MOST_OF_TURN,
+    )
 
 
 # ---- memories of an answer ----
-
-T = TypeVar("T", bound="pydantic.BaseModel")
-
 
 LONGEST: Final = 500
 """How long one thing may be that was learned, in characters."""
@@ -288,7 +276,7 @@ def _engram(
     """Return the memory, or why it is none."""
     text = " ".join(lesson.text.split())
     known = {str(number) for number in range(1, len(given) + 1)}
-    problem = text_problem(text, LONGEST) or strange_ids(map(str, lesson.numbers), known)
+    problem = text_problem(text) or strange_ids(map(str, lesson.numbers), known)
     if problem:
         return f"a memory is refused: {problem}"
     cited = [] if texts is None else [texts[number - 1] for number in lesson.numbers]
@@ -356,10 +344,7 @@ def _why(found: Learned) -> str:
 
 # ---- checks of an answer ----
 
-LONGEST_SCRATCHPAD: Final = 2000
-"""How long a text may be that a model gives for one memory, in characters."""
-
-_SHOWN_SCRATCHPAD: Final = 5
+_SHOWN_IDS: Final = 5
 _BEGINNING: Final = 40
 
 
@@ -374,14 +359,12 @@ def strange_ids(ids: Iterable[str], given: Collection[str]) -> str:
     strange = [name for name in dict.fromkeys(ids) if name not in given]
     if not strange:
         return ""
-    shown = ", ".join(quoted(name[:_BEGINNING]) or '""' for name in strange[:_SHOWN_SCRATCHPAD])
-    more = (
-        f" and {len(strange) - _SHOWN_SCRATCHPAD} more" if len(strange) > _SHOWN_SCRATCHPAD else ""
-    )
+    shown = ", ".join(quoted(name[:_BEGINNING]) or '""' for name in strange[:_SHOWN_IDS])
+    more = f" and {len(strange) - _SHOWN_IDS} more" if len(strange) > _SHOWN_IDS else ""
     return f"it names {shown}{more}, which it was not given"
 
 
-def text_problem(text: str, longest: int = LONGEST_SCRATCHPAD) -> str:
+def text_problem(text: str) -> str:
     """Return what is wrong with a text that a model gave for a memory, or ``""``.
 
     >>> text_problem("Use uv"), text_problem(" ")
@@ -391,8 +374,8 @@ def text_problem(text: str, longest: int = LONGEST_SCRATCHPAD) -> str:
 
     if not text.strip():
         return "its text says nothing"
-    if len(text) > longest:
-        return f"its text has {len(text):,} characters; {longest:,} are allowed"
+    if len(text) > LONGEST:
+        return f"its text has {len(text):,} characters; {LONGEST:,} are allowed"
     hidden = hidden_characters(text)
     # Nobody can say yes to what cannot be seen.
     return f"its text holds a hidden character ({hidden[0][1]})" if hidden else ""

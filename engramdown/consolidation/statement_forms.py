@@ -71,9 +71,8 @@ SCREEN: Final = (
 # Up to where a clause goes of which only a piece is kept, or all but a question behind it.
 _PIECE: Final = r"[^,;:(]*"
 _CLAUSE: Final = (
-    r".*?(?=,? (?:(?:and|but|so) )?(?:can|could|would|will|what|how|do|is|are|should) (?:you|i"
-    r"|we|the|it)"
-    r"\b|, which\b|\Z)"
+    r".*?(?=,? (?:(?:and|but|so) )?(?:can|could|would|will|what|how|do|is|are|should) (?:you|i|we"
+    r"|the|it)\b|, which\b|\Z)"
 )
 
 
@@ -129,25 +128,20 @@ LASTING: Final = (
 _DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 # What is said for a while, or for one thing.
 _PASSING: Final = (
-    r"\b(?:for (?:now|today|the moment|the time being|a (?:moment|minute|while|second|bit|sec"
-    r"|day|week))"
-    r"|(?:in|for) (?:this|that) (?:chat|conversation|session|thread|message) only"
-    r"|(?:only|just) (?:in|for) (?:this|that) \w+"
-    r"|right now|this (?:time|once|morning|afternoon|evening|week|weekend|month|year|one)"
-    r"|just (?:this )?once"
-    r"|for (?:this|that) (?:one|time|task|file|pr|commit|change|once|job|run|ticket|session"
-    r"|feature|case)\b"
-    r"|(?:in|on|at|for) (?:the )?(?:line|step|question|cell|row|column|slide|page|section|paragraph"
-    r"|chapter|figure|table|exercise|problem|part|item|task|ticket|issue)s? #?\d+"
-    r"|in the (?:dream|example|film|movie|poem|scene|snippet|story)"
-    r"|today|tonight|at the moment|currently|temporarily|as a one-off|one last time)\b"
+    r"\b(?:for (?:now|today|the moment|the time being|a (?:moment|minute|while|second|bit|sec|day"
+    r"|week))|(?:in|for) (?:this|that) (?:chat|conversation|session|thread|message) only|(?:only"
+    r"|just) (?:in|for) (?:this|that) \w+|right now|this (?:time|once|morning|afternoon|evening"
+    r"|week|weekend|month|year|one)|just (?:this )?once|for (?:this|that) (?:one|time|task|file|pr"
+    r"|commit|change|once|job|run|ticket|session|feature|case)\b|(?:in|on|at|for) (?:the )?(?:line"
+    r"|step|question|cell|row|column|slide|page|section|paragraph|chapter|figure|table|exercise"
+    r"|problem|part|item|task|ticket|issue)s? #?\d+|in the (?:dream|example|film|movie|poem|scene"
+    r"|snippet|story)|today|tonight|at the moment|currently|temporarily|as a one-off"
+    r"|one last time)\b"
 )
 _SOON: Final = (
-    r"\b(?:tomorrow|yesterday|yet|until|till|next (?:week|month)|later|in a (?:minute|bit|sec"
-    r"|second|moment|while)"
-    rf"|(?:by|on|before|next) (?:{_DAY}(?!s)|noon|lunch|\d)|(?:go|get) (?:back|home)|at \d"
-    rf"|(?<!from )now"
-    rf"|this(?! (?:{LASTING})\b))\b"
+    rf"\b(?:tomorrow|yesterday|yet|until|till|next (?:week|month)|later|in a (?:minute|bit|sec"
+    rf"|second|moment|while)|(?:by|on|before|next) (?:{_DAY}(?!s)|noon|lunch|\d)|(?:go|get) (?:back"
+    rf"|home)|at \d|(?<!from )now|this(?! (?:{LASTING})\b))\b"
 )
 
 
@@ -168,29 +162,23 @@ def is_passing(words: str, *, firm: bool = False) -> bool:
 # What turns the rest of a sentence into somebody else's words, or into a thought.
 _REPORTED: Final = (
     r"\b(?:in the (?:movie|film|book|story|game|play|dream|example|scene|script|song)|from the"
-    r"|per the|her|his|their|its|whose|readme|docs|manual|handbook|website|changelog"
-    r"|says?|saying|told (?!you\b)|tells?|writes?|wrote|written|asks?|asked|according"
-    r"|reads|repl(?:y|ied)"
+    r"|per the|her|his|their|its|whose|readme|docs|manual|handbook|website|changelog|says?|saying"
+    r"|told (?!you\b)|tells?|writes?|wrote|written|asks?|asked|according|reads|repl(?:y|ied)"
     r"|prints?|printed|thinks?|thought|wants?|wanted|claims?|claimed|insists?|insisted|imagine"
-    r"|imagined|suppose"
-    r"|pretend|assume|assuming|what if|if|let's say|say|for (?:example|instance)|e\.g\."
-    r"|hypothetical(?:ly)?|would"
-    r"|could|might|whether|why|how|wonder|whispers?|shouts?|sings?|called|titled|labelled"
-    r"|labeled|rename|change"
-    r"|add|play|queue|put|write|implement|create|make|build|oh sure|yeah right|sure|brilliant"
-    r"|wow|clearly|lol"
-    r"|function|method|class|script|robot|story|poem)\b|(?<!i )\bsaid\b"
-    r"|(?<!\bi )(?<!already )\btold\b"
+    r"|imagined|suppose|pretend|assume|assuming|what if|if|let's say|say|for (?:example|instance)"
+    r"|e\.g\.|hypothetical(?:ly)?|would|could|might|whether|why|how|wonder|whispers?|shouts?|sings?"
+    r"|called|titled|labelled|labeled|rename|change|add|play|queue|put|write|implement|create|make"
+    r"|build|oh sure|yeah right|sure|brilliant|wow|clearly|lol|function|method|class|script|robot"
+    r"|story|poem)\b|(?<!i )\bsaid\b|(?<!\bi )(?<!already )\btold\b"
 )
 
 
 # What somebody announces his own words with; behind any other colon stands an example or a text.
 _ANNOUNCES: Final = (
-    r"\b(?:rules?|things?|notes?|reminders?|requests?|preferences?|important|remember|also"
-    r"|please|ps"
-    r"|guidelines?|conventions?|me|clear|once|though|reference|future|instructions?|said|told you"
-    r"|wishe?s?|points?|feedback|corrections?|always|everywhere|mind|this|following|again|sacred"
-    r"|one|two|three|[0-9]|first|second|lastly|finally)\W*:\s*\Z"
+    r"\b(?:rules?|things?|notes?|reminders?|requests?|preferences?|important|remember|also|please"
+    r"|ps|guidelines?|conventions?|me|clear|once|though|reference|future|instructions?|said"
+    r"|told you|wishe?s?|points?|feedback|corrections?|always|everywhere|mind|this|following|again"
+    r"|sacred|one|two|three|[0-9]|first|second|lastly|finally)\W*:\s*\Z"
 )
 
 
@@ -235,30 +223,16 @@ _NAME: Final = (
     rf"(?:\.? (?:[^\s,;:.!?()\d]{{1,30}}|{WITH_DIGIT})){{0,3}}?){_END}"
 )
 _IS: Final = (
-    r"(?:(?:my|the) (?:full |first |real |legal )?name(?:'s| is|:)|name's"
-    r"|i(?:'m| am) called) "
+    r"(?:(?:my|the) (?:full |first |real |legal )?name(?:'s| is|:)|name's|i(?:'m| am) called) "
 )
 _CALLED: Final = (
-    r"(?:i go by|(?:i )?(?:just )?(?:go by|call me)|you (?:can|may) call me"
-    r"|(?:can|could) you (?:please )?call me|everyone calls me|people call me"
-    r"|(?:please )?(?:address|refer to) me as) "
-    r"(?!(?:crazy|old|stupid|a|an|when|back|if|later|at|on|in|once|maybe|after|before|tomorrow"
-    r"|today"
-    r"|asap|paranoid|picky|lazy|biased|mad|dumb|naive|weird|by|please|again|instead|anytime"
-    r"|out)\b)"
+    r"(?:i go by|(?:i )?(?:just )?(?:go by|call me)|you (?:can|may) call me|(?:can"
+    r"|could) you (?:please )?call me|everyone calls me|people call me|(?:please )?(?:address"
+    r"|refer to) me as) (?!(?:crazy|old|stupid|a|an|when|back|if|later|at|on|in|once|maybe|after"
+    r"|before|tomorrow|today|asap|paranoid|picky|lazy|biased|mad|dumb|naive|weird|by|please|again"
+    r"|instead|anytime|out)\b)"
 )
 _HERE: Final = r"this is (?P<kept>[^\W\d_]{2,20})(?=\Z|[,.!]| (?:from|with|at)\b)"
-_AT_THE_DOOR: Final = (
-    r"(?P<kept>(?!(?:same|over|not|right|me|up|out|down|in|new|look|stay|come|nothing|only"
-    r"|still|just|all|done|stop|start|wait|click|begin|continue|sign|put|use|add|fix|see|check"
-    r"|yes|no|hi|hello|help|what|who|where|how|why|bug|error|problem"
-    r"|issue)\b)[^\W\d_]{2,20}) here(?=\Z|[,.!]| from\b)"
-)
-_PEOPLE: Final = (
-    r"(?:\w+(?:ese|ish)|american|canadian|german|french|italian|mexican|brazilian"
-    r"|indian|russian|australian|austrian|swiss|dutch|greek|african|asian|european|norwegian"
-    r"|belgian|catholic|christian|muslim|ukrainian|colombian|korean|nigerian|kenyan)"
-)
 _CALL_SIGN: Final = r"[^\W\d_](?=\w{2,19}(?!\w))[^\W_]*\d[^\W_]*"
 _I_AM: Final = (
     rf"{_AM} (?P<kept>(?:[^\W\d_]{{2,20}}|{_CALL_SIGN})(?: [^\W\d_]{{2,20}})?)"
@@ -268,17 +242,12 @@ _I_AM: Final = (
 # ---- my time zone is …, I live in … ----
 
 _ZONE: Final = (
-    r"(?:(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::\d\d)?)?|ce?s?t|cet|cest"
-    r"|e[sd]t|p[sd]t|m[sd]t|c[sd]t"
-    r"|ist|jst|bst|aest|aedt|wet|west|eet|eest|msk|sgt|hkt|kst|nzst"
-    r"|[a-z]{4,}/[a-z_]{3,}(?:/[a-z_]{3,})?|[a-z]+(?: [a-z]+)? time)"
-)
-_NO_ZONE: Final = (
-    r"(?:no|the|the same|good|bad|real|full|part|first|this|that|my|our|perfect|plenty of) time\b"
-    r"(?! zone)"
+    r"(?:(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::\d\d)?)?|ce?s?t|cet|cest|e[sd]t|p[sd]t|m[sd]t|c[sd]t|ist"
+    r"|jst|bst|aest|aedt|wet|west|eet|eest|msk|sgt|hkt|kst|nzst|[a-z]{4,}/[a-z_]{3,}(?:/[a-z_]{3,})"
+    r"?|[a-z]+(?: [a-z]+)? time)"
 )
 _IN_ZONE: Final = (
-    rf"(?:my (?:local )?time ?zone(?: is|:)|{_AM} (?:in|on)|we're (?:in|on)) (?!{_NO_ZONE})"
+    rf"(?:my (?:local )?time ?zone(?: is|:)|{_AM} (?:in|on)|we're (?:in|on)) "
     rf"(?:the )?(?P<kept>{_ZONE})(?: ?zone| time ?zone)?{_END}"
 )
 _STOP: Final = r"(?!(?:and|but|so|because|with|as|for|since)\b)"
@@ -295,20 +264,18 @@ _MY: Final = (
 )
 _BARE_KEYS: Final = "(?:pronouns|time ?zone|birthday|mother tongue)"
 _KEYS: Final = (
-    r"(?:pronouns|birthday|surname|last name|family name|middle name|maiden name"
-    r"|(?:working|office) hours|date of birth|e-?mail(?: address)?|phone(?: number)?|address"
-    r"|location|locale|employer|company|job(?: title)?|role|title|profession|occupation"
-    r"|editor|ide|shell|terminal|browser|os|operating system|keyboard(?: layout)?|language"
-    r"|mother tongue|timezone|github(?: handle| username| user)?|username|handle|nickname"
-    r"|linkedin|diet|blood type|shoe size|height|car|home ?town|city|country|nationality"
-    r"|religion)"
+    r"(?:pronouns|birthday|surname|last name|family name|middle name|maiden name|(?:working"
+    r"|office) hours|date of birth|e-?mail(?: address)?|phone(?: number)?|address|location|locale"
+    r"|employer|company|job(?: title)?|role|title|profession|occupation|editor|ide|shell|terminal"
+    r"|browser|os|operating system|keyboard(?: layout)?|language|mother tongue|timezone"
+    r"|github(?: handle| username| user)?|username|handle|nickname|linkedin|diet|blood type"
+    r"|shoe size|height|car|home ?town|city|country|nationality|religion)"
 )
 _NO_VALUE: Final = (
-    r"(?:not|no|a|an|the same|broken|down|slow|wrong|missing|full|gone|never"
-    r"|always|acting|being|getting|still|too|so|very|really|about|already|cut|been|being|like"
-    r"|on (?!the)|in (?!the)|at|what|that|this|it|stuck|frozen|crashing|hidden|here|there|now"
-    r"|also"
-    r"|set|just|unreachable|empty|out|off|up|under|asking|dead|dying|locked|\w+(?:ed|ing)\b)\b"
+    r"(?:not|no|a|an|the same|broken|down|slow|wrong|missing|full|gone|never|always|acting|being"
+    r"|getting|still|too|so|very|really|about|already|cut|been|being|like|on (?!the)|in (?!the)|at"
+    r"|what|that|this|it|stuck|frozen|crashing|hidden|here|there|now|also|set|just|unreachable"
+    r"|empty|out|off|up|under|asking|dead|dying|locked|\w+(?:ed|ing)\b)\b"
 )
 _VALUE: Final = rf"(?P<value>(?!{_NO_VALUE})[^\n,;!?{BLANK}]{{2,60}}?){_END}"
 _MINE: Final = rf"{_MY}(?P<key>{_KEYS})(?: is| are|'s|:) {_VALUE}"
@@ -330,15 +297,13 @@ def _keyed(words: str, at: int) -> Said | None:
 # ---- I am … ----
 
 _STATES: Final = (
-    r"(?:(?:a )?(?:vegan|vegetarian|pescatarian)|(?:severely |slightly |very "
-    r"|highly )?(?:allergic to|intolerant to) \S+|lactose[- ]intolerant|gluten[- ](?:free"
-    r"|intolerant)|colou?r[- ]?blind|(?:partially )?deaf|(?:legally )?blind|hard of hearing"
-    r"|dyslexic|(?:left|right)[- ]handed|diabetic|c(?:o)?eliac|autistic|neurodivergent"
-    r"|epileptic|pregnant|retired|self[- ]employed|unemployed|married|divorced|single|muslim"
-    r"|jewish|christian|hindu|buddhist|kosher|halal"
-    r"|(?:short|near|far)[- ]?sighted|bilingual|\d{2} years old|from (?!(?:the|a|an|my|your"
-    r"|this|that)\b)[a-z]+"
-    r"|originally from [a-z]+|new to [a-z+#]+|on an? [\w-]+ diet|\d{2}(?=\Z|,)"
+    r"(?:(?:a )?(?:vegan|vegetarian|pescatarian)|(?:severely |slightly |very |highly )?(?:allergic "
+    r"to|intolerant to) \S+|lactose[- ]intolerant|gluten[- ](?:free|intolerant)|colou?r[- ]?blind"
+    r"|(?:partially )?deaf|(?:legally )?blind|hard of hearing|dyslexic|(?:left|right)[- ]handed"
+    r"|diabetic|c(?:o)?eliac|autistic|neurodivergent|epileptic|pregnant|retired|self[- ]employed"
+    r"|unemployed|married|divorced|single|muslim|jewish|christian|hindu|buddhist|kosher|halal"
+    r"|(?:short|near|far)[- ]?sighted|bilingual|\d{2} years old|from (?!(?:the|a|an|my|your|this"
+    r"|that)\b)[a-z]+|originally from [a-z]+|new to [a-z+#]+|on an? [\w-]+ diet|\d{2}(?=\Z|,)"
     r"|learning [a-z]+(?=\Z|,))"
 )
 KIN: Final = (
@@ -354,33 +319,29 @@ _CONDITION: Final = (
 )
 _NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
 _FAMILY: Final = (
-    rf"my (?:\w+ )?{KIN}(?:'s name is| is called| is named) (?!not\b)\w"
-    rf"|my (?:\w+ )?(?:{KIN}|kids|children|sons|daughters|dogs|cats) (?:[a-z]+ )?(?:is|are"
-    rf"|turned) (?:now )?{_NUMBER}"
-    rf"|my {KIN} [a-z]+ is an? \w"
-    r"|my (?:work |home )?(?:laptop|computer|machine|phone|desktop|pc) runs (?:on )?"
-    r"(?!(?:slow|hot|out|fast|fine|well|into|too|very|really|it|this|the|my|a|at|for|like)\b)\w"
-    r"|(?:my|our) (?:company|startup|band|school|boat|farm|shop|restaurant) is (?:called"
-    r"|named) \w"
-    r"|(?:our|my) (?:wedding )?anniversary is \S"
+    rf"my (?:\w+ )?{KIN}(?:'s name is| is called| is named) (?!not\b)\w|my (?:\w+ )?(?:{KIN}|kids"
+    rf"|children|sons|daughters|dogs|cats) (?:[a-z]+ )?(?:is|are|turned) (?:now )?{_NUMBER}"
+    rf"|my {KIN} [a-z]+ is an? \w|my (?:work |home )?(?:laptop|computer|machine|phone|desktop"
+    rf"|pc) runs (?:on )?(?!(?:slow|hot|out|fast|fine|well|into|too|very|really|it|this|the|my|a|at"
+    rf"|for|like)\b)\w|(?:my|our) (?:company|startup|band|school|boat|farm|shop|restaurant) is (?:c"
+    rf"alled|named) \w|(?:our|my) (?:wedding )?anniversary is \S"
 )
 _JOB: Final = (
     r"(?:\w*(?:developer|engineer|designer|teacher|manager|writer|researcher|programmer|lawyer"
     r"|architect|analyst|scientist|student|doctor|nurse|chef|judge|pilot|founder|freelancer"
     r"|consultant|accountant|photographer|professor|lecturer|therapist|dentist|pharmacist"
-    r"|journalist|editor|translator"
-    r"|musician|artist|physicist|chemist|biologist|economist|electrician|plumber|carpenter"
-    r"|mechanic|farmer|baker|librarian|paramedic|firefighter|surgeon|vet|veterinarian|admin"
-    r"|administrator|sysadmin|devops|tester|maintainer|beginner|novice|parent|mother|father"
-    r"|widow|widower|pensioner|retiree|native speaker"
-    r"|ologist|ician|grapher|smith|keeper|maker|wright|director|officer|clerk|secretary"
-    r"|assistant|coach|trainer|instructor|driver|producer|actor|actress|author|contractor"
-    r"|entrepreneur|owner|recruiter|principal|postdoc|intern|apprentice|cto|ceo|cfo|quant"
-    r"|statistician|mathematician|technician|operator|soldier|nun|priest|pastor|midwife|carer"
-    r"|caregiver|barista|waiter|waitress|cook|gardener|person|user|speaker|vegan|vegetarian"
-    r"|dad|mum|mom|diabetic|insomniac|owl)|(?!(?:later|number|bother|other|another|better|sucker|goner"
-    r"|loser|monster|disaster|computer|error|server|bummer|little|mere|fool|matter"
-    r"|newcomer)\b)[a-z]{3,}(?:er|or|ist|ian)(?=[ ,.;!]|\Z))"
+    r"|journalist|editor|translator|musician|artist|physicist|chemist|biologist|economist"
+    r"|electrician|plumber|carpenter|mechanic|farmer|baker|librarian|paramedic|firefighter|surgeon"
+    r"|vet|veterinarian|admin|administrator|sysadmin|devops|tester|maintainer|beginner|novice"
+    r"|parent|mother|father|widow|widower|pensioner|retiree|native speaker|ologist|ician|grapher"
+    r"|smith|keeper|maker|wright|director|officer|clerk|secretary|assistant|coach|trainer"
+    r"|instructor|driver|producer|actor|actress|author|contractor|entrepreneur|owner|recruiter"
+    r"|principal|postdoc|intern|apprentice|cto|ceo|cfo|quant|statistician|mathematician|technician"
+    r"|operator|soldier|nun|priest|pastor|midwife|carer|caregiver|barista|waiter|waitress|cook"
+    r"|gardener|person|user|speaker|vegan|vegetarian|dad|mum|mom|diabetic|insomniac|owl)"
+    r"|(?!(?:later|number|bother|other|another|better|sucker|goner|loser|monster|disaster|computer"
+    r"|error|server|bummer|little|mere|fool|matter|newcomer)\b)[a-z]{3,}(?:er|or|ist|ian)(?=[ ,.;!]"
+    r"|\Z))"
 )
 _SYSTEM: Final = (
     r"(?:macos|mac|windows|linux|ubuntu|debian|fedora|arch|nixos|wsl|android|ios|freebsd"
@@ -401,49 +362,30 @@ _DAILY: Final = (
 )
 _DOES: Final = (
     r"i (?:currently )?(?:(?:don't |do not )?work (?:at|for|as|in|from|on (?:\w+days|weekends)"
-    r"|nights|part[- ]?time|full[- ]?time|remotely)\b"
-    r"(?! (?:it|this|that|the (?:moment|minute|same|time|weekend|code|bug)|my|me|you|once|all|now"
-    r"|first)\b)"
-    r"|(?:don't |do not |only |mostly |usually )*(?:speak|eat|drink|wear|smoke|type on|drive)\b"
-    r"(?! (?:it|this|that|the|to|up|down|out|for|with)\b)"
-    r"|live (?:just |right )?(?:outside|near|close to|next to) \w|report to (?!the|an?\b)\w+\Z"
-    r"|code in \w+|own an? (?!idea)\w|(?:run"
-    r"|manage|lead|have) an? (?:small |little |tiny )?(?:bakery|shop"
-    r"|business"
-    r"|company|restaurant|studio|agency|clinic|farm|store|startup|caf[eé]|salon|school|blog"
-    r"|newsletter"
-    r"|podcast|team of \w+)\b"
-    r"|play (?:the )?\w+\Z|teach \w|study \w|was born (?:in|on) \w"
+    r"|nights|part[- ]?time|full[- ]?time|remotely)\b(?! (?:it|this|that|the (?:moment|minute|same"
+    r"|time|weekend|code|bug)|my|me|you|once|all|now|first)\b)|(?:don't |do not |only |mostly "
+    r"|usually )*(?:speak|eat|drink|wear|smoke|type on|drive)\b(?! (?:it|this|that|the|to|up|down"
+    r"|out|for|with)\b)|live (?:just |right )?(?:outside|near|close to|next to) \w|report to (?!the"
+    r"|an?\b)\w+\Z|code in \w+|own an? (?!idea)\w|(?:run|manage|lead|have) an? (?:small |little "
+    r"|tiny )?(?:bakery|shop|business|company|restaurant|studio|agency|clinic|farm|store|startup"
+    r"|caf[eé]|salon|school|blog|newsletter|podcast|team of \w+)\b|play (?:the )?\w+\Z|teach \w"
+    r"|study \w|was born (?:in|on) \w"
     r"|use (?!(?:it|this|that|them)\b)[\w.+# -]{2,30} (?:on my|as my|at work|at home|every day"
-    r"|daily|for everything)"
-    r"|use (?:a wheelchair|a screen ?reader|hearing aids?|a cane|a hearing aid)"
-    r"|(?:can't|cannot) (?:eat|drink|have|tolerate) (?!it|that|this|the)\w"
-    rf"|(?:only|mostly|mainly|primarily) (?:{_DAILY}) (?!it|this|that|into|out)\w"
+    rf"|daily|for everything)|use (?:a wheelchair|a screen ?reader|hearing aids?|a cane"
+    rf"|a hearing aid)|(?:can't|cannot) (?:eat|drink|have|tolerate) (?!it|that|this|the)\w|(?:only"
+    rf"|mostly|mainly|primarily) (?:{_DAILY}) (?!it|this|that|into|out)\w"
     r"|(?:go|run|swim|train|walk|meditate|practi[cs]e|wake up|get up|have|take|do)\b[\w ]{0,40}"
     r" (?:every|each) (?:day|morning|evening|night|week|weekend|\w+day)\Z)"
 )
 _HAS: Final = (
-    rf"(?:i|we) have (?:{_CONDITION}|twins|triplets"
-    r"|\w+ (?:kids|children|cats|dogs|sons|daughters|brothers|sisters)"
-    r"|an? (?:[\w-]+ )?(?:dog|cat|son|daughter|baby|toddler)"
-    r"(?=\Z|,| (?:named|called|who|that|and|with|at home)\b))(?!\w)"
-    r"|i have (?:over |about |almost )?\w+ years(?:'| of)? (?:of )?experience\b"
-    r"|i(?:'ve| have) been (?:an? |vegan|vegetarian|married|programming|coding|working|cooking"
-    r"|teaching|practi[cs]ing|playing|running|writing|using|learning|studying"
-    r"|living)\b(?:(?! this\b)[^,])"
+    rf"(?:i|we) have (?:{_CONDITION}|twins|triplets|\w+ (?:kids|children|cats|dogs|sons|daughters"
+    rf"|brothers|sisters)|an? (?:[\w-]+ )?(?:dog|cat|son|daughter|baby|toddler)(?=\Z|,| (?:named"
+    rf"|called|who|that|and|with|at home)\b))(?!\w)|i have (?:over |about |almost )?\w+ years(?:'"
+    rf"| of)? (?:of )?experience\b|i(?:'ve| have) been (?:an? |vegan|vegetarian|married|programming"
+    rf"|coding|working|cooking|teaching|practi[cs]ing|playing|running|writing|using|learning"
+    rf"|studying|living)\b(?:(?! this\b)[^,])"
     r"{0,40}? for (?:over |about |almost )?\w+ years\b"
     rf"|{_AM} \d(?:\.\d+|\d*) ?(?:cm|m|ft|feet) tall\b|i weigh \d+"
-)
-_TOOL: Final = (
-    r"(?!(?:it|this|that|the|a|an|my|your|one|them)\b)[\w.+#/-]+(?: [\w.+#-]*[0-9.+#][\w.+#/-]*)?"
-)
-_USES: Final = (
-    rf"i (?:don't |do not )?use {_TOOL}(?: (?:and|or|on|with) {_TOOL})?(?=\Z|,)"
-    rf"|i use {_SYSTEM}(?=\Z|,| (?:at|for|and|with|as)\b)"
-)
-_USUALLY: Final = (
-    rf"i (?:usually|normally|typically|generally) (?:{_DAILY}|get up|work out)\b"
-    r" (?!it|this|that|into|out)\w"
 )
 _HABIT: Final = (
     r"i (?:never|always) (?:use|fly|take|write|work|test|squash|rebase|commit|review|code|cook"
@@ -460,13 +402,9 @@ FACTS: Final[tuple[Form, ...]] = (
     reading("profile", "high", _LIVES, "Location:"),
     reading("profile", "high", _AM_ONE),
     reading("profile", "high", _DOES),
-    reading("profile", "high", _USUALLY, lasting=True),
     reading("profile", "high", _HAS),
     reading("profile", "medium", _HABIT),
-    reading("profile", "medium", _USES),
-    reading("profile", "high", rf"{_AM} {_PEOPLE}{_END}"),
     reading("profile", "high", _HERE, CAPITAL, lasting=True),
-    reading("profile", "high", _AT_THE_DOOR, CAPITAL, lasting=True),
     reading("profile", "high", _I_AM, CAPITAL, lasting=True),
 )
 """In the order in which they are tried."""
@@ -476,24 +414,20 @@ FACTS: Final[tuple[Form, ...]] = (
 
 # What is before both, or is to be done.
 _AT_HAND: Final = (
-    r"(?:not\b(?! to (?!say\b|answer\b|tell\b|talk\b))|it\b|that\b(?! (?:you|people|we)\b)"
-    r"|this\b|these\b|those\b|them\b"
-    r"|both\b|neither\b|either\b|none\b"
-    r"|all\b|your\b|you\b(?! (?:answered|avoided|called|explained|gave|kept|listed|showed|told"
-    r"|used|wrote|to|not|did|do|ask|use|keep|were|would|write|answer|call|always"
-    r"|never))|how\b|when\b|what\b|where\b|if it\b|option\b|version\b|variant\b|plan [a-z]\b"
-    r"|number\b|his\b|her\b|their\b"
-    r"|(?:the )?(?:first|second|third|fourth|last|latter|former|other|new|old|previous|next"
-    r"|current|original|one|way|idea|look|layout|design|approach|version|result|output|food"
-    r"|place|color|colour|name|title|tone|ending|blue|red|green)\b"
-    r"|\w+day\b|to (?:admit|be (?:a|the|that|picky|annoying)|bother|disturb|interrupt|say)\b"
-    r"|\w+ing (?:to|with) you\b"
-    r"|the \w+ (?:one|version|option|approach|variant|layout|design|idea)\b|a different"
-    r"|another\b|to (?:wait|stop|leave|see|talk|start|finish|do (?:it|this|that)|know|go|hear"
-    r"|book|order|have|buy|get|ask|think|believe|discuss|call)\b|wait\b|stop\b|do (?:it"
-    r"|this|that)\b|die\b|go\b|start\b|talk\b|just\b|be\b|work on\b|have (?:the|it|this)\b"
-    r"|see\b|hear\b|finish\b|fix\b|leave\b|sleep\b|stay\b|skip\b|eat\b|take the\b|keep (?:it"
-    r"|this|that)\b|so much|\ue000)"
+    r"(?:not\b(?! to (?!say\b|answer\b|tell\b|talk\b))|it\b|that\b(?! (?:you|people|we)\b)|this\b"
+    r"|these\b|those\b|them\b|both\b|neither\b|either\b|none\b|all\b|your\b|you\b(?! (?:answered"
+    r"|avoided|called|explained|gave|kept|listed|showed|told|used|wrote|to|not|did|do|ask|use|keep"
+    r"|were|would|write|answer|call|always|never))|how\b|when\b|what\b|where\b|if it\b|option\b"
+    r"|version\b|variant\b|plan [a-z]\b|number\b|his\b|her\b|their\b|(?:the )?(?:first|second|third"
+    r"|fourth|last|latter|former|other|new|old|previous|next|current|original|one|way|idea|look"
+    r"|layout|design|approach|version|result|output|food|place|color|colour|name|title|tone|ending"
+    r"|blue|red|green)\b|\w+day\b|to (?:admit|be (?:a|the|that|picky|annoying)|bother|disturb"
+    r"|interrupt|say)\b|\w+ing (?:to|with) you\b|the \w+ (?:one|version|option|approach|variant"
+    r"|layout|design|idea)\b|a different|another\b|to (?:wait|stop|leave|see|talk|start|finish"
+    r"|do (?:it|this|that)|know|go|hear|book|order|have|buy|get|ask|think|believe|discuss|call)\b"
+    r"|wait\b|stop\b|do (?:it|this|that)\b|die\b|go\b|start\b|talk\b|just\b|be\b|work on\b"
+    r"|have (?:the|it|this)\b|see\b|hear\b|finish\b|fix\b|leave\b|sleep\b|stay\b|skip\b|eat\b"
+    r"|take the\b|keep (?:it|this|that)\b|so much|\ue000)"
 )
 _ADVERBS: Final = (
     r"(?: (?:really|generally|usually|strongly|much|always|also|personally|definitely|still|do"
@@ -509,22 +443,15 @@ _LIKE: Final = (
     rf" (?:(?:it )?(?:if|when) you |(?!{_AT_HAND})(?!(?:the|an?|that)\b))\S"
 )
 _PREFERENCE: Final = (
-    r"my (?:(?:strong |personal |general )?preference (?:is|would be)"
-    r"|(?:favou?rite|preferred) (?!part|line|bit|quote|scene|thing|moment|one)[\w-]+"
-    rf"(?: [\w-]+)? (?:is|are)) (?!{BLANK}|(?:not|that|this|it|when|how|where|what|gone"
-    rf"|broken)\b)\S"
+    rf"my (?:(?:strong |personal |general )?preference (?:is|would be)|(?:favou?rite"
+    rf"|preferred) (?!part|line|bit|quote|scene|thing|moment|one)[\w-]+(?: [\w-]+)? (?:is"
+    rf"|are)) (?!{BLANK}|(?:not|that|this|it|when|how|where|what|gone|broken)\b)\S"
 )
 _WISH: Final = (
     r"(?:i'd|i would) (?:really |much )?(?:appreciate|like|love|prefer) it if you (?!could\b)\S"
-    r"|it(?:'d| would) be (?:\w+ )?(?:great|nice|good|better|helpful|best|cool) if you"
-    r" (?!could\b)\S"
-    r"|i(?:'d like| would like| want| like) (?:my|all(?: of)?(?: my)?|every) [\w ]{2,30}?s"
-    r" (?:in|as|with|without|to be|sorted|formatted|written|kept)\b"
-)
-_ANSWERS: Final = (
-    r"(?:i|we) (?:want|need|expect) (?:(?!the|these|those|this|my|more|some|any)[\w-]+ )?"
-    r"(?:answers|responses|replies|summaries|explanations|commit messages|code examples"
-    r"|reports)\b"
+    r"|it(?:'d| would) be (?:\w+ )?(?:great|nice|good|better|helpful|best|cool) if you (?!could\b)"
+    r"\S|i(?:'d like| would like| want| like) (?:my|all(?: of)?(?: my)?|every) [\w ]{2,30}?s (?:in"
+    r"|as|with|without|to be|sorted|formatted|written|kept)\b"
 )
 _FAN: Final = (
     r"i(?:'m| am) (?:not |no |a |an |such |really |big |huge |great |much of )*fan of"
@@ -532,8 +459,7 @@ _FAN: Final = (
 )
 
 PREFERENCES: Final[tuple[Form, ...]] = tuple(
-    reading("profile", "medium", text)
-    for text in (_PREFER, _WISH, _LIKE, _PREFERENCE, _FAN, _ANSWERS)
+    reading("profile", "medium", text) for text in (_PREFER, _WISH, _LIKE, _PREFERENCE, _FAN)
 )
 """In the order in which they are tried."""
 
@@ -541,41 +467,32 @@ PREFERENCES: Final[tuple[Form, ...]] = tuple(
 # ---- requests to remember ----
 
 _REMEMBER: Final = (
-    r"(?:(?:(?:can|could|would|will) (?:you|u) |i (?:need|want|'d like|would like) you to "
-    r"|you (?:should|must|need to) |just so you |just |(?:here's "
-    r"|let me tell you )?something to )?(?:please |pls |always )?"
-    rf"(?:(?:{slips('remember')}|rember|memori[sz]e)(?: this| the following)?"
-    r"(?: for (?:next time|later|the future))?(?: that\b|[:,]| -)?"
-    r"|keep in mind(?: that\b|[:,])?|keep this in mind[:,]|bear in mind(?: that\b|[:,])?"
-    r"|(?:make|take) (?:a )?note(?: that\b|[:,]| of this:)|(?:do not|don't|dont"
-    r"|never) forget(?: that\b|[:,])?"
-    r"|(?:add|save|commit|store|put|write|note) (?:this |it )?(?:down )?(?:to|in"
-    r"|into) (?:your |the )?(?:long-term )?(?:memory|notes)(?:[:,]| that\b)|(?:save|store) this[:,]"
-    r"|(?:a )?note (?:for later|for the future|to self|for next time)[:,]"
-    r"|for (?:future|later) reference[:,]?|you should know(?: that\b|[:,])"
-    r"|fyi,? for (?:the future|later|next time)[:,]?"
-    r"|for the record[:,]|remember this[:,]))"
-    r"(?P<next>(?: next time| for next time| later)?[:,]?(?: that)?) (?P<rest>)"
+    rf"(?:(?:(?:can|could|would|will) (?:you|u) |i (?:need|want|'d like|would like) you to "
+    rf"|you (?:should|must|need to) |just so you |just |(?:here's |let me tell you )?something to )"
+    rf"?(?:please |pls |always )?(?:(?:{slips('remember')}|rember|memori[sz]e)(?: this"
+    rf"| the following)?(?: for (?:next time|later|the future))?(?: that\b|[:,]| -)?"
+    rf"|keep in mind(?: that\b|[:,])?|keep this in mind[:,]|bear in mind(?: that\b|[:,])?|(?:make"
+    rf"|take) (?:a )?note(?: that\b|[:,]| of this:)|(?:do not|don't|dont|never) forget(?: that\b"
+    rf"|[:,])?|(?:add|save|commit|store|put|write|note) (?:this |it )?(?:down )?(?:to|in"
+    rf"|into) (?:your |the )?(?:long-term )?(?:memory|notes)(?:[:,]| that\b)|(?:save"
+    rf"|store) this[:,]|(?:a )?note (?:for later|for the future|to self|for next time)[:,]"
+    rf"|for (?:future|later) reference[:,]?|you should know(?: that\b|[:,])|fyi,? for (?:the future"
+    rf"|later|next time)[:,]?|for the record[:,]|remember this[:,]))(?P<next>(?: next time"
+    rf"| for next time| later)?[:,]?(?: that)?) (?P<rest>)"
 )
 # After these a fact follows, whatever it looks like.
 _CLEARLY: Final = r"[^\n]*\b(?:in mind|memory|notes|that|note|reference)\b"
 # A remembered thing has a verb, else it is "remember the milk".
 _VERB: Final = (
     r"\b(?:is|are|was|were|has|have|had|uses?|needs?|takes?|runs?|lives?|can|cannot|can't|must"
-    r"|should|will|won't|does|doesn't|do|don't"
-    r"|expires?|works?|owns?|wants?|likes?|prefers?|gets?|goes|starts?|ends?|opens?|closes?"
-    r"|costs?|requires?|means?|stands?|comes?|only"
-    r"|always|never|isn't|aren't|(?:\w{3,})s)\b|'s |'re |'m "
+    r"|should|will|won't|does|doesn't|do|don't|expires?|works?|owns?|wants?|likes?|prefers?|gets?"
+    r"|goes|starts?|ends?|opens?|closes?|costs?|requires?|means?|stands?|comes?|only|always|never"
+    r"|isn't|aren't|(?:\w{3,})s)\b|'s |'re |'m "
 )
 _TO_DO: Final = r"(?:to|when|how|what|why|if|about|from|too|well)\b"
 _NO_FACT: Final = (
     r"(?:me|when|how|what|who|where|why|which|the (?:time|milk|name|day|days)"
     r"|that|this|it|them|those|these|to|if|anything|everything|nothing|us|him|her)\b(?! is| are|'s)"
-)
-# What people cheer each other up with.
-_PEP_TALK: Final = (
-    r"(?:you(?:'re|'ve| are| got| can| don't have)|it's (?:never|about|ok|okay|important"
-    r"|always)|every \w+ (?:step|victory|day|has)|i'm always|there's always|- )\b"
 )
 _SENTENCE: Final = r"\S+ \S+ \S+ \S"
 
@@ -591,7 +508,7 @@ def remembered(words: str, at: int) -> int:
         return -1
     start = found.start("rest")
     rest = words[start:]
-    if pattern(_TO_DO).match(rest) or pattern(_PEP_TALK).match(rest):
+    if pattern(_TO_DO).match(rest):
         return -1
     asked = found[0].rstrip()
     told = asked.endswith((" that", ":", ",")) and pattern(_SENTENCE).match(rest)
@@ -628,50 +545,75 @@ _JE: Final = (
 )
 _FOREIGN: Final[Mapping[tuple[Kind, Confidence, str], Sequence[str]]] = {
     ("never", "high", ""): (
-        rf"(?:bitte )?(?P<kept>(?!{_ICH}|sage? )[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie|niemals"
-        rf"|nie wieder"
-        rf"|nie mehr)\b)",
+        (
+            rf"(?:bitte )?(?P<kept>(?!{_ICH}|sage? )[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:nie"
+            rf"|niemals|nie wieder|nie mehr)\b)"
+        ),
         r"(?P<kept>(?:nie|niemals) (?!im leben\b)[^\n]{3,}[^\W_]en\Z)",
-        r"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
-        r"|zukünftig)(?: bitte)?,? (?P<kept>(?:keine?|nicht|nie|niemals)\b)",
-        rf"(?:bitte )?(?P<kept>(?:keine?n?"
-        rf"|(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?: [\w-]+){{0,6}}? (?:nicht"
-        rf"|keine?n?)) [^\n]*\bmehr\Z)",
+        (
+            r"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
+            r"|zukünftig)(?: bitte)?,? (?P<kept>(?:keine?|nicht|nie|niemals)\b)"
+        ),
+        (
+            rf"(?:bitte )?(?P<kept>(?:keine?n?|(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?: [\w-]+){{0,6}}? "
+            rf"(?:nicht|keine?n?)) [^\n]*\bmehr\Z)"
+        ),
         r"(?P<kept>(?:ne |n')(?!suis|ai|est|sais|peux)[^\W\d_]{2,20} (?:plus )?jamais\b)",
         r"(?:à partir de maintenant|désormais|dorénavant|à l'avenir),? (?P<kept>(?:ne |n')\w)",
-        r"(?:por favor,? )?(?P<kept>(?:nunca|jamás) (?:más )?"
-        r"(?!jamás|mais|digas nunca|me|te|se|le|nos|sabes|puedes"
-        r"|tienes)\w+(?:s|r)\b)",
+        (
+            r"(?:por favor,? )?(?P<kept>(?:nunca|jamás) (?:más )?(?!jamás|mais|digas nunca|me|te|se"
+            r"|le|nos|sabes|puedes|tienes)\w+(?:s|r)\b)"
+        ),
         r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?P<kept>(?:no|nunca) \w)",
     ),
     ("always", "high", ""): (
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab (?:jetzt"
-        rf"|sofort) )?(?:immer|stets)\b)",
+        (
+            rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t)(?<!st) (?:bitte )?(?:ab"
+            rf" (?:jetzt|sofort) )?(?:immer|stets)\b)"
+        ),
         r"(?P<kept>immer [^\n]{3,}[^\W_]en\Z)",
-        rf"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
-        rf"|zukünftig)(?: bitte)?,? (?!bin|ist|wird|habe|kann|geht)(?P<kept>(?!{_ICH})\w)",
-        rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:ab (?:jetzt|sofort)"
-        rf"|in zukunft|künftig)\b)",
+        (
+            rf"(?:bitte )?(?:ab (?:jetzt|sofort|heute)|in zukunft|künftig"
+            rf"|zukünftig)(?: bitte)?,? (?!bin|ist|wird|habe|kann|geht)(?P<kept>(?!{_ICH})\w)"
+        ),
+        (
+            rf"(?:bitte )?(?P<kept>(?!{_ICH})[^\W\d_]{{2,20}}(?<!t) (?:bitte )?(?:ab"
+            rf" (?:jetzt|sofort)|in zukunft|künftig)\b)"
+        ),
         rf"(?:s'il te plaît,? )?(?P<kept>(?!{_JE})[^\W\d_]{{2,20}}(?:e|s|z) toujours\b(?! pas))",
-        rf"(?:à partir de maintenant|désormais|dorénavant"
-        rf"|à l'avenir),? (?P<kept>(?!{_JE})(?!ne\b|n')\w)",
-        r"(?:por favor,? )?(?P<kept>siempre (?!me|te|se|lo|la|le|nos|que|hay|es|está|falla"
-        r"|funciona|tarda|llega|pasa|dice|fue|ha|he|igual)\w+(?<!o)(?<!ó)\b)",
-        r"(?:por favor,? )?(?P<kept>(?!yo|tú|él|ella|esto|eso|el|la|casi|no|ya"
-        r"|como)[^\W\d_]{2,20}(?:a|e) siempre\b)",
-        r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?!yo|el|la|los|las|voy"
-        r"|será|estaré)(?P<kept>\w)",
+        (
+            rf"(?:à partir de maintenant|désormais|dorénavant"
+            rf"|à l'avenir),? (?P<kept>(?!{_JE})(?!ne\b|n')\w)"
+        ),
+        (
+            r"(?:por favor,? )?(?P<kept>siempre (?!me|te|se|lo|la|le|nos|que|hay|es|está|falla"
+            r"|funciona|tarda|llega|pasa|dice|fue|ha|he|igual)\w+(?<!o)(?<!ó)\b)"
+        ),
+        (
+            r"(?:por favor,? )?(?P<kept>(?!yo|tú|él|ella|esto|eso|el|la|casi|no|ya"
+            r"|como)[^\W\d_]{2,20}(?:a|e) siempre\b)"
+        ),
+        (
+            r"(?:a partir de ahora|de ahora en adelante|en el futuro),? (?!yo|el|la|los|las|voy"
+            r"|será|estaré)(?P<kept>\w)"
+        ),
     ),
     ("lesson", "high", ""): (
-        r"(?:bitte )?(?:merke? dir|denke? dran|denke? daran|vergiss nicht|behalte im kopf)(?:,"
-        r"| bitte,)? (?:dass|:)? ?(?P<kept>\w+ \w+)",
-        r"(?:souviens-toi|rappelle-toi|n'oublie pas|retiens|note) (?:bien )?(?:que "
-        r"|qu')(?P<kept>\w)",
+        (
+            r"(?:bitte )?(?:merke? dir|denke? dran|denke? daran|vergiss nicht|behalte im kopf)(?:,"
+            r"| bitte,)? (?:dass|:)? ?(?P<kept>\w+ \w+)"
+        ),
+        (
+            r"(?:souviens-toi|rappelle-toi|n'oublie pas|retiens|note) (?:bien )?(?:que "
+            r"|qu')(?P<kept>\w)"
+        ),
         r"(?:por favor,? )?(?:recuerda|acuérdate de|ten en cuenta|no olvides) que (?P<kept>\w)",
     ),
     ("profile", "high", "Name:"): (
-        rf"(?:ich heiße|ich heisse|mein name ist)"
-        rf" (?!(?:nicht|ja|auch|das|den|dich|es|sie)\b){_NAME_FACT}",
+        (
+            rf"(?:ich heiße|ich heisse|mein name ist)"
+            rf" (?!(?:nicht|ja|auch|das|den|dich|es|sie)\b){_NAME_FACT}"
+        ),
         rf"(?:bitte )?(?:nenne? mich|du kannst mich)(?: bitte)? {_NAME_FACT}",
         rf"(?:je m'appelle|mon nom est|mon prénom est|appelle-moi) {_NAME_FACT}",
         rf"(?:me llamo|mi nombre es|llámame) {_NAME_FACT}",
@@ -682,18 +624,28 @@ _FOREIGN: Final[Mapping[tuple[Kind, Confidence, str], Sequence[str]]] = {
         rf"vivo en (?!un|una|el|la){_NAME_FACT}",
     ),
     ("profile", "medium", ""): (
-        r"(?P<kept>ich (?:bevorzuge|mag lieber|arbeite (?:bei|als)|bin (?:vegetarier|veganer"
-        r"|vegan|allergisch|lehrer|entwickler))\w*\b)",
-        r"(?P<kept>je préfère (?!ça|cela|celui|celle|le (?:premier|second|deuxième)"
-        r"|la (?:première|seconde|deuxième))\w)",
-        r"(?P<kept>prefiero (?!eso|esto|ese|esa|el (?:primer|segund)|la (?:primer|segund)|no\b"
-        r"|esperar)\w)",
+        (
+            r"(?P<kept>ich (?:bevorzuge|mag lieber|arbeite (?:bei|als)|bin (?:vegetarier|veganer"
+            r"|vegan|allergisch|lehrer|entwickler))\w*\b)"
+        ),
+        (
+            r"(?P<kept>je préfère (?!ça|cela|celui|celle|le (?:premier|second|deuxième)"
+            r"|la (?:première|seconde|deuxième))\w)"
+        ),
+        (
+            r"(?P<kept>prefiero (?!eso|esto|ese|esa|el (?:primer|segund)|la (?:primer|segund)|no\b"
+            r"|esperar)\w)"
+        ),
     ),
     ("profile", "high", ""): (
-        r"(?P<kept>je suis (?:végétarien|végan|allergique|développeu|professeu|infirmi"
-        r"|daltonien|gauch)\w*)",
-        r"(?P<kept>soy (?:vegetarian|vegan|alérgic|desarrollador|profesor|enfermer|zurd"
-        r"|daltónic|diabétic)\w*)",
+        (
+            r"(?P<kept>je suis (?:végétarien|végan|allergique|développeu|professeu|infirmi"
+            r"|daltonien|gauch)\w*)"
+        ),
+        (
+            r"(?P<kept>soy (?:vegetarian|vegan|alérgic|desarrollador|profesor|enfermer|zurd"
+            r"|daltónic|diabétic)\w*)"
+        ),
     ),
 }
 

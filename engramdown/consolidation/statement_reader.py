@@ -88,21 +88,18 @@ class _Clause(NamedTuple):
 # ---- what a sentence is, as a whole ----
 
 _PRETENDS: Final = (
-    r"(?:please |now |ok,? |let's |let us |for this (?:test"
-    r"|exercise),? )*(?:imagine|pretend|suppose|hypothetically|picture (?:this|that)"
-    r"|consider this|for the sake of argument|let's (?:say|assume)|act as|act like"
-    r"|[^\n]*\brole-? ?play\b"
-    r"|stell dir vor|angenommen|imagin(?:e que|ons|a que)|supongamos|suppos(?:e que|ons)"
-    r"|you are now|(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous|prior|above)"
-    r"|in a (?:perfect|ideal|parallel) world)\b"
+    r"(?:please |now |ok,? |let's |let us |for this (?:test|exercise),? )*(?:imagine|pretend"
+    r"|suppose|hypothetically|picture (?:this|that)|consider this|for the sake of argument"
+    r"|let's (?:say|assume)|act as|act like|[^\n]*\brole-? ?play\b|stell dir vor|angenommen"
+    r"|imagin(?:e que|ons|a que)|supongamos|suppos(?:e que|ons)|you are now|(?:ignore|disregard"
+    r"|forget) (?:all |any |the |your )*(?:previous|prior|above)|in a (?:perfect|ideal"
+    r"|parallel) world)\b"
 )
 _SARCASM: Final = (
     r"\b(?:great idea|what could (?:possibly )?go wrong|what fun|that's how you|every(?:body"
-    r"|one) loves|why bother|oh sure|yeah right"
-    r"|lol sure|clearly the best|best (?:plan|idea) ever|as if that|because that (?:works"
-    r"|went)|how (?:original|wonderful|lovely)|haha|hehe|just kidding|genius|oh great"
-    r"|that'll (?:go|end) well|(?:right|sure"
-    r"|yeah),? because)\b"
+    r"|one) loves|why bother|oh sure|yeah right|lol sure|clearly the best|best (?:plan|idea) ever"
+    r"|as if that|because that (?:works|went)|how (?:original|wonderful|lovely)|haha|hehe"
+    r"|just kidding|genius|oh great|that'll (?:go|end) well|(?:right|sure|yeah),? because)\b"
 )
 
 
@@ -117,24 +114,22 @@ _SEPARATOR: Final = (
     r"|though) )*|\s(?:and|but|so|because|since)\s"
 )
 _OPENERS: Final = (
-    r"(?:(?:ok(?:ay)?|so|and|also|but|then|oh|he+y+|hi+|hello|hiya|yo|please|pls|plz|just|well|right"
-    r"|alright|yes|yeah|yep|no|nope|nah|actually|btw|by the way|fyi|nb|ps|p\.s|note|"
-    r"important|reminder|rules?(?: (?:number )?(?:\d|one|two|three))?|a rule|another rule"
-    r"|one rule|rule (?:number )?(?:\d|one|two"
-    r"|three)|(?:just )?(?:one"
-    r"|1) (?:more |other |last |small )?(?:thing|request|note)|another thing|one thing though"
-    r"|two things|thanks(?: a lot| so much)?|thank you|thx+|ty|cool|nice|great|good|fine|perfect"
-    r"|listen|look|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|in addition"
-    r"|additionally|again|hm+|um+|the thing is|(?:i|like i|as i)(?: already)?(?: said"
-    r"| told you)(?: before| already)?|i repeat|heads[- ]up|remember|wrong|wrong command"
-    r"|that's wrong|incorrect|not quite|sorry|ugh|argh|dude|man|bro|whatever you do|above all"
-    r"|most importantly|more importantly"
-    r"|(?:hey |hi |ok |hello )(?!i\b)[\w]{2,15}(?=,)|(?:claude|assistant|copilot|jarvis|bot)"
-    r"|given (?:the|a) choice|personally|generally|honestly|if i can choose|for context"
-    r"|about me|a bit about me|some context|i mean(?:t)?(?: to)?(?= use\b)|no no(?: no)*)"
-    r"[,:!.\u2013\u2014-]*|[-\u2013\u2014*:]+|(?:can|could|would|will) (?:you|u)(?: please"
-    r"| pls| kindly)?(?= (?:always|never|stop|from|only|call|use|keep|remember|make|in|not)\b)"
-    r"|i(?:'d| would) like (?:it )?if you) +"
+    r"(?:(?:ok(?:ay)?|so|and|also|but|then|oh|he+y+|hi+|hello|hiya|yo|please|pls|plz|just|well"
+    r"|right|alright|yes|yeah|yep|no|nope|nah|actually|btw|by the way|fyi|nb|ps|p\.s|note|important"
+    r"|reminder|rules?(?: (?:number )?(?:\d|one|two|three))?|a rule|another rule|one rule"
+    r"|rule (?:number )?(?:\d|one|two|three)|(?:just )?(?:one|1) (?:more |other |last "
+    r"|small )?(?:thing|request|note)|another thing|one thing though|two things|thanks(?: a lot"
+    r"| so much)?|thank you|thx+|ty|cool|nice|great|good|fine|perfect|listen|look|first(?:ly)?"
+    r"|second(?:ly)?|third(?:ly)?|finally|lastly|in addition|additionally|again|hm+|um+"
+    r"|the thing is|(?:i|like i|as i)(?: already)?(?: said| told you)(?: before| already)?|i repeat"
+    r"|heads[- ]up|remember|wrong|wrong command|that's wrong|incorrect|not quite|sorry|ugh|argh"
+    r"|dude|man|bro|whatever you do|above all|most importantly|more importantly|(?:hey |hi |ok "
+    r"|hello )(?!i\b)[\w]{2,15}(?=,)|(?:claude|assistant|copilot|jarvis|bot)|given (?:the|a) choice"
+    r"|personally|generally|honestly|if i can choose|for context|about me|a bit about me"
+    r"|some context|i mean(?:t)?(?: to)?(?= use\b)|no no(?: no)*)[,:!.\u2013\u2014-]*"
+    r"|[-\u2013\u2014*:]+|(?:can|could|would|will) (?:you|u)(?: please| pls| kindly)?(?= (?:always"
+    r"|never|stop|from|only|call|use|keep|remember|make|in|not)\b)|i(?:'d| would) like (?:it )?if y"
+    r"ou) +"
 )
 _STRIPS: Final = 6
 # What a sentence ends with and says nothing.
@@ -142,17 +137,14 @@ _COURTESY: Final = r"(?:,? (?:please|pls|plz|thanks|thank you|thx|btw|by the way
 # The case of an order that stands alone behind it: "for python code, use type hints everywhere".
 _CASE: Final = (
     r"(?!(?:in (?:short|general|addition|fact|other words|my opinion|summary|conclusion|any case"
-    r"|principle|theory|practice|reality|hindsight|retrospect|future|the future|the end|case"
-    r"|return|particular)"
-    r"|for (?:example|instance|the record|what it's worth|now|me|real|once|sure|context"
-    r"|(?:all )?future [^,]*|later [^,]*|[\w' ]+ sake)"
-    r"|on (?:second thoughts?|(?:the|an?) (?:other |one |side |related )?(?:hand|note)"
-    r"|top of that)"
-    r"|at (?:all times|the end of the day|least|first)|with (?:that|all due respect)[^,]*"
-    r"|once (?:and for all|again|more)|after all"
+    r"|principle|theory|practice|reality|hindsight|retrospect|future|the future|the end|case|return"
+    r"|particular)|for (?:example|instance|the record|what it's worth|now|me|real|once|sure|context"
+    r"|(?:all )?future [^,]*|later [^,]*|[\w' ]+ sake)|on (?:second thoughts?|(?:the|an?) (?:other "
+    r"|one |side |related )?(?:hand|note)|top of that)|at (?:all times|the end of the day|least"
+    r"|first)|with (?:that|all due respect)[^,]*|once (?:and for all|again|more)|after all"
     r"|if (?:possible|you (?:can|don't mind|want|like|please|ask me)|i may|i'm honest)"
-    r"|before (?:i forget|we start|you start))\Z)"
-    r"(?:when(?:ever)?|while|if|before|after|once|during|for|in|on|with|at) [^,;:]{2,60}"
+    r"|before (?:i forget|we start|you start))\Z)(?:when(?:ever)?|while|if|before|after|once|during"
+    r"|for|in|on|with|at) [^,;:]{2,60}"
 )
 _AT_HAND: Final = rf"\bth(?:is|ese|ose)\b(?! (?:{LASTING})\b)|\b(?:in|on|at|for|with) that\b"
 
@@ -239,15 +231,13 @@ def _memory(words: str, at: int) -> Said | None:
 _EDGE: Final = " ,;:-(\u2013\u2014"
 # Somebody else who says it, and what it is the title of, behind it.
 _SAYS_ANOTHER: Final = (
-    r"[^\n]*(?: is (?:how|what|why) (?:i|we|you|he|she|they|my|our)\b|, (?:says|said|sang"
-    r"|sings?|wrote|writes|claims?|goes the \w+|according to"
-    r"|(?:as )?(?!i\b|we\b|so i\b|like i\b|as i\b)[\w' ]{1,30}?"
-    r" (?:says?|said|puts? it|told me|used to say))\b"
-    r"|(?:, | (?:is|was|are|sounds like|would make|makes) )(?:what an?|an?|the|my|his|her|their"
-    r"|our"
-    r"|such a|great|good|lovely) (?:[\w']+ ){0,3}?(?:song|songs|film|movie"
-    r"|book|motto|line|lyrics?|track|tune|saying|quote|phrase|title|slogan|joke|mantra|proverb"
-    r"|album|anthem|episode|headline|tweet|clich[eé]|meme)\b)"
+    r"[^\n]*(?: is (?:how|what|why) (?:i|we|you|he|she|they|my|our)\b|, (?:says|said|sang|sings?"
+    r"|wrote|writes|claims?|goes the \w+|according to|(?:as )?(?!i\b|we\b|so i\b|like i\b"
+    r"|as i\b)[\w' ]{1,30}? (?:says?|said|puts? it|told me|used to say))\b|(?:, | (?:is|was|are"
+    r"|sounds like|would make|makes) )(?:what an?|an?|the|my|his|her|their|our|such a|great|good"
+    r"|lovely) (?:[\w']+ ){0,3}?(?:song|songs|film|movie|book|motto|line|lyrics?|track|tune|saying"
+    r"|quote|phrase|title|slogan|joke|mantra|proverb|album|anthem|episode|headline|tweet|clich[eé]"
+    r"|meme)\b)"
 )
 _UNFINISHED: Final = r"[^\n]* (?:to|the|a|an|of|with)(?:,? (?:and|but|so|or))?\Z"
 # "…, ok?" asks nothing.
@@ -268,30 +258,27 @@ _WANTS: Final = (
     r"|, (?:can|could|would|will|what|how|do|does|is|are|should) (?:you|i|we|the|it|there)\b"
 )
 _FILLERS: Final = (
-    r"(?:[,.]? (?:please|pls|plz|thanks|thank you|thx|ok|okay|btw|by the way|lol"
-    r"|though|too|honestly|tbh|from now on|going forward|in future|in the future|(?:please "
-    r"|so )?(?:remember|keep (?:(?:that|this|it) )?in mind|don't forget|never forget)"
-    r"(?: that| this| it)?|s'il te plaît|por favor"
-    r"|bitte))+\Z"
+    r"(?:[,.]? (?:please|pls|plz|thanks|thank you|thx|ok|okay|btw|by the way|lol|though|too"
+    r"|honestly|tbh|from now on|going forward|in future|in the future|(?:please |so )?(?:remember"
+    r"|keep (?:(?:that|this|it) )?in mind|don't forget|never forget)(?: that| this| it)?"
+    r"|s'il te plaît|por favor|bitte))+\Z"
 )
 _AGAIN: Final = r"(?:,? (?:again|ever again|any ?more|ever|at all))+\Z"
 _ABOUT_THAT: Final = (
     r"(?:(?:always|never|please|stop|also|just) )*[\w'-]+ (?:(?:about |for |with |to |in "
     r"|on )?(?:(?:it|them|so)\b|one\Z)|(?:this|these|those)\b(?! (?:repo|repository|project|code"
-    r"|codebase|app|machine|laptop|team|computer)\b)"
-    r"|(?<!check )(?<!confirm )(?<!verify )(?<!ensure )(?<!assume )(?<!sure )(?<!remember )that\b"
-    r"|that\Z)"
+    r"|codebase|app|machine|laptop|team|computer)\b)|(?<!check )(?<!confirm )(?<!verify )(?<!ensure"
+    r" )(?<!assume )(?<!sure )(?<!remember )that\b|that\Z)"
 )
 _MY_LIFE: Final = (
     rf"(?:my|our) (?:\w+ )?(?:{KIN}|kids|children|family|birthday|anniversary|allergy|allergies"
     r"|diet|passport|visa|blood type|doctor|dentist|home|flat|house|car|bike)\b"
 )
 _EVERYWHERE: Final = (
-    r"(?:\A(?!(?:for|in|on|with|when|while|if)\b)(?!.*\bthis\b).*\beverywhere\b"
-    r"|\b(?:globally|(?:in|across|for) (?:all|every"
-    r"|any)(?: one)?(?: of)?(?: my| our| your)? (?:projects?|repos?|repositories|codebases)"
-    r"|in (?:my|our) (?:projects|repos|repositories|codebases)|in general|no matter (?:the"
-    r"|which|what) project|in whatever project)\b)"
+    r"(?:\A(?!(?:for|in|on|with|when|while|if)\b)(?!.*\bthis\b).*\beverywhere\b|\b(?:globally|(?:in"
+    r"|across|for) (?:all|every|any)(?: one)?(?: of)?(?: my| our| your)? (?:projects?|repos?"
+    r"|repositories|codebases)|in (?:my|our) (?:projects|repos|repositories|codebases)|in general"
+    r"|no matter (?:the|which|what) project|in whatever project)\b)"
 )
 
 

@@ -150,32 +150,28 @@ _OWN_BEGINS: Final = (
     rf"(?={_I}\b|{_MINE}\b|can\b|could\b|what\b|how\b|do\b|is\b)"
 )
 _OWN_SAYS: Final = (
-    r"\W*(?:(?:hi|hello|hey|ok|okay|so|well|yes|no|and|actually)\b\W*)?"
-    rf"(?:{_I}|{_MINE})\b"
+    rf"\W*(?:(?:hi|hello|hey|ok|okay|so|well|yes|no|and|actually)\b\W*)?(?:{_I}|{_MINE})\b"
 )
 _I_SAY: Final = rf"(?<!\w){_I}\b(?!\s+(?:am|are|is|was|were)\s+\w+\s*\Z)"
 _ASKS: Final = (
-    r"\W*(?:(?:so|and|hey|hi|ok|okay|well|please)\b\W*)?"
-    r"(?:(?:what|which|who|where|when|why|how)(?:'s|'re)?\s+(?:is|are|was|were|do|does|did|should|can"
-    r"|could|would|about|if)\b|(?:is|are|was|were|do|does|did|can|could|should|would|will)\s+"
-    r"(?:you|your|i|my|it|he|she|they|the|this|that|there|we|our)\b"
-    r"|does\s+\w+\s+\w+"
-    r"|(?:tell me|i wonder|i was wondering|do you know|guess)\b.{0,20}?\b"
-    r"(?:if|whether|what|which|who|where|how)\b)"
+    r"\W*(?:(?:so|and|hey|hi|ok|okay|well|please)\b\W*)?(?:(?:what|which|who|where|when|why"
+    r"|how)(?:'s|'re)?\s+(?:is|are|was|were|do|does|did|should|can|could|would|about|if)\b|(?:is"
+    r"|are|was|were|do|does|did|can|could|should|would|will)\s+(?:you|your|i|my|it|he|she|they|the"
+    r"|this|that|there|we|our)\b|does\s+\w+\s+\w+|(?:tell me|i wonder|i was wondering|do you know"
+    r"|guess)\b.{0,20}?\b(?:if|whether|what|which|who|where|how)\b)"
 )
 _SUPPOSES: Final = (
     r"\W*(?:(?:so|and|but|hey|ok|well)\b\W*)?(?:if|suppose|supposing|imagine|pretend|assume|assuming"
     r"|what if|say that|let's say|wenn|falls|angenommen|supposons|imaginons|supongamos)\b"
 )
 _OTHERS: Final = (
-    r"(?:(?:colleague|coworker|co-worker|friend|buddy|neighbou?r|team-?mate|flat-?mate|room-?mate"
-    r"|cousin|uncle|aunt|boss|manager|client|customer|mentor|intern|landlord|landlady|parent|family"
-    r"|relative|in-law|ex|new hire|assistant|predecessor"
-    r"|kolleg(?:e|in)|chef(?:in)?|freund(?:in)?|frau|mann|mutter|vater|schwester"
-    r"|bruder|tochter|sohn|nachbar(?:in)?|hund|katze|coll[eè]gue|femme|mari|amie?|m[eè]re|p[eè]re"
-    r"|s(?:\u0153|oe)ur|fr[eè]re|fille|fils|patronn?e?|voisine?|compa[nñ]er[oa]|colega|espos[oa]|mujer"
-    r"|marido|amig[oa]|madre|padre|herman[oa]|hij[oa]|jef[ea]|vecin[oa])(?:e?s|n|en)?"
-    rf"|{KIN}s?|children)(?:'s)?\b"
+    rf"(?:(?:colleague|coworker|co-worker|friend|buddy|neighbou?r|team-?mate|flat-?mate|room-?mate"
+    rf"|cousin|uncle|aunt|boss|manager|client|customer|mentor|intern|landlord|landlady|parent"
+    rf"|family|relative|in-law|ex|new hire|assistant|predecessor|kolleg(?:e|in)|chef(?:in)?"
+    rf"|freund(?:in)?|frau|mann|mutter|vater|schwester|bruder|tochter|sohn|nachbar(?:in)?|hund"
+    rf"|katze|coll[eè]gue|femme|mari|amie?|m[eè]re|p[eè]re|s(?:\u0153|oe)ur|fr[eè]re|fille|fils"
+    rf"|patronn?e?|voisine?|compa[nñ]er[oa]|colega|espos[oa]|mujer|marido|amig[oa]|madre|padre"
+    rf"|herman[oa]|hij[oa]|jef[ea]|vecin[oa])(?:e?s|n|en)?|{KIN}s?|children)(?:'s)?\b"
 )
 # A window manager and a mail client are nobody.
 _WHOM: Final = (
@@ -297,12 +293,10 @@ _LINE: Final = (
     rf"|\s*(?:{_CODE_WORDS})\b[^\n]*[(){{}};=<>\"']\s*(?:\Z|[#/])"
     r"|[^\n]*(?:[;{}]|=>|\) ?:)\s*\Z|[^\n]*\)\s*(?:#|//)|(?:def|class) \w+[(:]"
     rf"|\s*\[?[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]|\s*\[?[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}"
-    rf"|\s*(?:\[\w+\] )?\[?(?:{_LEVELS})\b[\]: ]|npm (?:ERR|WARN|error"
-    rf"|warn)\b"
+    rf"|\s*(?:\[\w+\] )?\[?(?:{_LEVELS})\b[\]: ]|npm (?:ERR|WARN|error|warn)\b"
     r"|\s*[A-Za-z_.]{0,60}(?:Error|Exception|Warning)\b:|\s*at [\w.$]+\(|\s*File \"|E {2,}"
     r"|\s*\[?(?i:[\w./-]{0,40}(?:error|warning|warn|stderr|stdout|output|debug|fatal|hint"
-    r"|usage))\]?(?:\[\w+\])?: ?\S"
-    r"|\s*\[(?:tool|system|assistant|function|output)\b|exit code [0-9]"
+    r"|usage))\]?(?:\[\w+\])?: ?\S|\s*\[(?:tool|system|assistant|function|output)\b|exit code [0-9]"
     r"|(?:diff --git|index [0-9a-f]{6}|@@ |\+\+\+ |--- )"
 )
 # What follows up to the next empty line is what a program printed.
@@ -376,13 +370,12 @@ _OWN_LIST: Final = r"\b(?:I|we|my|our|me)\b[^\n]{0,40}\b(?:rules|preferences|con
 
 _ASKED_ABOUT: Final = (
     r"\b(?:what do you (?:think|make) of|how (?:do|should|would|can) i (?:answer|reply|respond)"
-    r"|(?:draft|write) (?:an?|my|the) (?:answer|reply|response)"
-    r"|(?:is|are) (?:it|this|that|these|those)"
-    r"(?: (?:list|rules?|text|advice|quote|policy)(?: from [\w ]{1,30}?)?(?: still)?| still)"
-    r" (?:accurate|complete|correct|legal|legit|outdated|right|true|valid)"
-    r"|(?:make|turn|change|check|correct|improve|polish|proofread|rewrite|shorten|translate)"
-    r" (?:this|that|my|the) (?:draft|essay|e?-?mail|letter|message|note|paragraph|post|speech|text)"
-    r"|who (?:said|wrote) (?:it|this|that))\b"
+    r"|(?:draft|write) (?:an?|my|the) (?:answer|reply|response)|(?:is|are) (?:it|this|that|these"
+    r"|those)(?: (?:list|rules?|text|advice|quote|policy)(?: from [\w ]{1,30}?)?(?: still)?"
+    r"| still) (?:accurate|complete|correct|legal|legit|outdated|right|true|valid)|(?:make|turn"
+    r"|change|check|correct|improve|polish|proofread|rewrite|shorten|translate) (?:this|that|my"
+    r"|the) (?:draft|essay|e?-?mail|letter|message|note|paragraph|post|speech|text)|who (?:said"
+    r"|wrote) (?:it|this|that))\b"
 )
 
 
@@ -411,8 +404,7 @@ def _pasted_from(lines: list[str], at: int) -> int:
 
 _INLINE: Final = (
     r"``[^\n]{1,400}?``|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\""
-    r"|[\u201c\u201e\u201d][^\u201c\u201d\n]{1,400}[\u201c\u201d]"
-    r"|\u00ab[^\u00bb\n]{1,400}\u00bb"
+    r"|[\u201c\u201e\u201d][^\u201c\u201d\n]{1,400}[\u201c\u201d]|\u00ab[^\u00bb\n]{1,400}\u00bb"
     r"|(?<![\w'])'(?=\S)[^'\n]{1,400}(?:'(?=[a-z])[^'\n]{1,200}){0,4}'(?![\w'])"
     r"|\u2018[^\u2018\n]{1,400}?\u2019(?!\w)"
 )

@@ -137,12 +137,11 @@ _NAME: Final = (
     r"(?:(?P<password>(?i:passw(?:or)?d|passwort|passphrase|passcode|pwd|identified by)"
     # "pass" and "pw" are words of their own: only where something is assigned to them.
     r"|(?<![A-Za-z])(?:(?i:psk|pass|pw)(?=[\"']?[ \t]{0,4}=|[\"']:)|(?:pass|pw)(?=:))"
-    r"|(?i:[_-]pass)(?=[\"'\]]{0,2}[ \t]{0,4}[:=]))"
-    r"|(?P<secret>(?i:secret))"
-    r"|(?P<token>(?i:token|credentials?|(?:access|account|admin|api|app|auth|encrypt(?:ion)?|hmac|jwt"
-    r"|licen[cs]e|master|private|service|shared|signing|storage|webhook)[ _-]?key))"
-    r"|(?P<key>(?<![A-Za-z])(?i:key|auth|cookie|dsn|salt|signature|session|bearer)"
-    r"|(?i:[_-])(?i:key|cookie|salt|auth)|(?<=[a-z])(?:Key|Cookie|Salt)))"
+    r"|(?i:[_-]pass)(?=[\"'\]]{0,2}[ \t]{0,4}[:=]))|(?P<secret>(?i:secret))|(?P<token>(?i:token"
+    r"|credentials?|(?:access|account|admin|api|app|auth|encrypt(?:ion)?|hmac|jwt|licen[cs]e|master"
+    r"|private|service|shared|signing|storage|webhook)[ _-]?key))|(?P<key>(?<![A-Za-z])(?i:key|auth"
+    r"|cookie|dsn|salt|signature|session|bearer)|(?i:[_-])(?i:key|cookie|salt|auth)"
+    r"|(?<=[a-z])(?:Key|Cookie|Salt)))"
 )
 _SUFFIX: Final = (
     r"(?i:[_-]?(?:base|b64|base64|dev|hex|key|live|prod|production|staging|test|value"
@@ -286,9 +285,8 @@ def _given(match: re.Match[str]) -> _Given:
 _PLACEHOLDER: Final = (
     r"\.\.\.|\u2026|<[^<>]{1,60}>|\$\{|\$\(|\{\{|^\{\w{0,40}\}|^\$[a-z_]\w*+(?![!#^*~]\S)|^%[a-z_(]"
     r"|x{4}|[*#\u2022_]{4}|0{8}|change[_-]?(?:me|it|this)|dummy|example|place-?holder|redacted"
-    r"|replace|sample|your(?:api|key|pass|secret|token)"
-    r"|^(?:[a-z]+[_-])*(?:hier|ici|aqui|qui)(?:[_-][a-z]+)*$"
-    r"|(?<![a-z0-9])(?:fake|here|insert|my|paste|todo|your?)(?![a-z0-9])"
+    r"|replace|sample|your(?:api|key|pass|secret|token)|^(?:[a-z]+[_-])*(?:hier|ici|aqui"
+    r"|qui)(?:[_-][a-z]+)*$|(?<![a-z0-9])(?:fake|here|insert|my|paste|todo|your?)(?![a-z0-9])"
 )
 # A publishable key of Stripe or PostHog, the account of Twilio, an address by content (IPFS), a
 # public key of SSH, age or minisign.
@@ -305,11 +303,10 @@ _REFERENCE: Final = (
 )
 # A path, a name like SHA256-hashed, a version, a date, a number with a unit.
 _TECHNICAL: Final = (
-    r"(?:~|\.{1,2}|/[A-Za-z][a-z]{1,11})(?:/|\Z)"
-    r"|(?i:(?:b2|ck|md5|sha[0-9]{1,3})(?:sum|crypt|deep)\Z"
-    r"|(?:aes|argon|base|bcrypt|blake|curve|ec|ed|es|hmac|hs|http|ipv|iso|k|md|oauth|pbkdf|ps"
-    r"|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9!#$%&*+=?@^~|])"
-    r"|v?[0-9]+(?:[.:/_-][0-9]+)+[a-z]{0,3}\Z|[0-9.,]{1,12}[a-z%]{0,3}\Z)"
+    r"(?:~|\.{1,2}|/[A-Za-z][a-z]{1,11})(?:/|\Z)|(?i:(?:b2|ck|md5|sha[0-9]{1,3})(?:sum|crypt"
+    r"|deep)\Z|(?:aes|argon|base|bcrypt|blake|curve|ec|ed|es|hmac|hs|http|ipv|iso|k|md|oauth|pbkdf"
+    r"|ps|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9!#$%&*+"
+    r"=?@^~|])|v?[0-9]+(?:[.:/_-][0-9]+)+[a-z]{0,3}\Z|[0-9.,]{1,12}[a-z%]{0,3}\Z)"
 )
 # Eight letters and digits, no word with a number: a8kq0zw2, not plum2024.
 _OPAQUE: Final = (

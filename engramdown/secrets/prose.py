@@ -40,10 +40,9 @@ _VALUE: Final = r"[\"'`]?([^\s\"'`<>,;/:]{6,64})(?=[\s\"'`<>,;]|[:/]?(?:\s|\Z))"
 # Somebody logs in as ann/…, or the creds are ann:….
 _PAIR: Final = (
     r"\b(?i:log(?:ged)?[ -]?in|sign in|ssh in|cred(?:ential)?s|(?:an|zu)(?:gangs|melde)daten"
-    r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)"
-    r"(?:[ \t](?i:d\w{0,4}|for|of|fur|vo[nm]|van)[ \t][\w-]{1,20})?"
-    r"(?:[ \t](?i:are|as|is|the|user|using|with|sind|sont|son|sono|sao|zijn)){0,4}[ \t]?:?[ \t]"
-    r"[A-Za-z][\w.-]{0,30}[ \t]?[/:][ \t]?" + _VALUE
+    r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)(?:[ \t](?i:d\w{0,4}|for|of"
+    r"|fur|vo[nm]|van)[ \t][\w-]{1,20})?(?:[ \t](?i:are|as|is|the|user|using|with|sind|sont|son"
+    r"|sono|sao|zijn)){0,4}[ \t]?:?[ \t][A-Za-z][\w.-]{0,30}[ \t]?[/:][ \t]?" + _VALUE
 )
 # Somebody uses the password …, or is user ann, password ….
 _PASSWORD: Final = (
@@ -52,10 +51,9 @@ _PASSWORD: Final = (
 )
 # Somebody comes in with ann and …, or uses root and ….
 _WITH_BOTH: Final = (
-    r"(?i:(?:log in|logged in|login|sign in|einlogg?en|connecte\w{0,4}|entra"
-    r"|inlogg?en)\b[^\n.;!?]{0,40}?[ \t]"
-    r"(?:with|mit|avec|con|com|met)[ \t][\w.@+-]{2,40}|root|admin)"
-    r"(?:,?[ \t](?:and|und|et|y|e|en)|[ \t]?/)[ \t]" + _VALUE
+    r"(?i:(?:log in|logged in|login|sign in|einlogg?en|connecte\w{0,4}|entra|inlogg?en)\b[^\n.;!?]{"
+    r"0,40}?[ \t](?:with|mit|avec|con|com|met)[ \t][\w.@+-]{2,40}|root|admin)(?:,?[ \t](?:and|und"
+    r"|et|y|e|en)|[ \t]?/)[ \t]" + _VALUE
 )
 _BOTH: Final = (
     *("log in", "login", "logged in", "sign in", "inlog", "einlog", "connecte", "entra c"),
@@ -103,8 +101,7 @@ def find_told_passwords(piece: str) -> Iterator[Span]:
     ]
     for match in found:
         value = match[1].rstrip(".)]}?")
-        told = _is_strongly_told("pass", value) and not _compiled(_VERSIONED).match(value)
-        if told or _is_strong(value):
+        if _is_strongly_told("pass", value) or _is_strong(value):
             yield match.start(1), match.start(1) + len(value), "password"
 
 
@@ -125,8 +122,6 @@ def find_told_keys(piece: str) -> Iterator[Span]:
                 yield *match.span(), "AWS secret key"
 
 
-# A product with its version: Firefox-128.
-_VERSIONED: Final = r"[A-Z][A-Za-z]+-?[0-9.]+\Z"
 # A sign that no name has, a digit between letters, or two digits behind a word.
 _STRONG: Final = r"[!#$%&*+=?^~|]|[A-Za-z][0-9]+[._-]?[A-Za-z]|[A-Za-z][0-9]{2,}\Z"
 
@@ -158,8 +153,7 @@ class _Noun(NamedTuple):
 
 _OF: Final = (
     r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en"
-    r"|para"
-    r"|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
+    r"|para|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
 )
 # What a code opens.
 _LOCKS: Final = ("alarm", "deur", "door", "entry", "garage", "gate", "haustur", "lock", "safe")
@@ -314,12 +308,11 @@ _STILL: Final = (
 # What somebody says who is not sure of it.
 _MAYBE: Final = (
     r"(?:,?[ \t]\(?(?:i (?:think|believe|guess)|if i (?:remember|recall)(?: \w{4,9})?|afaik"
-    r"|probably"
-    r"|perhaps|maybe|glaube? ich|ich glaube?|(?:so )?viel ich weiss|meine? ich|denke? ich|wohl"
-    r"|vielleicht|wahrscheinlich|je (?:crois|pense)|peut-etre|si je me souviens bien|creo(?: que)?"
-    r"|me parece|quizas?|tal vez|si no recuerdo mal|credo|mi (?:pare|sembra)|penso|forse"
-    r"|se (?:non )?ricordo (?:bene|male)|(?:eu )?acho(?: que)?|talvez|se nao me engano|geloof ik"
-    r"|denk ik|volgens mij|misschien|waarschijnlijk|meen ik)\)?,?)?"
+    r"|probably|perhaps|maybe|glaube? ich|ich glaube?|(?:so )?viel ich weiss|meine? ich|denke? ich"
+    r"|wohl|vielleicht|wahrscheinlich|je (?:crois|pense)|peut-etre|si je me souviens bien"
+    r"|creo(?: que)?|me parece|quizas?|tal vez|si no recuerdo mal|credo|mi (?:pare|sembra)|penso"
+    r"|forse|se (?:non )?ricordo (?:bene|male)|(?:eu )?acho(?: que)?|talvez|se nao me engano"
+    r"|geloof ik|denk ik|volgens mij|misschien|waarschijnlijk|meen ik)\)?,?)?"
 )
 _COPULA: Final = (
     r"(?:is|was|will be|being|ist|war|lautet|heisst|bleibt|steht auf|est|etait|reste|es|era"
@@ -344,11 +337,9 @@ _WITH: Final = (
 )
 _CHANGE: Final = (
     r"(?:chang|andern|\bset\b|reset|updat|rotat|geander|gesetzt|modifi|mis\b|cambi|pus[eo]|puest"
-    r"|impost|mud"
-    r"|alter|defin|tro[cq]|verander|gewijzigd|ingesteld|gezet|\bzet\b|umgestellt|wechsel|ersetz"
-    r"|remis\b|remplac|replac|switch|swap|\bmade\b|cho(?:se|os)|pick|gewahlt|choisi|elegi|eligi"
-    r"|scelt"
-    r"|mess[oa]\b|metti|escolh|coloqu|coloca|gekozen|\bkies|\bput\b)"
+    r"|impost|mud|alter|defin|tro[cq]|verander|gewijzigd|ingesteld|gezet|\bzet\b|umgestellt|wechsel"
+    r"|ersetz|remis\b|remplac|replac|switch|swap|\bmade\b|cho(?:se|os)|pick|gewahlt|choisi|elegi"
+    r"|eligi|scelt|mess[oa]\b|metti|escolh|coloqu|coloca|gekozen|\bkies|\bput\b)"
 )
 _TO: Final = (
     rf"{_MEANT}(?:[ \t]\w{{2,12}}){{0,3}}?"
@@ -439,18 +430,15 @@ _WORD: Final = (
 _LIKELY: Final = r"[\"'`(]?(?=\S{0,79}?[0-9!#$%&*+=?^~])([^\s\"'`<>|]{6,80})[\"'`]?"
 _ENTER: Final = (
     r"(?<![a-z])(?:typ|enter|key in|punch|put|us(?:e|ing)\b|try|paste|giv|fill|log(?:ged)?[ -]?in"
-    r"|sign in"
-    r"|tipp|gib|geb|nimm|nehm|benutz|verwend|trag|schreib|meld|tap|mets|mett|entr|saisi|utilis"
-    r"|connect|escrib|pon|pus|tecl|met[ae]|us[aeo]|introdu|ingres|inici|acced|scriv|digit|inser"
-    r"|insir|escrev|colo[cq]|poe|vul|gebruik|voer|toets)[a-z]{0,8}(?![ \t](?:as|als|como|come"
+    r"|sign in|tipp|gib|geb|nimm|nehm|benutz|verwend|trag|schreib|meld|tap|mets|mett|entr|saisi"
+    r"|utilis|connect|escrib|pon|pus|tecl|met[ae]|us[aeo]|introdu|ingres|inici|acced|scriv|digit"
+    r"|inser|insir|escrev|colo[cq]|poe|vul|gebruik|voer|toets)[a-z]{0,8}(?![ \t](?:as|als|como|come"
     r"|comme)[ \t])"
 )
 _WHEN: Final = (
-    r"(?:when(?:ever)?|if|once|where|at|as|for|in(?:to)?|wenn|falls|sobald|wo|bei[m]?|als|fur"
-    r"|ins?|im"
-    r"|quand|lorsqu\w*|si|ou|a|au|comme|pour|dans|en|cuando|donde|al|como|de|por|para|quando|se"
-    r"|dove|come|per|alla"
-    r"|nel|di|onde|na|no|ao|wanneer|zodra|waar|bij|voor|op)"
+    r"(?:when(?:ever)?|if|once|where|at|as|for|in(?:to)?|wenn|falls|sobald|wo|bei[m]?|als|fur|ins?"
+    r"|im|quand|lorsqu\w*|si|ou|a|au|comme|pour|dans|en|cuando|donde|al|como|de|por|para|quando|se"
+    r"|dove|come|per|alla|nel|di|onde|na|no|ao|wanneer|zodra|waar|bij|voor|op)"
 )
 # Who asks for the password, or what is for it, with \0 in the place of the name.
 _ASKED: Final = (
@@ -460,9 +448,8 @@ _ASKED: Final = (
     r"(?:[ \t](?:the|an?|das|dem|le|la|el|il|o|het|een))?[ \t]\0)"
 )
 _THAT: Final = (
-    r"(?:(?:that|this|it|which|das|dies|es|ce|es[aeo]|est[ae]|quest[ao]|quell[ao]|ess[ea]|isso"
-    r"|dat|dit|so)"
-    r"[ \t])?(?:(?:that|it)'s|c'est|is|was|ist|war|es|era|e|sera|lautet|heisst)"
+    r"(?:(?:that|this|it|which|das|dies|es|ce|es[aeo]|est[ae]|quest[ao]|quell[ao]|ess[ea]|isso|dat"
+    r"|dit|so)[ \t])?(?:(?:that|it)'s|c'est|is|was|ist|war|es|era|e|sera|lautet|heisst)"
 )
 _END: Final = rf"[ \t]{{0,2}}(?:[.,;:!?)\n]|\Z)|[ \t]{_OF}[ \t]"
 _KNOWN: Final = (
@@ -470,21 +457,14 @@ _KNOWN: Final = (
     r"|conozco|recuerdo"
     r"|acuerdo|so|conosco|ricordo|sei|conheco|lembro|weet|ken|herinner|onthou)[a-z]{0,3}(?![a-z])"
 )
-_NOW: Final = (
-    r"(?:(?:it|that|er|es|das|sie|il|elle|het|dat|now|jetzt|nun|maintenant|desormais|ahora|ora"
-    r"|adesso"
-    r"|agora|nu|which)[ \t]){1,3}?"
-)
 # What it was: (antes …).
 _ONCE: Final = (
-    r"(?:[(,;\u2013-][ \t]?|(?<![a-z])(?:and|und|et|y|ed?|en)[ \t])(?:before(?: that)?|previously"
-    r"|formerly|the old one|old|it used to be|used to be"
-    r"|vorher|fruher|zuvor|bisher|davor|alt|das alte|avant|auparavant|l'ancien|antes|anteriormente"
-    r"|la (?:vieja|anterior)|prima|in precedenza|la vecchia|a antiga|eerst|eerder|voorheen|vroeger"
-    r"|het oude|the new one|(?:das|der|die|het) neue|le nouveau|la nouvelle|la nueva|la nuova"
-    r"|a nova"
-    r"|de nieuwe)(?:[ \t](?:it|that|was|war|es|das|c'etait|etait|est|era|het|ze|is|ist|e|lautet))"
-    rf"{{0,2}}:?[ \t]{_LIKELY}"
+    rf"(?:[(,;\u2013-][ \t]?|(?<![a-z])(?:and|und|et|y|ed?|en)[ \t])(?:before(?: that)?|previously"
+    rf"|formerly|the old one|old|it used to be|used to be|vorher|fruher|zuvor|bisher|davor|alt"
+    rf"|das alte|avant|auparavant|l'ancien|antes|anteriormente|la (?:vieja|anterior)|prima"
+    rf"|in precedenza|la vecchia|a antiga|eerst|eerder|voorheen|vroeger|het oude|the new one|(?:das"
+    rf"|der|die|het) neue|le nouveau|la nouvelle|la nueva|la nuova|a nova|de nieuwe)(?:[ \t](?:it"
+    rf"|that|was|war|es|das|c'etait|etait|est|era|het|ze|is|ist|e|lautet)){{0,2}}:?[ \t]{_LIKELY}"
 )
 # Type … when it asks for the password; le puse … de contrasena.
 _ENTERED: Final = (
@@ -497,21 +477,14 @@ _USED_AND_SAID: Final = (
     rf"(?:{_ENTER}|(?<![a-z])(?:with|mit|avec|con|com|met))(?:{_WORD}){{0,3}}?[ \t]{_LIKELY}"
     rf"(?:{_WORD}){{0,4}}[.,;:!?)]{{0,2}}" + _SAID
 )
-_JUST_SAID: Final = rf"(?:\A|[ \t]){_LIKELY}" + _SAID
 # Changed the password from … to ….
 _FROM_TO: Final = (
     rf"(?:{_WORD}){{0,4}}?[ \t](?:from|von|vom|d[eu]|da|dal|desde|van)[ \t]{_LIKELY}"
     rf"[ \t](?:to|into|auf|zu|nach|in|en|a|al?|par|para|por|pr[ao]|per|naar)[ \t]{_LIKELY}"
 )
-# Set the password to … instead of ….
-_INSTEAD: Final = (
-    rf"[^;!?]{{0,80}}?[ \t](?:instead of|rather than|(?:an)?statt|au lieu de|en vez de|en lugar de"
-    rf"|invece di|al posto di|em vez de|em lugar de|in plaats van)[ \t]{_LIKELY}"
-)
 _KNOWN_ALREADY: Final = (
     rf"(?:,?{_WORD}){{0,6}}?[ \t]?[,:;\u2013-]{{1,2}}(?:[ \t](?:it's|it is|that's|es|c'est|e|is"
-    rf"|ist))?[ \t]{_LIKELY}"
-    r"[ \t]*(?:(?<=[.,;:!?)])|\Z)"
+    rf"|ist))?[ \t]{_LIKELY}[ \t]*(?:(?<=[.,;:!?)])|\Z)"
 )
 # When it asks for the password, type …; als Passwort nimm ….
 _THEN_ENTERED: Final = (
@@ -526,7 +499,6 @@ _THEN_SET: Final = (
 )
 _AFTER: Final = (
     (_FROM_TO, _CHANGE),
-    (_INSTEAD, _CHANGE),
     (_KNOWN_ALREADY, _KNOWN),
     (_THEN_ENTERED, _ASKED),
     (_THEN_SET, _ASKED),
@@ -536,16 +508,14 @@ _CALLED: Final = (
     r"(?<![a-z])(?:user|login|name|account|konto|compte|cuenta|conta|benutzer|usuari|utent|utilisat"
     r"|utilizad|identifiant|gebruiker|e-?mail|build|commit|branch|version|release|firmware|ticket"
     r"|issue|host|server|serve[uo]r|servidor|device|model|install|printer|drucker|imprimante|rout"
-    r"|netz|network)"
-    r"[a-z]{0,8}[ \t:]{1,2}[\"'`(]?\Z"
+    r"|netz|network)[a-z]{0,8}[ \t:]{1,2}[\"'`(]?\Z"
 )
 _CALLING: Final = 24
 # Where there is none.
 _WITHOUT: Final = (
     r"(?<![a-z])(?:no|not|without|instead of|rather than|ohne|kein\w{0,2}|(?:an)?statt|sans|pas de"
     r"|au lieu d[eu']|sin|en vez de|senza|invece d\w{1,3}|nessuna|sem|em vez d\w|zonder|geen"
-    r"|in plaats van)"
-    r"(?:[ \t](?:an?|any|the|eine[msn]?|une?|una?|uma|een))?[ \t]\Z"
+    r"|in plaats van)(?:[ \t](?:an?|any|the|eine[msn]?|une?|una?|uma|een))?[ \t]\Z"
 )
 _HINT: Final = r"(?<![^\s\"'`(<>|])(?=[^\s\"'`<>|]{0,79}?[0-9!#$%&*+=?^~])[^\s\"'`<>|]{6}"
 # A product with its number: KeePass2.
@@ -576,7 +546,7 @@ def _framed(told: _Told) -> Iterator[tuple[int, int]]:
 def _in_front(before: str, behind: str) -> Iterator[re.Match[str]]:
     """Yield what gives a value in front of the name."""
     ended = _compiled(_END).match(behind)
-    for pattern in (_ENTERED, _USED_AND_SAID, _JUST_SAID):
+    for pattern in (_ENTERED, _USED_AND_SAID):
         if (pattern == _ENTERED or ended) and (match := _compiled(pattern).search(before)):
             yield match
 
@@ -640,19 +610,9 @@ _SO: Final = (
 )
 # A new clause that says what it is: now it's …, heisst nun …, celui du NAS, c'est ….
 _ANAPHOR: Final = (
-    rf"(?:\A(?=[ \t]\w{{1,3}}[ \t]back)|[.,;:!?)(\u2013-]|(?=(?:[ \t]{_SO}){{2}}))[ \t]{{0,2}}"
-    rf"(?:{_SO}[ \t]){{0,2}}"
-    rf"(?:(?:it|that)'s|(?:{_IT},?[ \t])?c'est|(?:{_IT},?[ \t]?)?(?<![a-z]){_COPULA})"
-    rf"{_STILL}:?[ \t]"
-    rf"(?:(?:die|der|das|the|le|la|el|il|o)[ \t])?{_NEW}"
-)
-# As always, but …: what it is then stands at the end.
-_ALIKE: Final = (
-    r"(?<![a-z])(?:(?:same|as|than)[ \t](?:as[ \t])?(?:always|before|ever|usual)"
-    r"|wie (?:immer|sonst)"
-    r"|que d'habitude|de siempre|como siempre|de sempre|di sempre|solit[ao]|mesma"
-    r"|als (?:altijd|eerst))"
-    rf"[^.!?]{{0,60}}?(?:[:,]|[:,][ \t]{_SO})[ \t]{_NEW}"
+    rf"(?:\A(?=[ \t]\w{{1,3}}[ \t]back)|[.,;:!?)(\u2013-]|(?=(?:[ \t]{_SO}){{2}}))[ \t]{{0,2}}(?:"
+    rf"{_SO}[ \t]){{0,2}}(?:(?:it|that)'s|(?:{_IT},?[ \t])?c'est|(?:{_IT},?[ \t]?)?(?<![a-z])"
+    rf"{_COPULA}){_STILL}:?[ \t](?:(?:die|der|das|the|le|la|el|il|o)[ \t])?{_NEW}"
 )
 # How it is written: with a capital O, all in one word, a 7 at the end.
 _SPELT: Final = (
@@ -660,10 +620,6 @@ _SPELT: Final = (
     r"|gross(?:e[mns]?|geschrieben)?[ \t:]|hinten|am ende|kleine[mns]?|zusammengeschrieben"
     r"|majuscul|minuscul|mayuscul|maiuscol|minuscol|maiuscul|a la fin|al final|in fondo|alla fine"
     r"|no fim|tutto attaccato|todo junto|tudo junto|hoofdletter|kleine letter|erachter|aan elkaar)"
-)
-_RULES: Final = (
-    r"(?<![a-z])(?:must|at least|should|require|mindestens|au moins|al menos|minimo|almeno"
-    r"|pelo menos|minstens)"
 )
 # The name comes last: …, la contrasena digo.
 _APPENDED: Final = (
@@ -680,8 +636,6 @@ _UNLIKE_WORDS: Final = (
     r"(?!\S{0,24}[#$][0-9])([A-Za-z0-9](?=[\w.+&*?-]{0,22}[!#$%^][\w!#$%^])[\w.+&*?!#$%^-]{7,24})"
     r"(?=[\s\"'`),;:]|\Z)"
 )
-# Two letters and a number: a ticket, a part.
-_TICKET: Final = r"[A-Z]{2,10}-[0-9][0-9A-Z-]*\Z"
 
 
 def _near(told: _Told) -> Iterator[tuple[int, int]]:
@@ -689,11 +643,10 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
     before, behind = told.before(), told.behind()
     first, line = told.start - len(before), f"{before}{told.text[told.start : told.end]}{behind}"
     found = [(told.end, match) for match in _compiled(_ANAPHOR).finditer(behind)]
-    found += [(told.end, match) for match in _compiled(_ALIKE).finditer(behind)]
     if _compiled(_MEANING).match(behind):
         found += [(first, match) for match in _compiled(_APPENDED).finditer(before)]
     if told.family != "pin":
-        if _compiled(_SPELT).search(line) and not _compiled(_RULES).search(line):
+        if _compiled(_SPELT).search(line):
             found += [(first, match) for match in _compiled(rf"(?<!\S){_NEW}").finditer(line)]
         given = told.text[first : first + len(line)]
         found += [(first, match) for match in _compiled(_UNLIKE_WORDS).finditer(given)]
@@ -708,8 +661,7 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
 def _fits(family: str, text: str) -> bool:
     if family == "pin":
         return bool(_compiled(_NUMBER).match(text))
-    named = _compiled(_PRODUCT).match(text) or _compiled(_TICKET).match(text)
-    return not named and _is_strongly_told(family, text)
+    return not _compiled(_PRODUCT).match(text) and _is_strongly_told(family, text)
 
 
 # ---- whether what is given is a secret ----
@@ -725,9 +677,8 @@ _CHOSEN: Final = (
 )
 # A product, a number of characters, a path, an address.
 _TALK: Final = (
-    r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z"
-    r"|(?:alt|cmd|command|ctrl|maj|mayus|shift|strg|umschalt|win)[+-])"
-    r"|[^/]*/[^!#$%^*&~]*\Z|[^@]+@[\w-]+\."
+    r"(?i:1password|[0-9]{0,2}m?fa\b|wpa[0-9]?\b|[0-9]{1,3}-?[a-z]+\Z|(?:alt|cmd|command|ctrl|maj"
+    r"|mayus|shift|strg|umschalt|win)[+-])|[^/]*/[^!#$%^*&~]*\Z|[^@]+@[\w-]+\."
 )
 _DOTTED: Final = r"(?=\D{0,40}[0-9])(?=[^A-Z]{0,40}[A-Z])[A-Za-z0-9]+\.[A-Za-z0-9]+\Z"
 _OWN: Final = (

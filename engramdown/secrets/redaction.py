@@ -605,9 +605,8 @@ def _kind_inside(run: str, deep: int) -> str:
 # From one line to the next, or from one string to the next: a quote, a backslash or a plus, the
 # end of the line as it is or as JSON writes it, and how a quote, a comment or a list goes on.
 _GLUE: Final = (
-    r"(?:(?:[\"'`][ \t]{0,8}[+.&]?)?[ \t]{0,8}\\?(?:\r?\n|(?:\\r)?\\n)"
-    r"[ \t]{0,40}(?://[ \t]{0,8}|[>#+*|-]{1,2}[ \t]{0,8})?[\"'`]?"
-    r"|(?P<sign>[\"'])[ \t]{0,4}[+.][ \t]{0,4}(?P=sign))"
+    r"(?:(?:[\"'`][ \t]{0,8}[+.&]?)?[ \t]{0,8}\\?(?:\r?\n|(?:\\r)?\\n)[ \t]{0,40}(?://[ \t]{0,8}"
+    r"|[>#+*|-]{1,2}[ \t]{0,8})?[\"'`]?|(?P<sign>[\"'])[ \t]{0,4}[+.][ \t]{0,4}(?P=sign))"
 )
 _REST: Final = r"(?P<rest>[A-Za-z0-9_+/.-]{3,200}={0,2})(?=[\s\"'`<>)\]},;\\]|\Z)"
 _HEADS: Final = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.replay import LONGEST_SCRATCHPAD, strange_ids, text_problem
+from engramdown.consolidation.replay import LONGEST, strange_ids, text_problem
 from tests.strategies import any_text
 
 
@@ -45,8 +45,8 @@ def test_what_was_not_given_is_named(named: list[str], said: str) -> None:
     "text, said",
     [
         pytest.param("Use uv", "", id="good"),
-        pytest.param("x" * LONGEST_SCRATCHPAD, "", id="long"),
-        pytest.param("x" * (LONGEST_SCRATCHPAD + 1), "its text has 2,001 characters; 2,000 are allowed",
+        pytest.param("x" * LONGEST, "", id="long"),
+        pytest.param("x" * (LONGEST + 1), "its text has 501 characters; 500 are allowed",
                      id="too-long"),
         pytest.param("", "its text says nothing", id="empty"),
         pytest.param(" \n\t", "its text says nothing", id="blank"),

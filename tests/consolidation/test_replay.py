@@ -14,7 +14,6 @@ from engramdown.consolidation.replay import (
     replay_and_extract,
     replay_without_model,
     should_replay,
-    shown,
 )
 from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering
@@ -143,10 +142,6 @@ def test_what_is_not_known_of_a_cell_is_not_shown() -> None:
     model = Answering(items=[])
     replay_and_extract(cells("cancelled", "ok"), model)
     assert model.asked[0][1] == "<cells>\n- Cell 1 [cancelled] tool\n- Cell 2 [ok] tool\n</cells>"
-
-
-def test_an_unnamed_tool_is_shown_by_its_kind() -> None:
-    assert shown(cells("ok"))[0].tool == "tool"
 
 
 def test_without_a_model_statements_and_mended_calls_are_learned() -> None:
