@@ -693,6 +693,8 @@ _CASE_WHEN: Final = (
 )
 _THIS: Final = r"\bthis\b(?! (?:repo|project|code|app))"
 _ON_A_SCREEN: Final = rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREEN}|the user\b"
+# "keywords go uppercase", "no classes": what shall be, without a verb of order.
+_SHALL: Final = r"(?:no|only) \w|[\w-]+s (?:go|are|must|should|stay) "
 _COMMA: Final = r"(?:,(?: then)?| then| -+) "
 
 
@@ -737,7 +739,7 @@ def _polite(words: str, at: int) -> int:
 
 def _orders(words: str, at: int) -> bool:
     start = _polite(words, at)
-    return is_order(words[start:], surely=start > at)
+    return is_order(words[start:], surely=start > at) or bool(pattern(_SHALL).match(words, at))
 
 
 # ---- do … whenever … ----
