@@ -239,26 +239,6 @@ def asks_for(said: str) -> bool:
     return _has(_ASKS_FOR, words) or is_order(words)
 
 
-def proposes(said: str) -> bool:
-    """Whether a sentence of an assistant says what could be done.
-
-    >>> proposes("I would cache it"), proposes("I cached it")
-    (True, False)
-    """
-    return _has(_PROPOSES, said)
-
-
-def to_the_point(said: str) -> str:
-    """Return a sentence without the nods that it begins with, if enough is left.
-
-    >>> to_the_point("Oh nice, thanks! We sell tea"), to_the_point("Sure, why not")
-    ('We sell tea', 'Sure, why not')
-    """
-    start = _pattern(_OPENERS).match(said)
-    rest = said[start.end() :] if start else said
-    return rest if len(rest.split()) >= _ENOUGH else said
-
-
 def leaves_open(said: str) -> bool:
     """Whether a sentence says that something is still to be done.
 
@@ -321,7 +301,6 @@ def is_file(word: str) -> bool:
 
 
 _LONGEST_PATH: Final = 200
-_ENOUGH: Final = 3
 _NO_FILES: Final = word_set(
     "console.log d3.js express.js next.js node.js nuxt.js process.env react.js three.js vue.js"
 )
@@ -383,18 +362,6 @@ _ASKS_FOR: Final = (
     r"|gib|lass|lege?|lies|lösche?|mache?|nimm|prüfe?|schau|schreibe?|setze?|stelle?|suche?|teste?"
     r"|übersetze?|verschiebe?|zeige?)\b|\bs'il (?:te|vous) pla[iî]t\b|\bpor favor\b"
 )
-_PROPOSES: Final = (
-    r"\b(?:i(?:'d| would| could| can| might| suggest| recommend| propose)|you (?:could|can|might"
-    r"|may)|could|might|options?|alternatively|either|for example|usually|would be|ich (?:schlage"
-    r"|würde|kann|könnte|empfehle)|könnte[nt]?|wäre|alternativ|je pourrais|podría)\b"
-)
-_OPENERS: Final = (
-    r"(?:\s*(?:oh|ah|aha|ok(?:ay)?|so|well|right|great|good|nice|cool|wow|phew|perfect|lovely"
-    r"|thanks|thank you(?: so much)?|sounds good|good (?:idea|choice|catch)|great choice|yes|yeah"
-    r"|yep|hey|hi|hello|sure|fine|understood|agreed|exactly|of course|done|damn|that makes sense"
-    r"|makes sense|gut|gerne?|super|ja|also|hallo|verstanden|passt|sehr gut|genau|klar)"
-    r"(?:[,!.:\u2013-]++|(?<=\b[oa]h)(?=\s)))++\s*"
-)
 _AGREES: Final = (
     r"\W*(?:(?:yes|yeah|yep|yup|sure|ok(?:ay)?|agreed|correct|right|exactly|fine|perfect|great|good"
     r"|sounds (?:good|great|fine|right)|looks good|lgtm|do (?:it|that|so)|go (?:ahead|for it)"
@@ -443,7 +410,6 @@ class Note(NamedTuple):
 
 # What somebody told of himself; what may be done and was not.
 _STATED: Final = 2.0
-_PROPOSED: Final = -1.5
 _LONGEST: Final = 240
 # An answer that is shorter says nothing without what was asked.
 _SHORT: Final = 40
@@ -503,7 +469,7 @@ def _sentences(text: str) -> list[_Sentence]:
     mask = masked(text)
     found = []
     for start, end, mark in sentences(_DAY.sub("\u2024", plain)):
-        written = _line(to_the_point(plain[start:end] + mark))
+        written = _line(plain[start:end] + mark)
         if any(char.isalnum() for char in written):
             found.append(
                 _Sentence(written, mask[start:end], mark == "?" or written[-1] == "\uff1f")
@@ -559,15 +525,14 @@ def _told_by_user(sentence: _Sentence, is_open: bool) -> Iterator[Note]:  # noqa
 def _told(sentence: _Sentence, is_open: bool) -> Iterator[Note]:  # noqa: FBT001 - of a sentence
     """Yield what a sentence of an assistant tells."""
     text, said, asks = sentence
-    worth = _PROPOSED if proposes(said) else 0.0
     if asks:
         yield from [Note("Questions", text)] if is_open else []
     elif leaves_open(said):
         yield Note("Questions", text)
     elif decides(said):
-        yield Note("Decisions", text, worth)
+        yield Note("Decisions", text)
     elif tells(text) or (_is_full(text) and names(text)):
-        yield Note("Errors" if _EXCEPTION.search(text) else "Facts", text, worth)
+        yield Note("Errors" if _EXCEPTION.search(text) else "Facts", text)
 
 
 def _line(text: str) -> str:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from operator import ne
 from typing import Final, NamedTuple
 
-from engramdown.secrets.prefilter import Sought, small
+from engramdown.secrets.prefilter import Sought, compiled, small
 
 Span = tuple[int, int, str]
 """The start, the end and the kind of what was found."""
@@ -60,7 +59,7 @@ def is_placeholder(value: str) -> bool:
     >>> is_placeholder("sk-your-key-here"), is_placeholder("xxxxxxxx"), is_placeholder("a8Kq0Zw")
     (True, True, False)
     """
-    return bool(_compiled(_PLACEHOLDER).search(value.lower()))
+    return bool(compiled(_PLACEHOLDER).search(value.lower()))
 
 
 def decoded(run: str) -> str:
@@ -96,7 +95,7 @@ def is_public(value: str) -> bool:
     >>> is_public("pk_test_51Hxy"), is_public("sk_live_51Hxy")
     (True, False)
     """
-    return bool(_compiled(_PUBLIC).match(value)) or decoded(value).startswith(("{", "["))
+    return bool(compiled(_PUBLIC).match(value)) or decoded(value).startswith(("{", "["))
 
 
 def names_public(before: str) -> bool:
@@ -118,13 +117,8 @@ def is_saying(value: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Say whether ``value`` is a placeholder, code, a name, a path or a version."""
-    known = _compiled(_REFERENCE).match(value) or _compiled(_TECHNICAL).match(value)
+    known = compiled(_REFERENCE).match(value) or compiled(_TECHNICAL).match(value)
     return bool(known) or is_placeholder(value) or _is_name(value)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -233,7 +227,7 @@ class _Given(NamedTuple):
         """Whether it is the argument of a function that fetches one: ``get_password("x")``."""
         at = self.match.start(self.family)
         before = self.match.string[max(0, at - _FETCHING) : at]
-        return "(" in self.sign and bool(_compiled(_FETCHES).search(before))
+        return "(" in self.sign and bool(compiled(_FETCHES).search(before))
 
 
 # How a function that fetches is called, in front of what it fetches: get_db_, findUser.
@@ -261,7 +255,7 @@ def _find_values(piece: str, lowered: str, sought: Sought) -> Iterator[Span]:
         end = at + len(given.value)
         if not given.quoted:
             # The rest of a long one.
-            rest = next(_compiled(_BARE + "*+").finditer(piece, end))
+            rest = next(compiled(_BARE + "*+").finditer(piece, end))
             end = at + len(piece[at : rest.end()].rstrip(_AFTER[False]))
         names_key = given.family != "password" and "key" in (given.name + given.sign).lower()
         yield at, end, "key" if names_key else given.family
@@ -344,9 +338,9 @@ def _counts(given: _Given) -> bool:
         return False
     if given.is_fetched or (given.family != "password" and _is_for_all(given)):
         return False
-    if not given.quoted and _compiled(_REFERENCE).match(value):
+    if not given.quoted and compiled(_REFERENCE).match(value):
         return False
-    if not value.isdigit() and _compiled(_TECHNICAL).match(value):
+    if not value.isdigit() and compiled(_TECHNICAL).match(value):
         return False
     if given.family == "key":
         return looks_random(value, _LEAST["key"])
@@ -375,7 +369,7 @@ def is_opaque(value: str) -> bool:
     """
     if any(map(str.isspace, value)):
         return False
-    return bool(_compiled(_OPAQUE).search(value)) or looks_random(value, 16, digits=0)
+    return bool(compiled(_OPAQUE).search(value)) or looks_random(value, 16, digits=0)
 
 
 def _is_password(given: _Given) -> bool:
@@ -405,7 +399,7 @@ def _is_told(given: _Given) -> bool:
     before = text[max(0, given.match.start() - 80) : given.match.start()]
     return bool(
         re.search(r"(?:\b(?:is|was)|[:=])\W*\Z", given.sign)
-        and _compiled(_OWN).search(before)
+        and compiled(_OWN).search(before)
         and re.match(r"[\"']?(?:\Z|[.,;!\n])", text[end : end + 2])
     )
 

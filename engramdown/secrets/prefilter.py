@@ -53,20 +53,20 @@ class Sought(NamedTuple):
             lowered: The same as :func:`small` returns it.
             at: Where to begin.
         """
-        likely = _compiled(self.likely)
+        likely = compiled(self.likely)
         place = at
         while found := likely.search(lowered, place):
             place = found.start()
             for start in self._starts(lowered, at, place):
                 # Compiled here: that takes longer than most texts, and most have nothing likely.
-                if match := _compiled(self.pattern).match(text, start):
+                if match := compiled(self.pattern).match(text, start):
                     return match
             place += 1
         return None
 
     def _starts(self, lowered: str, at: int, place: int) -> list[int]:
         """Return where the pattern may begin, from ``at`` on, if the likely one stands there."""
-        found = _compiled(self.before).search(lowered, max(at, place - BEFORE), place)
+        found = compiled(self.before).search(lowered, max(at, place - BEFORE), place)
         # A name may begin with the sign that joins it to the word before.
         return sorted({found.start(), place - 1, place}) if found else [place]
 
@@ -79,7 +79,8 @@ class Sought(NamedTuple):
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern, compiled when it is first needed: most texts need few of them."""
     return re.compile(pattern)
 
 

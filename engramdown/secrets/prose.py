@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.secrets.assignments import (
@@ -24,7 +23,7 @@ from engramdown.secrets.assignments import (
     looks_random,
     names_public,
 )
-from engramdown.secrets.prefilter import Sought, small
+from engramdown.secrets.prefilter import Sought, compiled, small
 
 LOGINS: Final = (
     *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
@@ -82,11 +81,6 @@ _KEY: Final = r"(?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])"
 _NEAR: Final = 200
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def find_told_passwords(piece: str) -> Iterator[Span]:
     """Find the passwords that ``piece`` tells with a login, or after "with the password".
 
@@ -95,7 +89,7 @@ def find_told_passwords(piece: str) -> Iterator[Span]:
     """
     lowered = small(piece)
     found = [match for sought in _SOUGHT for match in sought.finditer(piece, lowered)]
-    both = _compiled(_WITH_BOTH)
+    both = compiled(_WITH_BOTH)
     found += [
         match for word in _BOTH for at in _places(lowered, word) if (match := both.match(piece, at))
     ]
@@ -115,9 +109,9 @@ def _places(lowered: str, word: str) -> Iterator[int]:
 
 def find_told_keys(piece: str) -> Iterator[Span]:
     """Find the secret keys of AWS that stand near the id of one, in whatever words."""
-    for found in _compiled(_KEY_ID).finditer(piece):
+    for found in compiled(_KEY_ID).finditer(piece):
         start, end = max(0, found.start() - _NEAR), min(len(piece), found.end() + _NEAR)
-        for match in _compiled(_KEY).finditer(piece, start, end):
+        for match in compiled(_KEY).finditer(piece, start, end):
             if looks_random(match[0], len(match[0])):
                 yield *match.span(), "AWS secret key"
 
@@ -128,8 +122,8 @@ _STRONG: Final = r"[!#$%&*+=?^~|]|[A-Za-z][0-9]+[._-]?[A-Za-z]|[A-Za-z][0-9]{2,}
 
 def _is_strong(value: str) -> bool:
     """Say whether a value is a password whoever tells it; a word may be said of one."""
-    named = is_reference(value) or not _compiled(r"[A-Za-z]").search(value)
-    return not named and bool(_compiled(_STRONG).search(value))
+    named = is_reference(value) or not compiled(r"[A-Za-z]").search(value)
+    return not named and bool(compiled(_STRONG).search(value))
 
 
 # ---- what a sentence tells, in seven languages ----
@@ -276,10 +270,10 @@ class _Told(NamedTuple):
 
 
 def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
-    match = _compiled(noun.form + r"(?![\w-])").match(lowered, place)
+    match = compiled(noun.form + r"(?![\w-])").match(lowered, place)
     if not match:
         return None
-    before = _compiled(r"[a-z0-9_-]{1,40}\Z").search(lowered, max(0, place - 40), place)
+    before = compiled(r"[a-z0-9_-]{1,40}\Z").search(lowered, max(0, place - 40), place)
     if before and not noun.compound:
         return None
     start = before.start() if before else place
@@ -394,7 +388,7 @@ def _values(told: _Told) -> Iterator[tuple[int, int]]:
     if told.family != "login":
         yield from _next(told)
     line = f"{told.before()} {told.behind()}"
-    if told.family == "pin" or (told.family != "key" and _compiled(_HINT).search(line)):
+    if told.family == "pin" or (told.family != "key" and compiled(_HINT).search(line)):
         if told.family not in {"pin", "login"}:
             yield from _framed(told)
         if told.family != "token":
@@ -403,14 +397,14 @@ def _values(told: _Told) -> Iterator[tuple[int, int]]:
 
 def _next(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield where the value stands that is given next to the name, if one is."""
-    gives = _compiled(_GIVES).match(told.lowered, told.end)
-    if gives and "|" in gives[0] and _compiled(_COMMAND).search(told.before()):
+    gives = compiled(_GIVES).match(told.lowered, told.end)
+    if gives and "|" in gives[0] and compiled(_COMMAND).search(told.before()):
         return
     if gives:
         value = _value(told.text, gives.end())
         if value and _is_given(told, value, gives[0]):
             yield value.span
-        elif value is None and (below := _compiled(_BELOW).match(told.text, gives.end())):
+        elif value is None and (below := compiled(_BELOW).match(told.text, gives.end())):
             if _is_strongly_told(told.family, below[1]):
                 yield below.span(1)
         elif told.family == "phrase" and (phrase := _bare_phrase(told.text, gives)):
@@ -528,7 +522,7 @@ _PRODUCT: Final = (
 def _framed(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield the values that a sentence gives without a word between them and what they are."""
     before, behind = told.before(), told.behind()
-    if _compiled(_WITHOUT).search(before):
+    if compiled(_WITHOUT).search(before):
         return
     start = told.start - len(before)
     found = [(start, match) for match in _in_front(before, behind)]
@@ -537,35 +531,35 @@ def _framed(told: _Told) -> Iterator[tuple[int, int]]:
         for group in range(1, match.re.groups + 1):
             first = at + match.start(group)
             text = told.text[first : first + len(match[group])].rstrip(".,;:)]}")
-            called = _compiled(_CALLED).search(told.lowered, max(0, first - _CALLING), first)
-            product = _compiled(_PRODUCT).match(text)
+            called = compiled(_CALLED).search(told.lowered, max(0, first - _CALLING), first)
+            product = compiled(_PRODUCT).match(text)
             if not called and not product and _is_strongly_told(told.family, text):
                 yield first, first + len(text)
 
 
 def _in_front(before: str, behind: str) -> Iterator[re.Match[str]]:
     """Yield what gives a value in front of the name."""
-    ended = _compiled(_END).match(behind)
+    ended = compiled(_END).match(behind)
     for pattern in (_ENTERED, _USED_AND_SAID):
-        if (pattern == _ENTERED or ended) and (match := _compiled(pattern).search(before)):
+        if (pattern == _ENTERED or ended) and (match := compiled(pattern).search(before)):
             yield match
 
 
 def _after(before: str, behind: str) -> Iterator[re.Match[str]]:
     """Yield what gives a value behind the name."""
     for pattern, cue in _AFTER:
-        if match := _compiled(pattern).match(behind):
+        if match := compiled(pattern).match(behind):
             near = behind if pattern == _FROM_TO else behind[: match.start(1)]
-            if _compiled(cue).search(f"{before}\0{near}"):
+            if compiled(cue).search(f"{before}\0{near}"):
                 yield match
-    yield from _compiled(_ONCE).finditer(behind)
+    yield from compiled(_ONCE).finditer(behind)
 
 
 def _behind(told: _Told) -> _Value | None:
     """Return what somebody is to use as the password, or what is the password."""
     before = told.before()
-    match = _compiled(_AS).search(before)
-    if not match or not _compiled(_AND_NO_MORE).match(told.lowered, told.end):
+    match = compiled(_AS).search(before)
+    if not match or not compiled(_AND_NO_MORE).match(told.lowered, told.end):
         return None
     start = told.start - len(before) + match.start(1)
     return _Value(told.text[start : start + len(match[1])], start, quoted=False)
@@ -574,22 +568,22 @@ def _behind(told: _Told) -> _Value | None:
 def _changed_or_used(told: _Told) -> _Value | None:
     """Return what a password was changed to, or what somebody comes in with."""
     before = told.before()
-    changed = _compiled(_CHANGE).search(before + told.behind())
-    if changed and (to := _compiled(_TO).match(told.lowered, told.end)):
+    changed = compiled(_CHANGE).search(before + told.behind())
+    if changed and (to := compiled(_TO).match(told.lowered, told.end)):
         return _value(told.text, to.end())
     value = _value(told.text, told.end + 1)
-    if value and _compiled(_SURE).match(value.text) and any(map(str.isdigit, value.text)):
+    if value and compiled(_SURE).match(value.text) and any(map(str.isdigit, value.text)):
         return value
-    return value if changed or _compiled(_WITH).search(before) else None
+    return value if changed or compiled(_WITH).search(before) else None
 
 
 def _value(text: str, at: int) -> _Value | None:
-    match = _compiled(_GIVEN).match(text, at)
+    match = compiled(_GIVEN).match(text, at)
     if not match:
         return None
     if match["quoted"]:
         return _Value(match["quoted"], match.start("quoted"), quoted=True)
-    bare = _compiled(_NEXT_NAME).split(match["bare"], 1)[0]
+    bare = compiled(_NEXT_NAME).split(match["bare"], 1)[0]
     return _Value(bare.rstrip(".,;:)]}"), match.start("bare"), quoted=False)
 
 
@@ -642,26 +636,26 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield what a clause near the name says of it: of *it*, of how it is written."""
     before, behind = told.before(), told.behind()
     first, line = told.start - len(before), f"{before}{told.text[told.start : told.end]}{behind}"
-    found = [(told.end, match) for match in _compiled(_ANAPHOR).finditer(behind)]
-    if _compiled(_MEANING).match(behind):
-        found += [(first, match) for match in _compiled(_APPENDED).finditer(before)]
+    found = [(told.end, match) for match in compiled(_ANAPHOR).finditer(behind)]
+    if compiled(_MEANING).match(behind):
+        found += [(first, match) for match in compiled(_APPENDED).finditer(before)]
     if told.family != "pin":
-        if _compiled(_SPELT).search(line):
-            found += [(first, match) for match in _compiled(rf"(?<!\S){_NEW}").finditer(line)]
+        if compiled(_SPELT).search(line):
+            found += [(first, match) for match in compiled(rf"(?<!\S){_NEW}").finditer(line)]
         given = told.text[first : first + len(line)]
-        found += [(first, match) for match in _compiled(_UNLIKE_WORDS).finditer(given)]
+        found += [(first, match) for match in compiled(_UNLIKE_WORDS).finditer(given)]
     for at, match in found:
         start, text = at + match.start(1), told.text[at + match.start(1) : at + match.end(1)]
         text = text.rstrip(".,;:)]}")
-        called = _compiled(_CALLED).search(told.lowered, max(0, start - _CALLING), start)
+        called = compiled(_CALLED).search(told.lowered, max(0, start - _CALLING), start)
         if not called and _fits(told.family, text):
             yield start, start + len(text)
 
 
 def _fits(family: str, text: str) -> bool:
     if family == "pin":
-        return bool(_compiled(_NUMBER).match(text))
-    return not _compiled(_PRODUCT).match(text) and _is_strongly_told(family, text)
+        return bool(compiled(_NUMBER).match(text))
+    return not compiled(_PRODUCT).match(text) and _is_strongly_told(family, text)
 
 
 # ---- whether what is given is a secret ----
@@ -706,7 +700,7 @@ def _is_given(told: _Told, value: _Value, gives: str) -> bool:
     if told.family == "pass":
         return "=" not in gives and _is_strongly_told(told.family, text)
     if told.family == "pin":
-        return bool(_compiled(_NUMBER).match(text))
+        return bool(compiled(_NUMBER).match(text))
     if told.family == "key":
         return not is_public(text) and looks_random(text, _LONG_KEY)
     return _is_token(text)
@@ -719,7 +713,7 @@ def _is_password(told: _Told, value: _Value, gives: str) -> bool:
         return phrase and (_is_phrase(text) or (value.quoted and text.count(" ") > 1))
     if text.isdigit():
         return len(text) >= _SHORT
-    if "=" not in gives and _compiled(_DOTTED).match(text):
+    if "=" not in gives and compiled(_DOTTED).match(text):
         return True
     made = _is_chosen(text) or _is_word(told, value, gives)
     return made and not is_reference(text)
@@ -732,15 +726,15 @@ def _is_token(text: str) -> bool:
 def _is_chosen(text: str) -> bool:
     """Say whether ``text`` is made as passwords are, and is no product, path or address."""
     core = text.rstrip("!?")
-    if len(core) < _SHORT or _compiled(_TALK).match(core):
+    if len(core) < _SHORT or compiled(_TALK).match(core):
         return False
-    return bool(_compiled(_CHOSEN).search(core)) or is_odd(core)
+    return bool(compiled(_CHOSEN).search(core)) or is_odd(core)
 
 
 def _is_strongly_told(family: str, text: str) -> bool:
     if family == "token":
         return _is_token(text)
-    if not _is_chosen(text) or (is_reference(text) and not _compiled(_DOTTED).match(text)):
+    if not _is_chosen(text) or (is_reference(text) and not compiled(_DOTTED).match(text)):
         return False
     digit = any(map(str.isdigit, text))
     return _is_strong(text) or (digit and any(map(str.isupper, text)))
@@ -753,14 +747,14 @@ def _is_word(told: _Told, value: _Value, gives: str) -> bool:
         return False
     if value.quoted:
         return gives.endswith(" ") and "=" not in gives and "|" not in gives
-    if not _compiled(r"(?:\Z|[.,;!\n])").match(told.text, end) or not text[0].isupper():
+    if not compiled(r"(?:\Z|[.,;!\n])").match(told.text, end) or not text[0].isupper():
         return False
-    return "lautet" in gives or bool(_compiled(_OWN).search(told.before()))
+    return "lautet" in gives or bool(compiled(_OWN).search(told.before()))
 
 
 def _bare_phrase(text: str, gives: re.Match[str]) -> tuple[int, int] | None:
     """Return where a phrase stands that goes on to the end of its line or sentence."""
-    match = _compiled(_PHRASE).match(text, gives.end())
+    match = compiled(_PHRASE).match(text, gives.end())
     return match.span(1) if match and _is_phrase(match[1]) else None
 
 

@@ -20,7 +20,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
@@ -34,7 +34,7 @@ from engramdown.secrets.assignments import (
     is_reference,
     looks_random,
 )
-from engramdown.secrets.prefilter import runs
+from engramdown.secrets.prefilter import compiled, runs
 from engramdown.secrets.prose import (
     KEY_IDS,
     LOGINS,
@@ -57,14 +57,9 @@ def find_random(piece: str) -> Iterator[Span]:
     [(4, 40, 'random token')]
     """
     for start, end in runs(piece, "_-", _LEAST):
-        for match in _compiled(_ALONE).finditer(piece, start, end + _SEEN_LONE):
+        for match in compiled(_ALONE).finditer(piece, start, end + _SEEN_LONE):
             if _is_random_token(match[1]) and not _is_known_blob(piece, *match.span(1)):
                 yield *match.span(1), "random token"
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 _LEAST: Final = 32
@@ -95,15 +90,15 @@ def _is_known_blob(piece: str, start: int, end: int) -> bool:
     if re.match(_KNOWN, value) or is_public(value) or decoded(value):
         return True
     before = piece[max(0, start - 300) : start]
-    if _compiled(
+    if compiled(
         r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-|\bpublic[ _-]?key[\"':= ]{1,5})\S{0,300}\Z"
     ).search(before):
         return True
     # A public key as JSON writes one.
-    if _compiled(r"\"kty\"[^{}]{0,250}\"[nxy]\"[ \t]{0,4}:[ \t]{0,4}\"\Z").search(before):
+    if compiled(r"\"kty\"[^{}]{0,250}\"[nxy]\"[ \t]{0,4}:[ \t]{0,4}\"\Z").search(before):
         return True
     # One line of many in base64.
-    if _compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or _compiled(r"\n" + _LINE).match(
+    if compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or compiled(r"\n" + _LINE).match(
         piece, end
     ):
         return True
@@ -192,7 +187,7 @@ _MARK: Final = r"\[redacted: [A-Za-z ]{1,40}\]"
 def _marks(text: str) -> list[tuple[int, int]]:
     if "[redacted: " not in text:
         return []
-    return [match.span() for match in _compiled(_MARK).finditer(text)]
+    return [match.span() for match in compiled(_MARK).finditer(text)]
 
 
 def _gaps(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
@@ -522,7 +517,7 @@ _LONG: Final = 200
 
 def _shape(kind: str, pattern: str) -> Callable[..., Iterable[Span]]:
     def find(piece: str, start: int = 0, end: int = maxsize) -> Iterable[Span]:
-        for match in _compiled(pattern).finditer(piece, start, end):
+        for match in compiled(pattern).finditer(piece, start, end):
             group = match.re.groups
             value = match[group]
             if (len(value) > _LONG or not is_placeholder(value)) and not is_public(value):
@@ -542,8 +537,8 @@ _OPAQUE: Final = (
 def _prefixed(piece: str) -> Iterable[Span]:
     """Find what begins like a token of a known service and goes on without words."""
     starts = "|".join(re.escape(prefix) for prefix in _PREFIXES)
-    for match in _compiled(rf"{_START}({starts})([\w=-]{{20,}}+)").finditer(piece):
-        if _compiled(_OPAQUE).search(match[2]) and not is_placeholder(match[2]):
+    for match in compiled(rf"{_START}({starts})([\w=-]{{20,}}+)").finditer(piece):
+        if compiled(_OPAQUE).search(match[2]) and not is_placeholder(match[2]):
             yield *match.span(), _PREFIXES[match[1]]
 
 
@@ -570,10 +565,10 @@ def _encoded(piece: str, deep: int) -> Iterator[_Ranked]:
         return
     joined = block = 0
     for first, last in runs(piece, "+/_-", _LEAST_ENCODED):
-        for match in _compiled(_ENCODED).finditer(piece, max(first, joined), last):
+        for match in compiled(_ENCODED).finditer(piece, max(first, joined), last):
             start, end = match.span()
             # Lines that make no text together are not joined again from the second one on.
-            more = _compiled(_MORE_LINES).match(piece, end) if start >= block else None
+            more = compiled(_MORE_LINES).match(piece, end) if start >= block else None
             block = more.end() if more else block
             if more and (kind := _kind_inside(piece[start : more.end()], deep)):
                 joined = _padded(piece, more.end())
@@ -582,7 +577,7 @@ def _encoded(piece: str, deep: int) -> Iterator[_Ranked]:
                 yield start, _padded(piece, end), kind, _TELLING
             else:
                 # A path may end in it.
-                for part in _compiled(_PART).finditer(piece, start, end):
+                for part in compiled(_PART).finditer(piece, start, end):
                     if kind := _kind_inside(part[0], deep):
                         yield part.start(), _padded(piece, part.end()), kind, _TELLING
 
@@ -643,7 +638,7 @@ def _wrapped(piece: str, found: list[_Ranked]) -> Iterator[_Ranked]:
     if not heads:
         return
     pattern = rf"{_START}(?P<head>(?:{'|'.join(heads)})[\w.=+/-]{{0,200}}+){_GLUE}{_REST}"
-    for match in _compiled(pattern).finditer(piece):
+    for match in compiled(pattern).finditer(piece):
         if match.start() in known:
             continue
         head, rest, at = match["head"], match["rest"].rstrip("."), match.start("rest")
@@ -659,7 +654,7 @@ def _rests(piece: str, token: str, end: int, known: set[int]) -> Iterator[tuple[
     """Yield where ``token`` goes on that ends with its line, line by line up to a known one."""
     if any(token.startswith(head) and len(token) >= _WHOLE[head] for head in _WHOLE):
         return
-    while match := _compiled(_GLUE + _REST).match(piece, end):
+    while match := compiled(_GLUE + _REST).match(piece, end):
         rest = match["rest"].rstrip(".")
         end = match.start("rest") + len(rest)
         if match.start("rest") in known or not _goes_on(rest):
@@ -671,9 +666,9 @@ def _goes_on(rest: str) -> bool:
     """Say whether a line begins with the rest of a token, and with no word, name or number."""
     if looks_random(rest, _LONG_WORD):
         return True
-    if is_reference(rest) or is_public(rest) or not _compiled(r"[A-Za-z]").search(rest):
+    if is_reference(rest) or is_public(rest) or not compiled(r"[A-Za-z]").search(rest):
         return False
-    if _compiled(_WORDY).match(rest):
+    if compiled(_WORDY).match(rest):
         return rest.isalnum() and len(rest) >= _LEAST_HEAD
     return any(map(str.isdigit, rest)) or len(re.findall("[a-z][A-Z]", rest)) > 1
 
