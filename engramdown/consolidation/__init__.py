@@ -1,3 +1,50 @@
 """Offline work on memory: given memories or transcripts, it returns plans, and writes no memory."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.consolidation.actions import Cell, by_turn, cells_of
+    from engramdown.consolidation.error_lessons import lessons_of_turn
+    from engramdown.consolidation.plan import Move, Name, Operation, Plan, Ruling
+    from engramdown.consolidation.plan_preview import Row, diff
+    from engramdown.consolidation.summaries import (
+        MANUAL,
+        Pressure,
+        Thresholds,
+        format_summary,
+        pressure,
+    )
+
+__all__ = [
+    "MANUAL",
+    "Cell",
+    "Move",
+    "Name",
+    "Operation",
+    "Plan",
+    "Pressure",
+    "Row",
+    "Ruling",
+    "Thresholds",
+    "by_turn",
+    "cells_of",
+    "diff",
+    "format_summary",
+    "lessons_of_turn",
+    "pressure",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "actions": ["Cell", "by_turn", "cells_of"],
+        "error_lessons": ["lessons_of_turn"],
+        "plan": ["Move", "Name", "Operation", "Plan", "Ruling"],
+        "plan_preview": ["Row", "diff"],
+        "summaries": ["MANUAL", "Pressure", "Thresholds", "format_summary", "pressure"],
+    },
+)

@@ -1,3 +1,23 @@
-"""Models."""
+"""Language models and embedders: what one must do, what asking one costs, and who is asked."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.models.instructor_model import InstructorModel
+    from engramdown.models.ledger import OUTCOMES, Ledger, Sum, sums
+    from engramdown.models.port import LanguageModel
+
+__all__ = ["OUTCOMES", "InstructorModel", "LanguageModel", "Ledger", "Sum", "sums"]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "instructor_model": ["InstructorModel"],
+        "ledger": ["OUTCOMES", "Ledger", "Sum", "sums"],
+        "port": ["LanguageModel"],
+    },
+)
