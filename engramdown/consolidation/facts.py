@@ -18,6 +18,7 @@ from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import Learned, Lesson, learn_from, learned, shortened
 from engramdown.consolidation.statement_reader import extract
 from engramdown.engram import Engram, fact_key, fold
+from engramdown.kinds import scope_for
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def find_facts(
 
 
 def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:
-    scope = "global" if fact.kind == "profile" else fact.scope
+    scope = scope_for(fact.kind, fact.scope)
     topic = fact.topic.strip() if fact.kind == "lesson" else ""
     return Lesson(fact.text, fact.messages or told, fact.kind, scope, fact.confidence, topic)
 

@@ -123,6 +123,13 @@ def test_what_a_package_of_nobody_we_know_says_is_passed_on() -> None:
     assert missing("ollama/x", ImportError("no openai")).endswith("'engramdown[openai]'")
 
 
+def test_without_instructor_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "instructor", None)
+    with pytest.raises(ModelError, match=r'pip install "engramdown\[model\]"') as told:
+        InstructorModel("openai/x", retries=0).ask(Fact, "", "")
+    assert told.value.outcome == "missing_sdk"
+
+
 @pytest.mark.parametrize("name, sdk", [("openai/a", "openai"), ("anthropic/a", "anthropic")])
 def test_a_package_that_is_really_not_there_is_named_in_one_line(name: str, sdk: str) -> None:
     done = subprocess.run(
