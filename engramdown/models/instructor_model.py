@@ -1,10 +1,9 @@
 """Language models of every provider that instructor knows.
 
-Promises: a call ends in time, however slowly its answer drips; it is made again only so often; it
-goes where it was sent, and a redirect does not lead it elsewhere. Keys come from the environment,
-and neither they nor what is asked or answered are logged. What goes wrong is said in one line.
-Several threads may ask at once, and so may a child after a fork: nothing is shared between two
-questions, and no connection is left open behind one. Nothing heavy is imported before the first.
+A call is made again only so often, and only where that may help. Keys come from the environment.
+What goes wrong is said in one line. Several threads may ask at once, and so may a child after a
+fork: nothing is shared between two questions, and no connection is left open behind one. Nothing
+heavy is imported before the first.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from engramdown.errors import ModelError
 from engramdown.language.untrusted import inert
@@ -39,29 +38,6 @@ class _Unmetered:
 
     def after(self, attempt: Attempt) -> None:
         """Forget it."""
-
-
-class _Question(NamedTuple):
-    """What a model is asked in one call.
-
-    Attributes:
-        schema: The form of the answer.
-        system: What to do.
-        user: What to do it with.
-        form: Tokens of the form and of the system text.
-        ceiling: How many tokens the answer may have.
-    """
-
-    schema: type[pydantic.BaseModel]
-    system: str
-    user: str
-    form: int
-    ceiling: int
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens are asked."""
-        return self.form + estimate_tokens(self.user)
 
 
 class InstructorModel:
@@ -117,10 +93,22 @@ class InstructorModel:
         course, problem = self._course, ""
         with closing(Provider(self.name, self._base_url, self._timeout)) as provider:
             while True:
-                question = _Question(schema, system, f"{user}{problem}", form, course.max_tokens)
-                answer = _asked(provider, question, meter)
+                asked = f"{user}{problem}"
+                most = form + estimate_tokens(asked), course.max_tokens
+                meter.before(*most)
+                # What is interrupted was asked all the same.
+                answer: Answer[T] | Refusal = Refusal("failed")
+                started = time.monotonic()
+                try:
+                    closed = provider.open()
+                    # To load a package takes its time, and is no time of the model.
+                    started = time.monotonic()
+                    answer = closed or provider.call(schema, system, asked, course.max_tokens)
+                finally:
+                    ms = int(1000 * (time.monotonic() - started))
+                    meter.after(_attempt(answer, most, ms))
                 if isinstance(answer, Answer):
-                    return cast(T, answer.value)
+                    return answer.value
                 again = course.after(answer.outcome, answer.wait)
                 if again is None:
                     raise ModelError(self._said(answer, course), answer.outcome)
@@ -144,34 +132,16 @@ class InstructorModel:
         return f"{_line(self.name)}: {reason}{often}"
 
 
-def _asked(provider: Provider, question: _Question, meter: Meter) -> Answer | Refusal:
-    """Ask once, and tell the meter before and after."""
-    meter.before(question.tokens, question.ceiling)
-    # What is interrupted was asked all the same.
-    answer: Answer | Refusal = Refusal("failed")
-    started = time.monotonic()
-    try:
-        closed = provider.open()
-        # To load a package takes its time, and is no time of the model.
-        started = time.monotonic()
-        answer = closed or provider.call(
-            question.schema, question.system, question.user, question.ceiling
-        )
-    finally:
-        meter.after(_attempt(answer, question, int(1000 * (time.monotonic() - started))))
-    return answer
-
-
-def _attempt(answer: Answer | Refusal, question: _Question, ms: int) -> Attempt:
+def _attempt(answer: Answer[T] | Refusal, most: tuple[int, int], ms: int) -> Attempt:
     """Return what a call cost; of what nobody counted the most that it can be."""
-    counted = answer.tokens_in, answer.tokens_out
+    counted = cost = answer.tokens_in, answer.tokens_out
     if isinstance(answer, Answer):
-        outcome, said = "ok", estimate_tokens(answer.value.model_dump_json())
+        outcome = "ok"
+        cost = counted[0] or most[0], counted[1] or estimate_tokens(answer.value.model_dump_json())
     else:
-        outcome, said = answer.outcome, question.ceiling
-    cost = counted
-    if isinstance(answer, Answer) or answer.worked:
-        cost = counted[0] or question.tokens, counted[1] or said
+        outcome = answer.outcome
+        if answer.worked:
+            cost = counted[0] or most[0], counted[1] or most[1]
     return Attempt(*cost, ms, outcome, estimated=cost != counted)
 
 

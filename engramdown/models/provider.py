@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isnan
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from engramdown.language.untrusted import quoted
@@ -28,6 +28,8 @@ from engramdown.models.ledger import MOST, OUTCOMES
 
 if TYPE_CHECKING:
     import pydantic
+
+A = TypeVar("A", bound="pydantic.BaseModel")
 
 LONGEST_WAIT: Final = 60.0
 """How long we wait for a provider at most, in seconds; who asks for more is asked no more."""
@@ -125,10 +127,10 @@ class TooLongError(Exception):
     """A server sent more than any answer has."""
 
 
-class Answer(NamedTuple):
+class Answer(NamedTuple, Generic[A]):
     """An answer of the form that was asked for, and what it cost, as far as is known."""
 
-    value: pydantic.BaseModel
+    value: A
     tokens_in: int
     tokens_out: int
 
@@ -155,9 +157,7 @@ class Refusal(NamedTuple):
     worked: bool = True
 
 
-def refused(
-    error: BaseException, schema: type[pydantic.BaseModel], *, answered: bool
-) -> Answer | Refusal:
+def refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer[A] | Refusal:
     """Return what an error of a call means.
 
     Args:
@@ -227,8 +227,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _unfit(
-    cause: BaseException, error: BaseException, schema: type[pydantic.BaseModel], *, answered: bool
-) -> Answer | Refusal:
+    cause: BaseException, error: BaseException, schema: type[A], *, answered: bool
+) -> Answer[A] | Refusal:
     """Return what is wrong with an answer; one that stands in a text is taken all the same."""
     from pydantic import ValidationError
 
@@ -457,19 +457,19 @@ class Provider:
         if isinstance(made, ImportError):
             return Refusal("missing_sdk", missing(self._name, made), worked=False)
         if isinstance(made, BaseException):
-            return self._no_key(made) or _unopened(made)
+            # A package is missing, or there is no such provider.
+            outcome = "missing_sdk" if "package is required" in str(made) else "failed"
+            return self._no_key(made) or Refusal(outcome, str(made), worked=False)
         self._client = made
         return None
 
-    def call(
-        self, schema: type[pydantic.BaseModel], system: str, user: str, max_tokens: int
-    ) -> Answer | Refusal:
+    def call(self, schema: type[A], system: str, user: str, max_tokens: int) -> Answer[A] | Refusal:
         """Ask once; the provider must be open."""
         client = self._client
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         ceiling = "max_completion_tokens" if is_openai(self._name, client) else "max_tokens"
 
-        def ask() -> Answer:
+        def ask() -> Answer[A]:
             value = client.create(
                 response_model=schema,
                 messages=messages,
@@ -508,13 +508,6 @@ class Provider:
             return None
         reason = f"there is no key; set {self._name.partition('/')[0].upper()}_API_KEY"
         return Refusal("unauthorized", reason, worked=False)
-
-
-def _unopened(error: BaseException) -> Refusal:
-    """Return why a client could not be made: a missing package, or an unknown provider."""
-    said = str(error)
-    outcome = "missing_sdk" if "package is required" in said else "failed"
-    return Refusal(outcome, said, worked=False)
 
 
 def _quietly(work: Callable[[], T]) -> T:

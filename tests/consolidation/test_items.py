@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.summaries import FRESH_TAIL, MOST_FRESH, Item, cuts
-from engramdown.transcripts.summary_log import fresh_tail as tail
-from tests.consolidation.conversation.view_laws import (
+from engramdown.consolidation.summaries import fresh_tail as tail
+from tests.consolidation.view_laws import (
     a_result_stays_with_its_call,
     an_interrupted_call_ends_with_its_turn,
     what_must_be_seen_is_fresh,
 )
-from tests.consolidation.conversation.views import any_view, gists, talk, tool_calls
+from tests.consolidation.views import any_view, gists, talk, tool_calls
 
 
 class _Counted(list[Item]):

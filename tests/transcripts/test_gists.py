@@ -22,7 +22,7 @@ from engramdown.transcripts.summary_log import (
     read_gists,
     write_gist,
 )
-from tests.consolidation.conversation.view_laws import (
+from tests.consolidation.view_laws import (
     damage_changes_nothing,
     made,
     view_is_whole,

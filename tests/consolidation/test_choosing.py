@@ -17,12 +17,12 @@ from engramdown.consolidation.summaries import (
     handoff_chunk,
     leaf_chunks,
 )
-from tests.consolidation.conversation.view_laws import (
+from tests.consolidation.view_laws import (
     condensed_gists_are_of_one_depth,
     handoffs_stand_for_all_that_is_old,
     leaves_can_be_read,
 )
-from tests.consolidation.conversation.views import any_view, gists, talk, tool_calls
+from tests.consolidation.views import any_view, gists, talk, tool_calls
 
 
 def _spans(chunks: list[Chunk]) -> list[tuple[int, int]]:

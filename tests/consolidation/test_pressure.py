@@ -17,7 +17,7 @@ from engramdown.consolidation.summaries import (
     rests_until,
 )
 from engramdown.models.ledger import OUTCOMES, Call
-from tests.consolidation.conversation.views import any_view, gists, talk
+from tests.consolidation.views import any_view, gists, talk
 
 BEGIN = datetime(2026, 3, 1, 10, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ VIEWS: Final = (
     "engramdown.transcripts.summary_log",
     "engramdown.consolidation.summaries",
     "engramdown.consolidation.summaries",
-    "tests.consolidation.conversation.view_laws",
+    "tests.consolidation.view_laws",
 )
 
 BUGS: Final = (
