@@ -29,13 +29,12 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from benchmarks.measure import finish, ms, table
 from benchmarks.plots import Curve, log_log
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.words import STOP_WORDS
-from engramdown.recall.episodes import Recall
 from engramdown.transcripts.episode import Episode, stamp, write_line
 
 __all__ = ["main"]
@@ -241,7 +240,7 @@ def _append(
     """Return what it takes to record and index one line, for us and for the yardstick."""
     ours, theirs = [], []
     newest = max(folder.iterdir()).stem
-    upkeep = cast(Recall, memory._recalling())._index  # noqa: SLF001 - the look at the files by itself
+    upkeep = memory._recalling()._index  # noqa: SLF001 - the look at the files by itself
     for number in range(APPENDS):
         text = f"another turn about the boat {number}"
         looked = _seconds(lambda: upkeep.ask(lambda _: None))

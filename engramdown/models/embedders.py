@@ -48,7 +48,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return one vector per text, all of one length; what it raises leaves recall to words alone."""
+        """Return one vector per text, all of one length; after an error words alone answer."""
         ...
 
 

@@ -56,7 +56,8 @@ def renderer(templates: TemplateFolder, overrides: Mapping[str, str]) -> Render:
     Raises:
         StoreError: When rendering, if a template is none, fails, or asks for an unknown value.
 
-    >>> renderer(TemplateFolder("engramdown", "none"), {"a.j2": "# {{ title }}"})("a.j2", {"title": "Mine"})
+    >>> render = renderer(TemplateFolder("engramdown", "none"), {"a.j2": "# {{ title }}"})
+    >>> render("a.j2", {"title": "Mine"})
     '# Mine'
     """
     return _renderer(templates, tuple(sorted(overrides.items())))

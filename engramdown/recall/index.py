@@ -216,9 +216,10 @@ class Index:
 
     def find(self, session: int, place: int) -> int | None:
         """Return the number of a session's chunk."""
-        return self._one(
+        found: int | None = self._one(
             "SELECT number FROM chunks WHERE session = ? AND place = ?", session, place
         )
+        return found
 
     def chunks(self, session: int) -> Iterable[int]:
         """Return the numbers of the chunks of a session."""
@@ -234,7 +235,8 @@ class Index:
 
     def number(self, session: str) -> int | None:
         """Return the number of a session."""
-        return self._one("SELECT number FROM sessions WHERE name = ?", session)
+        found: int | None = self._one("SELECT number FROM sessions WHERE name = ?", session)
+        return found
 
     def speaker(self, name: int) -> str:
         """Return the name of a speaker or a tool."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import EpisodicMemory
-from engramdown.recall.index_file import Shelf
+from engramdown.recall.index_file import IndexFile
 
 FIRST = datetime(2026, 2, 27, 10, 0, tzinfo=UTC)
 
@@ -50,7 +50,7 @@ def asked(
 ) -> EpisodicMemory:
     """Ask the index, or where there is none."""
     if request.param == "scan":
-        monkeypatch.setattr(Shelf, "ask", Shelf._scanned)
+        monkeypatch.setattr(IndexFile, "ask", IndexFile._scanned)
     return memory
 
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from math import isqrt
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from engramdown.consolidation.actions import arguments_of, last_line
 from engramdown.consolidation.information_loss import changed, differs, is_duplicate, left_out
@@ -36,7 +36,7 @@ from engramdown.journal import page_search
 from engramdown.journal.page_search import piece
 from engramdown.journal.working_notes import with_text
 from engramdown.language.characters import hidden_characters, visible
-from engramdown.language.dates import read_dates
+from engramdown.language.dates import read_anchor, read_dates
 from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity
 from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
@@ -48,7 +48,7 @@ from engramdown.markdown.metadata import Metadata, escape, unescape
 from engramdown.recall import query
 from engramdown.recall.episodes import inner_words, probe
 from engramdown.recall.lines import read_lines
-from engramdown.recall.query import nameless, read_anchor, read_query
+from engramdown.recall.query import nameless, read_query
 from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
 from tests import strategies
@@ -90,10 +90,10 @@ def _merged(text: str) -> None:
 
 def _of_cues(text: str) -> None:
     query.wants(text)
-    for say in (query.asks, query.told, query.says_reason, query.says_time, query.says_number):
-        say(text)
-    query.says_wish(text)
-    query.says_i(text)
+    query.asks(text)
+    query.told(text)
+    for sign in get_args(query.Sign):
+        query.says(sign, text)
     query.says_name(text, {"ada"})
 
 
